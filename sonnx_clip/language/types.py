@@ -43,11 +43,8 @@ Word: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")
 Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
 """What runtimes are asked: a node Clip of an operator set, or its body or equation as nodes of it."""
 FamilyId: TypeAlias = Literal["real", "int", "float"]
-NumberText: TypeAlias = Annotated[
-    str,
-    StringConstraints(min_length=1),
-    Field(description="A number as text: decimal, hex float, bit pattern, or a constant such as nan."),
-]
+NumberText: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+"""A number as text: decimal, hex float, bit pattern, or a constant such as nan."""
 
 
 class Part(BaseModel):
@@ -62,23 +59,20 @@ def _lines(value: object) -> object:
     return tuple(int(v) if isinstance(v, str) and v.isdecimal() else v for v in listed)
 
 
-Lines: TypeAlias = Annotated[
-    tuple[Annotated[int, Field(strict=True, ge=1)], ...],
-    BeforeValidator(_lines, json_schema_input_type=int | tuple[int, ...]),
-]
+Lines: TypeAlias = Annotated[tuple[Annotated[int, Field(strict=True, ge=1)], ...], BeforeValidator(_lines)]
 
 
 class Source(Part):
-    """Where a statement comes from: the words of a page, in one of its sections.
+    """Where a statement comes from: verbatim words of a page, in one of its sections.
 
     `at` holds every line at which the words begin below headings of this name: a page with three chapters
     may say the same in each.
     """
 
-    page: Annotated[Id, Field(description="An id of `sources`.")]
-    section: Annotated[Text, Field(description="The heading below which the quotation stands.")]
-    at: Annotated[Lines, Field(description="The lines of the file at which the words begin.")] = ()
-    quote: Annotated[Text, Field(description="The text, verbatim but for white space.")]
+    page: Id
+    section: Text
+    at: Lines = ()
+    quote: Text
 
 
 class IntegerBits(Part):
@@ -124,5 +118,5 @@ class ElementType(Part):
     numpy: Id | None
     c: Id | None
     why3: Id
-    width: Annotated[Integer | None, Field(description="Bits of a value; null for `real`.")]
+    width: Integer | None  # bits of a value; null for `real`
     bits: Bits | None

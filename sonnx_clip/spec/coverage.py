@@ -153,15 +153,13 @@ def _read(name: str, text: str) -> tuple[Document, CoverageFile]:
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
-    known = [page.id for page in spec.sources]
-    unknown = [source for source in file.sources if source not in known]
-    for source in unknown:
+    known = {page.id for page in spec.sources}
+    for source in file.sources.keys() - known:
         what = f"spec/clip.yaml has no source `{source}`"
         yield Diagnostic(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
-    for source in known if not unknown else ():  # one may only be misspelt
-        if source not in file.sources:
-            what = f"the source `{source}` of spec/clip.yaml has no answers"
-            yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
+    for source in known - file.sources.keys() if file.sources.keys() <= known else ():
+        what = f"the source `{source}` of spec/clip.yaml has no answers"
+        yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
 
 
 def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Covered]:
@@ -224,10 +222,8 @@ def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Itera
             for position, name in enumerate(answer.encoded_by):
                 if name not in known and name not in obligations:
                     near = get_close_matches(name, sorted(known), 1)
-                    kinds = (
-                        "an entry of spec/clip.yaml, a dialect's aspect as `onnx-13/bounds`, or an obligation"
-                    )
-                    todo = f"did you mean `{near[0]}`?" if near else f"name {kinds}"
+                    todo = "name an entry of spec/clip.yaml, an aspect as `onnx-13/bounds`, or an obligation"
+                    todo = f"did you mean `{near[0]}`?" if near else todo
                     yield Diagnostic((*way, "encoded_by", position), f"there is no `{name}`", todo)
             for position, name in enumerate(answer.disputed_by):
                 yield from unknown((*way, "disputed_by", position), name, findings, "finding")

@@ -284,26 +284,19 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
-    """Every aspect has words of the page, or is listed as unsaid."""
-    for aspect in d.sayings:
-        if aspect in d.unsaid:
-            what = f"`{aspect}` is under `says` and under `unsaid`"
-            yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
-            return
-    wanted: list[Aspect] = [*ALWAYS]
-    wanted += ["casts"] if d.bound_type != "tensor" else []
-    wanted += ["scale_bias", "scale_bias_precision"] if d.scale_bias else []
-    for aspect in wanted:
-        if aspect not in d.sayings and aspect not in d.unsaid:
-            todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-            yield Diagnostic((*way, "id"), f"`{d.id}` says nothing of `{aspect}`", todo)
-    if d.equivalence is not None and "equivalence" not in d.sayings:
-        yield Diagnostic(
-            (*way, "equivalence"), "no quotation says what it is equivalent to", "quote the page"
-        )
-    if d.in_place and "in_place" not in d.sayings:
-        what = "execution in place is allowed, and no quotation says so"
-        yield Diagnostic((*way, "id"), what, "quote the page")
+    """Every aspect has words of the page or is listed as unsaid; what the row allows has words."""
+    casts: list[Aspect] = ["casts"] if d.bound_type != "tensor" else []
+    scaled: list[Aspect] = ["scale_bias", "scale_bias_precision"] if d.scale_bias else []
+    for aspect in d.sayings.keys() & d.unsaid.keys():
+        what = f"`{aspect}` is under `says` and under `unsaid`"
+        yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
+    for aspect in {*ALWAYS, *casts, *scaled} - d.sayings.keys() - d.unsaid.keys():
+        todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
+        yield Diagnostic((*way, "id"), f"`{d.id}` says nothing of `{aspect}`", todo)
+    for aspect, allowed in (("equivalence", d.equivalence is not None), ("in_place", d.in_place)):
+        if allowed and aspect not in d.sayings:
+            what = f"`{aspect}` is stated, and no quotation says so"
+            yield Diagnostic((*way, "id"), what, "quote the page")
     if printed := d.printed_default:
         quotes = [words.quote for words in d.sayings.values()]
         if not all(any(number in quote for quote in quotes) for number in (printed.min, printed.max)):

@@ -11,10 +11,9 @@ from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.dialects import bound_type, defaults
-from sonnx_clip.spec.document import Diagnostic, unknown
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import as_tensors, evaluator, result_value
 from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
-from sonnx_clip.spec.model import unknown_in
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.texts import fold
 
@@ -130,13 +129,10 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
             way = ("findings", index, "witnesses", position)
-            unknown = list(_unknown(spec, way, witness))
-            yield from unknown
-            if not unknown:
-                try:
-                    yield from _check(spec, way, witness)
-                except UserError as error:
-                    yield Diagnostic(way, error.what, error.todo)
+            try:
+                yield from _check(spec, way, witness)
+            except UserError as error:
+                yield Diagnostic(way, error.what, error.todo)
         for position, part in enumerate(finding.claim):
             shown = any(isinstance(witness, Stands) for witness in finding.witnesses)
             if not shown and not isinstance(part, Theorem):
@@ -145,23 +141,11 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic(way, what, "name the lines that show it, or give `holds`")
 
 
-def _unknown(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
-    """Names of a witness that nothing in the specification has."""
-    if isinstance(witness, Stands):
-        yield from unknown_in(spec, "sources", (*way, "page"), witness.page)
-        return
-    machine_types = [etype.id for etype in spec.element_types if etype.width is not None]
-    yield from unknown((*way, "type"), witness.type, machine_types, "machine type")
-    if isinstance(witness, Refutation):
-        claimed = [*(c.id for c in spec.constraints), *(p.id for p in spec.properties)]
-        yield from unknown((*way, "refutes"), witness.refutes, claimed, "constraint or property")
-        return
-    sides = [*(r.id for r in spec.readings), *(d.id for d in spec.dialects)]
-    for position, side in enumerate(witness.answers):
-        yield from unknown((*way, "answers", position, "by"), side.by, sides, "reading or dialect")
-
-
 def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
+    """UserError where a witness names what is not there."""
+    if not isinstance(witness, Stands) and spec.element_type(witness.type).width is None:
+        yield Diagnostic((*way, "type"), f"no runtime has `{witness.type}`", "name a machine type")
+        return
     match witness:
         case Contrast():
             yield from _check_contrast(spec, way, witness)

@@ -36,6 +36,8 @@ def _is_transcribed(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> bool:
         transcription.test_families_are_the_chapters()
         transcription.test_each_version_is_a_dialect()
         transcription.test_restrictions_quote_their_rows()
+        for etype in spec.element_types:
+            transcription.test_names_of_an_element_type_mean_the_same_type(etype)
         for family in spec.families:
             transcription.test_chapter_is_transcribed(family)
             transcription.test_worked_examples_have_the_numbers_of_the_page(family)

@@ -28,7 +28,7 @@ DIALECTS = [
       "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), at: 9, quote: "
       '"This operator supports in-place execution"}\n    unsaid:\n',
       "    unsaid:\n      in_place: not said\n", "(dialects[…].id)",
-      "in place is allowed, and no quotation says so"),
+      "`in_place` is stated, and no quotation says so"),
     m("a type without a name", "    element_types: [float16, float32]\n",
       "    element_types: [float16, §float64]\n", "(dialects[…].element_types[1])",
       "directml has no name for float64"),
