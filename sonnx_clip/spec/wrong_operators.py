@@ -74,11 +74,18 @@ def check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
         of = wrong[entry.false_for]
         if not any(is_false_somewhere(spec, entry, family, of) for family in entry.families):
             yield _vacuous(("properties", index, "claim"), entry.id, of.id)
+    node, ask = declared_example(spec), evaluator(spec, spec.element_types[0])
     for index, constraint in enumerate(spec.constraints):
-        if constraint.false_for is None:
-            yield from _check_broken_node(spec, index, constraint)
-        elif not _excludes(spec, constraint, wrong[constraint.false_for]):
-            yield _vacuous(("constraints", index, "holds"), constraint.id, constraint.false_for)
+        way = ("constraints", index, "holds")
+        if constraint.false_for is not None:
+            if not _excludes(spec, constraint, wrong[constraint.false_for]):
+                yield _vacuous(way, constraint.id, constraint.false_for)
+            continue
+        if not ask(constraint.holds, _zeros(node)):
+            yield Diagnostic(way, f"`declared_example` does not meet {constraint.id}")
+        if ask(constraint.holds, _zeros(changed_example(spec, constraint.broken_by))):
+            what = f"{constraint.id} holds after this change too"
+            yield Diagnostic((*way[:-1], "broken_by"), what, "name a change that it excludes")
 
 
 def _vacuous(way: tuple[str | int, ...], id_: str, wrong: str) -> Diagnostic:
@@ -100,16 +107,6 @@ def is_false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongCli
         if applies and not ask(entry.claim, environment):
             return True
     return False
-
-
-def _check_broken_node(spec: Spec, index: int, constraint: Constraint) -> Iterator[Diagnostic]:
-    example = declared_example(spec)
-    ask = evaluator(spec, spec.element_types[0])
-    if not ask(constraint.holds, _zeros(example)):
-        yield Diagnostic(("constraints", index, "holds"), f"`declared_example` does not meet {constraint.id}")
-    if ask(constraint.holds, _zeros(changed_example(spec, constraint.broken_by))):
-        what = f"{constraint.id} holds after this change too"
-        yield Diagnostic(("constraints", index, "broken_by"), what, "name a change that it excludes")
 
 
 def _excludes(spec: Spec, constraint: Constraint, wrong: WrongClip) -> bool:
