@@ -111,19 +111,14 @@ def prove(
         from sonnx_clip.cli.frama_c_command import frama_c
 
         raise typer.Exit(frama_c(types=dtype or [], as_json=as_json, build=build))
-    from sonnx_clip.cli.prove_command import prove as prove_obligations
+    from sonnx_clip.cli import prove_command
 
-    status = prove_obligations(
-        family=family.value if family else None,
-        types=dtype or [],
-        provers=prover or [],
-        only=only or [],
-        jobs=jobs,
-        as_json=as_json,
-        build=build,
-        file=spec,
+    request = prove_command.ProveRequest(
+        build, family.value if family else None, dtype or [], prover or [], only or [], jobs, as_json
     )
-    raise typer.Exit(status)
+    if spec is not None:
+        raise typer.Exit(prove_command.prove_another(spec, request))
+    raise typer.Exit(prove_command.prove(request))
 
 
 def evidence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -51,64 +52,60 @@ _UNTRUSTED = (
 )
 
 
-def prove(
-    *,
-    family: str | None,
-    types: Sequence[str],
-    provers: Sequence[str],
-    only: Sequence[str],
-    jobs: int | None,
-    as_json: bool,
-    build: Path,
-    file: Path | None = None,
-) -> int:
-    """Prove what is asked for; print a table, or JSON; returns the exit status.
+@dataclass(frozen=True)
+class ProveRequest:
+    """What is to be proved.
 
     Args:
+        build: where the ledger, the configuration and the document go.
         family: only the element types of this family.
         types: only these element types.
         provers: only these provers; then nothing counts as proved by two.
         only: only obligations with these ids, or that show what has such an id; ``*`` stands for any text.
         jobs: how many processes run at once; all cores by default.
         as_json: print the document instead of the table.
-        build: where the ledger, the configuration and the document go.
-        file: the specification of another operator, whose theories are written into a folder of `build` with
-            its name, with all else; by default Clip, whose theories are those in generated/.
+    """
+
+    build: Path
+    family: str | None = None
+    types: Sequence[str] = ()
+    provers: Sequence[str] = ()
+    only: Sequence[str] = ()
+    jobs: int | None = None
+    as_json: bool = False
+
+
+def prove(request: ProveRequest) -> int:
+    """Prove what is asked for of Clip; print a table, or JSON; returns the exit status.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
-    if file is not None:
-        from sonnx_clip.cli.another_operator import load_another
-
-        spec = load_another(file)
-        theories, build = render_theories(spec), build / spec.head.function
-        write(theories, build, alone=False)
-        return prove_these(
-            spec, theories, family=family, types=types, provers=provers, only=only, jobs=jobs,
-            as_json=as_json, build=build, root=build,
-        )  # fmt: skip
     spec = load_spec()
     check_spec(spec)
     theories = _rendered(spec)
     require_coverage(spec, (o.id for o in theories.obligations))
-    return prove_these(
-        spec, theories, family=family, types=types, provers=provers, only=only, jobs=jobs, as_json=as_json,
-        build=build,
-    )  # fmt: skip
+    return prove_these(spec, theories, request)
+
+
+def prove_another(file: Path, request: ProveRequest) -> int:
+    """The same of the operator that a file specifies.
+
+    Its theories, and all that `prove` writes, go into a folder of the build folder with its name.
+    """
+    from sonnx_clip.cli.another_operator import load_another
+
+    spec = load_another(file)
+    theories, build = render_theories(spec), request.build / spec.head.function
+    write(theories, build, alone=False)
+    return prove_these(spec, theories, replace(request, build=build), root=build)
 
 
 def prove_these(
     spec: Spec,
     theories: Generated,
+    request: ProveRequest,
     *,
-    build: Path,
-    jobs: int | None,
-    family: str | None = None,
-    types: Sequence[str] = (),
-    provers: Sequence[str] = (),
-    only: Sequence[str] = (),
-    as_json: bool = False,
     shown: int = _SHOWN,
     root: Path | None = None,
 ) -> int:
@@ -117,21 +114,16 @@ def prove_these(
     Args:
         spec: the specification.
         theories: what it was rendered into.
-        build: as for `prove`.
-        jobs: likewise.
-        family: likewise.
-        types: likewise.
-        provers: likewise.
-        only: likewise.
-        as_json: likewise.
+        request: what is to be proved.
         shown: how many failures are shown in full.
         root: the folder that holds generated/, of another operator than Clip.
 
     Raises:
         UserError: as for `prove`.
     """
-    selected = _select(spec, theories.obligations, family, types, only)
-    found = find_provers(tuple(provers) or NAMES)
+    build, as_json = request.build, request.as_json
+    selected = _select(spec, theories.obligations, request)
+    found = find_provers(tuple(request.provers) or NAMES)
     why3 = configure(build, root=root)
     _, canaries = render_canaries(spec)
     complete = selected == theories.obligations and len(found) == len(NAMES)
@@ -142,7 +134,7 @@ def prove_these(
         console.width = _PLAIN_WIDTH
     ledger = Ledger(build / "ledger.sqlite")
     try:
-        proofs = _run(console, why3, found, ledger, selected, theories.obligations, canaries, jobs)
+        proofs = _run(console, why3, found, ledger, selected, theories.obligations, canaries, request.jobs)
     finally:
         ledger.close()
     why3.require_unchanged()
@@ -191,17 +183,11 @@ def _require_extracted(spec: Spec, theories: Generated) -> None:
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
 
 
-def _select(
-    spec: Spec,
-    obligations: tuple[Obligation, ...],
-    family: str | None,
-    types: Sequence[str],
-    only: Sequence[str],
-) -> tuple[Obligation, ...]:
-    wanted = {spec.element_type(t).id for t in types}
-    if family is not None:
-        wanted |= {e.id for e in spec.types_of(spec.family(family).id)}
-    chosen = obligations
+def _select(spec: Spec, obligations: tuple[Obligation, ...], request: ProveRequest) -> tuple[Obligation, ...]:
+    wanted = {spec.element_type(t).id for t in request.types}
+    if request.family is not None:
+        wanted |= {e.id for e in spec.types_of(spec.family(request.family).id)}
+    chosen, only = obligations, request.only
     if wanted:
         chosen = tuple(o for o in chosen if o.subject in wanted)
     for pattern in only:

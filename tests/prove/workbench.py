@@ -12,7 +12,7 @@ from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_theories, write
 from sonnx_clip.cli import prove_command
 from sonnx_clip.cli.app import main
-from sonnx_clip.cli.prove_command import prove_these
+from sonnx_clip.cli.prove_command import ProveRequest, prove_these
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import folders
@@ -134,10 +134,10 @@ class Workbench:
         said = self.capsys.readouterr()
         return Ended(status, said.out, said.err)
 
-    def prove_these(self, theories: Generated, **options: Any) -> Ended:
-        """Prove these theories as the command does; `options` as for `prove_these` of the command."""
+    def prove_these(self, theories: Generated, shown: int = 20, **request: Any) -> Ended:
+        """Prove these theories as the command does; `request` has the fields of `ProveRequest`."""
         self.capsys.readouterr()
-        status = prove_these(load_spec(), theories, build=self.build, jobs=2, **options)
+        status = prove_these(load_spec(), theories, ProveRequest(self.build, jobs=2, **request), shown=shown)
         said = self.capsys.readouterr()
         return Ended(status, said.out, said.err)
 
