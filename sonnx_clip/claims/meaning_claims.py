@@ -116,11 +116,9 @@ def latitude_reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         yield from expanded(spec, etype, "latitude and readings", entry, given=given)
     granted = (group(all_of(group(entry.when), group(entry.accepts))) for entry in spec.latitude)
     accepted = any_of(call("identical", element("A"), element("Y")), *granted)
+    all_of_it = {"accepted": accepted, "latitude": Listed(entry.id for entry in spec.latitude)}
     for reading in readings_of_latitude(spec):
-        yield from expanded(
-            spec, etype, "readings and latitude", reading, accepted=accepted, narrow=_narrow(spec),
-            latitude=" ".join(entry.id for entry in spec.latitude), reads=f"{reading.predicate}({asked})",
-        )  # fmt: skip
+        yield from expanded(spec, etype, "readings and latitude", reading, narrow=_narrow(spec), **all_of_it)
 
 
 def example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

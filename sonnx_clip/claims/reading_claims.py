@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.findings import Side
 
 
-def answer_of(spec: Spec, reading: Reading, answer: str = "Y") -> str:
-    """That a reading allows an answer, as text."""
-    return f"{reading.predicate}({', '.join((*spec.head.operands, answer))})"
-
-
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """What each reading does beside the cases, then the pairs of readings that findings contrast."""
     for reading in spec.readings:
@@ -42,7 +37,7 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 def beside_cases(spec: Spec, etype: ElementType, reading: Reading) -> Iterator[Claim]:
     """What a reading answers, and where that is the result of the cases, by value and bit for bit."""
     is_open = leaves_values_open(spec, etype, reading)
-    yield from expanded(spec, etype, "readings", reading, reads=answer_of(spec, reading), open=is_open)
+    yield from expanded(spec, etype, "readings", reading, open=is_open)
 
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -56,10 +51,8 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
                     found.setdefault(tuple(r.id for r in spec.readings if r.id in pair), witness)
     for ids, witness in found.items():
         one, other = map(spec.reading, ids)
-        yield from expanded(
-            spec, etype, "contrasts", one, other=other.word, other_id=other.id, reads=answer_of(spec, one),
-            other_reads=answer_of(spec, other, "Z"), contrasted_at=numbers(witness.texts()),
-        )  # fmt: skip
+        at = numbers(witness.texts())
+        yield from expanded(spec, etype, "contrasts", one, other=other, contrasted_at=at)
 
 
 def _reading_of(spec: Spec, side: Side) -> str | None:
@@ -85,11 +78,8 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         if before is not None:
             yield from _after(spec, etype, d, before)
         if d.equivalence is not None:
-            other = spec.reading(d.equivalence.to)
-            yield from expanded(
-                spec, etype, "equivalence", d, d.equivalence, other=other.word, other_id=other.id,
-                reads=answer_of(spec, spec.reading(d.reading)), other_reads=answer_of(spec, other, "Z"),
-            )  # fmt: skip
+            pair = {"reading": spec.reading(d.reading), "other": spec.reading(d.equivalence.to)}
+            yield from expanded(spec, etype, "equivalence", d, d.equivalence, **pair)
     converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
     if converting and etype.family == "int":
         low, high = (value(bits, Kind.FLOAT) for bits in beyond(etype, spec.element_type("float32")))
@@ -110,10 +100,9 @@ def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
         printed = {"printed": most, "at_least": number(least), "at_most": number(most)}
     yield from expanded(
         spec, etype, "dialects", d, reading, **_defaults(spec, etype, d), **printed,
-        reading=reading.predicate, reads=answer_of(spec, reading),
-        open=leaves_values_open(spec, etype, reading),
+        reading=reading, open=leaves_values_open(spec, etype, reading),
         whatever="whatever its bounds become, " if d.converts_to(etype.id) else "",
-        oracle=spec.reading(d.answers).predicate if d.answers != d.reading else None,
+        oracle=spec.reading(d.answers) if d.answers != d.reading else None,
     )  # fmt: skip
 
 
@@ -136,16 +125,14 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
 
 def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
     """What a newer version changes: with given bounds nothing, without bounds nothing or what it says."""
-    reading, theirs = spec.reading(d.reading), spec.reading(before.reading)
     given, old = _defaults(spec, etype, d), _defaults(spec, etype, before)
     if given and old:
         given |= {"low_before": old["low"], "high_before": old["high"]}
     if etype.id in d.changes:
         given |= {"changed_for": d.changes[etype.id], "changed": number(d.changes[etype.id])}
     yield from expanded(
-        spec, etype, "after another", d, **given, before=before.word, before_id=before.id,
-        reading=reading.predicate, reads=answer_of(spec, reading),
-        before_reading=theirs.predicate, before_reads=answer_of(spec, theirs),
+        spec, etype, "after another", d, **given, before=before,
+        reading=spec.reading(d.reading), before_reading=spec.reading(before.reading),
         whatever=", whatever they become" if before.converts_to(etype.id) else "",
         outside=" outside of what it widens" if etype.family in d.widens else "",
     )  # fmt: skip
@@ -160,14 +147,14 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def _example(spec: Spec, etype: ElementType, example: DialectExample) -> Iterator[Claim]:
     low, high = map(value, bounds_of(spec, example))
-    reading = spec.reading(spec.dialect(example.dialect).reading).predicate
+    reading = spec.reading(spec.dialect(example.dialect).reading)
     rest: dict[str, Any]
     if isinstance(example.Y, ComputedBy):
-        computed = spec.reading(example.Y.reading).predicate
+        computed = spec.reading(example.Y.reading)
         rest = {"by": example.Y.reading, "computed": computed, **numbers(example.Y.texts())}
     else:
         rows = range(len(example.pairs))
-        entries = (f"group({reading}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
+        entries = (f"group({reading.predicate}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
         texts = {f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")}
         rest = {"entries": Listed(entries), **numbers(texts)}
     yield from expanded(

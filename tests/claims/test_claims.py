@@ -78,7 +78,7 @@ def test_handwritten_claims_have_roles_of_their_own() -> None:
 def test_every_template_makes_a_claim() -> None:
     made = {(claim.role, claim.name) for claim in CLAIMS}
     for template in (template for section in templates().values() for template in section):
-        pattern = re.compile(re.sub(r"\{\w+\}", r"\\w+", template.goal))
+        pattern = re.compile(re.sub(r"\{[\w.]+\}", r"\\w+", template.goal))
         assert any(role == template.role and pattern.fullmatch(name) for role, name in made), template.goal
 
 
