@@ -54,7 +54,10 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
-    """Results of cases, witnesses and examples that do not have the operands of the head."""
+    """Results of cases, witnesses and examples that do not have the operands of the head.
+
+    Those that have them get them in the order of the head, whatever that of the file is.
+    """
     names = spec.head.operands
     if len(set(names)) < len(names):
         return  # `check_references` reports it
@@ -65,7 +68,7 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
     for way, values in _operand_values(spec):
         needed = (*(() if values.partial else names), *values.further)
         known = list(dict.fromkeys((*names, *needed, *((spec.head.second,) if values.has_second else ()))))
-        given = list(values.model_extra or ())
+        given = values.model_extra or {}
         unknown = [name for name in given if name not in known]
         for name in unknown:
             todo = suggestion(name, (*known, *type(values).model_fields), "known keys")
@@ -73,9 +76,9 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
         for name in needed if not unknown else ():
             if name not in given:
                 yield Diagnostic(way, f"the key `{name}` is missing", f"add `{name}: …` to this entry")
-        ordered = [name for name in known if name in given]
-        if not unknown and given != ordered:
-            yield Diagnostic(way, "these numbers are not in order", f"the order is {', '.join(ordered)}")
+        ordered = {name: given[name] for name in (*known, *unknown) if name in given}
+        given.clear()
+        given.update(ordered)
 
 
 def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
