@@ -153,13 +153,15 @@ def _read(name: str, text: str) -> tuple[Document, CoverageFile]:
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
-    known = {page.id for page in spec.sources}
-    for source in file.sources.keys() - known:
+    known = [page.id for page in spec.sources]
+    unknown = [source for source in file.sources if source not in known]
+    for source in unknown:
         what = f"spec/clip.yaml has no source `{source}`"
         yield Diagnostic(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
-    for source in known - file.sources.keys() if file.sources.keys() <= known else ():
-        what = f"the source `{source}` of spec/clip.yaml has no answers"
-        yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
+    for source in known if not unknown else ():  # one may only be misspelt
+        if source not in file.sources:
+            what = f"the source `{source}` of spec/clip.yaml has no answers"
+            yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
 
 
 def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Covered]:

@@ -290,9 +290,10 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
     for aspect in d.sayings.keys() & d.unsaid.keys():
         what = f"`{aspect}` is under `says` and under `unsaid`"
         yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
-    for aspect in {*ALWAYS, *casts, *scaled} - d.sayings.keys() - d.unsaid.keys():
-        todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-        yield Diagnostic((*way, "id"), f"`{d.id}` says nothing of `{aspect}`", todo)
+    for aspect in (*ALWAYS, *casts, *scaled):
+        if aspect not in d.sayings and aspect not in d.unsaid:
+            todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
+            yield Diagnostic((*way, "id"), f"`{d.id}` says nothing of `{aspect}`", todo)
     for aspect, allowed in (("equivalence", d.equivalence is not None), ("in_place", d.in_place)):
         if allowed and aspect not in d.sayings:
             what = f"`{aspect}` is stated, and no quotation says so"
