@@ -52,11 +52,13 @@ proofs:
 
 # Two runtimes at once. One that is not ours may deviate: that is a result. Status 2 is a failure.
 verdicts:
-	@failed=0; printf '%s\n' $(OURS) $(RUNTIMES) | xargs -P 2 -I {} bash -c '\
-	    said=$$($(BIN)/sonnx-clip check --runtime {} --brief \
-	        -o "build/verdicts/$$(tr : - <<<{}).json" $(CHECK_ARGS)) || status=$$?; \
+	@set -o pipefail; failed=0; \
+	printf '%s\n' $(OURS) $(RUNTIMES) | xargs -P 2 -n 1 bash -c 'status=0; \
+	    said=$$($(BIN)/sonnx-clip check --runtime "$$1" --brief \
+	        -o "build/verdicts/$${1//:/-}.json" $(CHECK_ARGS)) || status=$$?; \
 	    printf "%s\n" "$$said"; \
-	    case " $(RUNTIMES) " in *" {} "*) exit $$((status == 2));; *) exit $${status:-0};; esac' || failed=1; \
+	    case " $(RUNTIMES) " in *" $$1 "*) [ $$status -ne 1 ] || status=0;; esac; \
+	    exit $$status' verdict 2>&1 | cat || failed=1; \
 	status=0; $(BIN)/sonnx-clip check --against onnx --brief $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
 	[ $$status -le 1 ] || failed=$$status; \
 	exit $$failed
