@@ -189,10 +189,9 @@ class Store:
 
     def seconds(self) -> dict[str, float]:
         """How long each stored unit took, by its digest."""
-        with self._errors():
-            return dict(self._base.execute("SELECT digest, seconds FROM units ORDER BY number").fetchall())
+        return dict(self._rows("SELECT digest, seconds FROM units ORDER BY number"))
 
-    def _rows(self, query: str) -> list[tuple[str, ...]]:
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
         with self._errors():
             return self._base.execute(query).fetchall()
 

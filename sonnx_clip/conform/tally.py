@@ -166,8 +166,12 @@ class Tally:
         count = self._counts[key]
         count.words = count.words or spot.words
         kind = spot.latitude or spot.kind
-        if kind not in count.deviations and (key, kind) not in self._known_kinds:
+        if self._is_new(key, kind):
             count.deviations[kind] = self.describe(spot)
+
+    def _is_new(self, key: str, kind: str) -> bool:
+        """Whether neither this tally nor the first unit describes a deviation of the kind in a class."""
+        return kind not in self._counts[key].deviations and (key, kind) not in self._known_kinds
 
     def _first_column(self, key: str, classes: Array) -> int:
         found = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
@@ -192,8 +196,7 @@ class Tally:
                 count.violating += number
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
-            kind_: str = name or "violates"
-            if kind_ not in count.deviations and (id_, kind_) not in self._known_kinds:
+            if self._is_new(id_, name or "violates"):
                 first = int((keys == key).argmax())
                 row, column = int(found.rows[first]), int(found.columns[first])
                 x, y, answer = (int(part[row, column]) for part in (tensors[0], expected.due, got))

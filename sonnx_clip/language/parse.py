@@ -78,7 +78,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-# --- Names that are taken----------------------------------------------------------------------
+# --- Names that are taken -----------------------------------------------------------------------------------
 
 VARIABLES = frozenset({"Y", "A", "Z", "F"})
 """The result, an answer of an implementation, another answer, and a FLOAT: no operand is called so."""

@@ -24,7 +24,6 @@ RECORD = "proofs.json"
 AGAIN = "run `sonnx-clip prove`"
 _FOLDERS = ("why3", "generated/why3", "generated/c")
 
-
 TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
 
 

@@ -38,7 +38,6 @@ _TOOLS = "sonnx_clip/backends/drivers.py"
 _TASKS = "sonnx_clip/prove/tasks.py"
 C_DRIVERS = "generated/c/drivers"
 
-
 _POINTER = re.compile(r"^(const )?\w+ \*$")
 
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"

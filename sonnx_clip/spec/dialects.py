@@ -313,10 +313,10 @@ def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
             todo = f"add it to the element type: {d.system}: …"
             yield Diagnostic((*way, "element_types", position), f"{d.system} has no name for {id_}", todo)
     try:
-        for id_ in types.keys() & set(d.element_types):
-            defaults(spec, d, types[id_])
+        for etype in (types[id_] for id_ in d.element_types if id_ in types):
+            defaults(spec, d, etype)
             for _, number in d.printed_default or ():
-                encode(number, bound_type(spec, d, types[id_]))
+                encode(number, bound_type(spec, d, etype))
     except UserError as error:
         yield Diagnostic((*way, "id"), f"{d.id}: {error.what}", error.todo)
 

@@ -14,7 +14,7 @@ from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.structure import validate
-from sonnx_clip.spec.witnesses import check_operands
+from sonnx_clip.spec.witnesses import check_operands, order_operands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,6 +48,7 @@ def _read(path: Path) -> Spec:
         spec = validate(Spec, document).read_from(path, digest_of(content))
         for check in (check_operands, check_references, check_dialects):
             raise_first(document, check(spec))
+        order_operands(spec)
         ConditionParser(document, spec).parse_all()
     finally:
         if collected:

@@ -54,10 +54,7 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
-    """Results of cases, witnesses and examples that do not have the operands of the head.
-
-    Those that have them get them in the order of the head, whatever that of the file is.
-    """
+    """Results of cases, witnesses and examples that do not have the operands of the head."""
     names = spec.head.operands
     if len(set(names)) < len(names):
         return  # `check_references` reports it
@@ -76,9 +73,16 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
         for name in needed if not unknown else ():
             if name not in given:
                 yield Diagnostic(way, f"the key `{name}` is missing", f"add `{name}: …` to this entry")
-        ordered = {name: given[name] for name in (*known, *unknown) if name in given}
-        given.clear()
-        given.update(ordered)
+
+
+def order_operands(spec: Spec) -> None:
+    """Put the numbers of witnesses and examples in the order of the head, whatever that of the file is."""
+    place = {name: index for index, name in enumerate((*spec.head.operands, spec.head.second))}
+    for _, values in _operand_values(spec):
+        if given := values.model_extra:
+            ordered = sorted(given.items(), key=lambda pair: place.get(pair[0], len(place)))
+            given.clear()
+            given.update(ordered)
 
 
 def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
