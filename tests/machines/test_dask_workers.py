@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import dask
@@ -72,7 +72,13 @@ def in_thread(workers: DaskWorkers, function: Callable[[], object]) -> Future[ob
 
 
 def far_processes() -> list[psutil.Process]:
-    return [one for one in below(psutil.Process()) if "on_worker" in " ".join(one.cmdline())]
+    """Living processes of the workers; one that has ended and is not waited for has no command line."""
+    found = []
+    for one in below(psutil.Process()):
+        with suppress(psutil.Error):
+            if "on_worker" in " ".join(one.cmdline()):
+                found.append(one)
+    return found
 
 
 def test_an_answer_comes_home(workers: DaskWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
