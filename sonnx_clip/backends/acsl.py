@@ -98,7 +98,7 @@ class _Logic:
 
 
 def _is_element(expr: Expr) -> bool:
-    return isinstance(expr, (tree.Name, tree.Number, tree.Constant)) or (
+    return isinstance(expr, (tree.Name, tree.Number)) or (
         isinstance(expr, (tree.If, tree.Use, tree.Call)) and expr.kind is tree.Kind.ELEMENT
     )
 
@@ -145,7 +145,7 @@ class AcslPrinter:
         match expr:
             case tree.Name(id=name):
                 return _ATOM, name
-            case tree.Number() | tree.Constant():
+            case tree.Number():
                 return _ATOM, self._literal(expr)
             case tree.Compare(operator=operator, left=left, right=right, kind=tree.Kind.ELEMENT):
                 return self._compare(operator, left, right)
@@ -182,7 +182,7 @@ class AcslPrinter:
             return r"\false"
         return f"is_nan({argument})" if is_bits(self.etype) else f"\\is_NaN({argument})"
 
-    def _literal(self, expr: tree.Number | tree.Constant) -> str:
+    def _literal(self, expr: tree.Number) -> str:
         """A number: of an integer type its value, of a format without C type its bits."""
         text = unparse(expr)
         value: Value = encode(text, self.etype)

@@ -119,7 +119,7 @@ class FamilyFile:
         found: set[str] = set()
         for d in self._stated():
             rests = any(
-                isinstance(node, tree.Constant) or (isinstance(node, tree.Use) and node.id in found)
+                getattr(node, "constant", None) or (isinstance(node, tree.Use) and node.id in found)
                 for node in subtrees(d.is_)
             )
             in_family = d.families is None or self.family in d.families

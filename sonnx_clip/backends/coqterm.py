@@ -124,11 +124,11 @@ class _Computed(Printing):
                 return _ATOM, name.lower()
             case tree.Subscript(tensor=tensor):
                 return _APPLY, f"{tensor.id.lower()} i"
-            case tree.Constant(id=name, negative=negative) if name in _CONSTANTS.get(self.family, ()):
-                return (_APPLY, f"opposite {name}") if negative else (_ATOM, name)
+            case tree.Number(text=text, constant=name) if name in _CONSTANTS.get(self.family, ()):
+                return (_APPLY, f"opposite {name}") if text.startswith("-") else (_ATOM, str(name))
             case tree.Number(text=text) if self.family == "float" and not text.strip("-0."):
                 return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
-            case tree.Number(text=text) | tree.Constant(id=text):
+            case tree.Number(text=text):
                 what = f"{text} has no name that stands for it in every {self.family} format at once"
                 raise UserError(what, self.where, "the Coq theorems know 0 and the named constants but nan")
             case _:

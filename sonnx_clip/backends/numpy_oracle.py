@@ -139,7 +139,7 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
     for case in spec.cases:
         yield _function(family, case.id, case.title, case.when, operands)
     for c in spec.classes_of(family):
-        of_case = tree.Use(c.case, (), tree.Kind.BOOL, _NOWHERE, operands)
+        of_case = tree.Use(c.case, (), tree.Kind.BOOL, operands)
         yield _function(family, c.id, f"a class of the case {c.case}", _both(of_case, c.when), operands)
     for latitude in spec.latitude:
         accepted = _both(latitude.when, latitude.accepts)
@@ -162,13 +162,10 @@ def _function(family: str, id_: str, title: str, expr: Expr, parameters: Sequenc
     )
 
 
-_NOWHERE = tree.Position(0, 0)  # of what is joined here and stands nowhere in the YAML
-
-
 def _both(left: Expr, right: Expr) -> Expr:
     """`left and right`, joined from the left as the parser would."""
     for part in _operands(right, "and"):
-        left = tree.Connective("and", left, part, _NOWHERE)
+        left = tree.Connective("and", left, part)
     return left
 
 
@@ -260,7 +257,7 @@ class _NumPy(Printing):
         match expr:
             case tree.Name(id=name):
                 return _PRIMARY, name
-            case tree.Number() | tree.Constant():
+            case tree.Number():
                 return _PRIMARY, f'_constant("{unparse(expr)}", {self.anchor})'
             case _:
                 return self._refused(expr)
@@ -295,4 +292,4 @@ def _texts(spec: Spec, family: str) -> set[str]:
     shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
     shown += [reading.returns for reading in spec.readings]
     nodes = (node for expr in shown for node in subtrees(expr))
-    return {unparse(node) for node in nodes if isinstance(node, (tree.Number, tree.Constant))}
+    return {unparse(node) for node in nodes if isinstance(node, tree.Number)}

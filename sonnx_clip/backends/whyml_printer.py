@@ -94,8 +94,6 @@ class WhymlPrinter(Printing):
                 return APPLY, f"{self.variable(tensor.id)}.entry i"
             case tree.Number(text=text, kind=kind):
                 return ATOM, self._number(text, kind)
-            case tree.Constant(id=name, negative=negative, kind=kind):
-                return ATOM, self._number(f"-{name}" if negative else name, kind)
             case tree.Every(body=body):
                 return _IF, f"forall i: index. {self._validity(body)} -> {self.show(body)}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import NOWHERE, Expr, Kind, parts_of
+from sonnx_clip.language.tree import Expr, Kind, parts_of
 from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
@@ -23,17 +23,17 @@ STATED = "stated_"
 """What stands before the id of a constraint or restriction as the YAML states it."""
 _NODES: tuple[Any, ...] = get_args(Expr)
 
-element = partial(tree.Name, kind=Kind.ELEMENT, at=NOWHERE)
+element = partial(tree.Name, kind=Kind.ELEMENT)
 """A variable that stands for an element."""
-tensor = partial(tree.Name, kind=Kind.TENSOR, at=NOWHERE)
+tensor = partial(tree.Name, kind=Kind.TENSOR)
 """A variable that stands for a tensor."""
-negation = partial(tree.Not, at=NOWHERE)
+negation = tree.Not
 group = tree.Parentheses
 
 
 def number(text: str, kind: Kind = Kind.ELEMENT) -> tree.Number:
     """A number or named constant, as a text of the YAML gives it."""
-    return tree.Number(text, NOWHERE, kind)
+    return tree.Number(text, kind)
 
 
 def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
@@ -48,27 +48,27 @@ def value(of: object, kind: Kind = Kind.ELEMENT) -> tree.Value:
 
 def use(id_: str, *arguments: Expr) -> tree.Use:
     """A case, class, definition or reading by its id."""
-    return tree.Use(id_, arguments, Kind.BOOL, NOWHERE)
+    return tree.Use(id_, arguments, Kind.BOOL)
 
 
 def call(function: str, *arguments: Expr, kind: Kind = Kind.BOOL) -> tree.Call:
     """A function or predicate of the theories."""
-    return tree.Call(function, arguments, kind, NOWHERE)
+    return tree.Call(function, arguments, kind)
 
 
 def all_of(*parts: Expr) -> Expr:
     """And; there is at least one part."""
-    return reduce(lambda left, right: tree.Connective("and", left, right, NOWHERE), parts)
+    return reduce(lambda left, right: tree.Connective("and", left, right), parts)
 
 
 def any_of(*parts: Expr) -> Expr:
     """Or; there is at least one part."""
-    return reduce(lambda left, right: tree.Connective("or", left, right, NOWHERE), parts)
+    return reduce(lambda left, right: tree.Connective("or", left, right), parts)
 
 
 def result_of(head: Head) -> tree.CasesResult:
     """The result of the cases."""
-    return tree.CasesResult(head.function, tuple(map(element, head.operands)), Kind.ELEMENT, NOWHERE)
+    return tree.CasesResult(head.function, tuple(map(element, head.operands)), Kind.ELEMENT)
 
 
 def tensor_result_of(head: Head) -> tree.Call:
@@ -78,7 +78,7 @@ def tensor_result_of(head: Head) -> tree.Call:
 
 def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     """A constraint or restriction as the YAML states it, of the operands and the result."""
-    return use(f"{STATED}{entry.id}", *(tree.Name(name, kind, NOWHERE) for name in head.all))
+    return use(f"{STATED}{entry.id}", *(tree.Name(name, kind) for name in head.all))
 
 
 def named_result(case: Case) -> Expr:

@@ -96,7 +96,7 @@ class _Family:
         match expr:
             case tree.Name(id=name):
                 return variables[name]
-            case tree.Number() | tree.Constant():
+            case tree.Number():
                 return self._constant(unparse(expr), np.asarray(next(iter(variables.values()))).dtype)
         parts = [self._value(part, variables) for part in tree.parts_of(expr)]
         match expr:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import BUILT_IN, Scope, kind_of
-from sonnx_clip.language.tree import Expr, Kind, Position
+from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.language.values import CONSTANTS
 from sonnx_clip.root.terminal import nearest
 
@@ -155,10 +155,6 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     return expr if kind is None else parser.demand(expr, kind, 0)
 
 
-def _place(token: Token) -> Position:
-    return Position(1, token.offset + 1)
-
-
 @dataclass
 class _Parser:
     tokens: list[Token]
@@ -216,14 +212,14 @@ class _Parser:
         self.depth -= 1
 
     def conditional(self) -> Expr:
-        at = _place(self.next())
+        self.next()
         condition = self.expression(Kind.BOOL)
         whole = "write: if condition then a else b"
         self.require("then", whole)
         then = self.expression()
         self.require("else", whole)
         otherwise = self.expression(kind_of(then))
-        return tree.If(condition, then, otherwise, kind_of(then), at)
+        return tree.If(condition, then, otherwise, kind_of(then))
 
     def operators(self, loosest: int) -> Expr:
         """Operands joined by operators that bind at least so tightly."""
@@ -239,15 +235,15 @@ class _Parser:
             else:
                 right = self.operators(level + 1)
             self.demand(right, Kind.BOOL, right_start)
-            left = tree.Connective(token.text, left, right, _place(token))
+            left = tree.Connective(token.text, left, right)
         return left
 
     def negation(self) -> Expr:
-        if token := self.accept("not"):
+        if self.accept("not"):
             start = self.peek.offset
             with self:
                 operand = self.negation()
-            return tree.Not(self.demand(operand, Kind.BOOL, start), _place(token))
+            return tree.Not(self.demand(operand, Kind.BOOL, start))
         return self.comparison()
 
     def comparison(self) -> Expr:
@@ -264,7 +260,7 @@ class _Parser:
         right = self.demand(self.primary(), kind, right_start)
         if self.peek.text in COMPARISONS:
             raise LanguageError(self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`")
-        return tree.Compare(token.text, left, right, kind, _place(token))
+        return tree.Compare(token.text, left, right, kind)
 
     # ------------------------------------------------------------------ primaries
 
@@ -279,57 +275,55 @@ class _Parser:
         if token.text == "-":
             return self.negative()
         if token.kind == "number":
-            return tree.Number(self.next().text, _place(token))
+            return self.number(self.next(), "")
         if token.text == "if":
             todo = "put `if _ then _ else _` in parentheses"
             raise LanguageError(token.offset, "`if` is not expected here", todo)
         raise self.unexpected("a name, a number or `(`")
 
     def negative(self) -> Expr:
-        at = _place(self.next())
-        token = self.peek
-        if token.kind == "number":
-            return tree.Number("-" + self.next().text, at)
-        if token.text in CONSTANT_NAMES:
-            return self.constant(self.next(), at, negative=True)
+        self.next()
+        if self.peek.kind == "number" or self.peek.text in CONSTANT_NAMES:
+            return self.number(self.next(), "-")
         todo = "`-` stands only before these: the language has no arithmetic"
         raise self.unexpected("a number or a constant", todo)
 
-    def constant(self, token: Token, at: Position, *, negative: bool) -> Expr:
-        """A named constant, which every family of the scope must have; a FLOAT has all of them."""
-        lacking = sorted(family for family in self.scope.families if token.text not in CONSTANTS[family])
-        if lacking and not self.wants_float:
+    def number(self, token: Token, sign: str) -> Expr:
+        """A number, or a constant that every family of the scope has; a FLOAT has all of them."""
+        named = token.text in CONSTANT_NAMES and not self.wants_float
+        lacking = sorted(f for f in self.scope.families if named and token.text not in CONSTANTS[f])
+        if lacking:
             what = f"`{token.text}` does not exist for {' and '.join(lacking)}"
             todo = "use it in a definition with `families`, which is false elsewhere"
             raise LanguageError(token.offset, what, todo)
-        return tree.Constant(token.text, negative=negative, at=at)
+        return tree.Number(sign + token.text)
 
     def word(self, token: Token) -> Expr:
-        at, name, scope = _place(token), token.text, self.scope
+        name, scope = token.text, self.scope
         if name in scope.variables:
-            return self.variable(token, at)
+            return self.variable(token)
         if name in CONSTANT_NAMES:
-            return self.constant(token, at, negative=False)
+            return self.number(token, "")
         if name == "every" and scope.tensors:
-            return self.every(token, at)
+            return self.every(token)
         if signature := scope.functions.get(name):
-            return tree.Call(name, self.arguments(token, signature.arguments), signature.result, at)
+            return tree.Call(name, self.arguments(token, signature.arguments), signature.result)
         if scope.gives_result and name == scope.head.function:
             operands = self.arguments(token, [_ELEMENT] * len(scope.head.operands))
-            return tree.CasesResult(name, operands, Kind.ELEMENT, at)
+            return tree.CasesResult(name, operands, Kind.ELEMENT)
         if usable := scope.uses.get(name):
             lacking = sorted(scope.families - usable.families)
             if lacking and usable.kind is Kind.ELEMENT:
                 raise LanguageError(token.offset, f"`{name}` is not defined for {' and '.join(lacking)}")
             given = self.arguments(token, [_ELEMENT] * usable.parameters) if usable.parameters else ()
-            return tree.Use(name, given, usable.kind, at, () if given else scope.head.operands)
+            return tree.Use(name, given, usable.kind, () if given else scope.head.operands)
         known = name in RESERVED or name in scope.head.variables or name == scope.head.function
         what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
         raise LanguageError(token.offset, what, suggestion(name, scope.names(), "it knows"))
 
-    def variable(self, token: Token, at: Position) -> Expr:
+    def variable(self, token: Token) -> Expr:
         kind = self.scope.variables[token.text]
-        name = tree.Name(token.text, kind, at)
+        name = tree.Name(token.text, kind)
         if self.peek.text != "[":
             return name
         if kind is not Kind.TENSOR:
@@ -342,9 +336,9 @@ class _Parser:
             raise LanguageError(
                 token.offset, f"`{token.text}[i]` stands outside `every(…)`", "`every` binds the index"
             )
-        return tree.Subscript(name, at)
+        return tree.Subscript(name)
 
-    def every(self, token: Token, at: Position) -> Expr:
+    def every(self, token: Token) -> Expr:
         if self.inside_every:
             raise LanguageError(token.offset, "`every` stands inside `every`", "one index is all there is")
         self.require("(", "write: every(condition)")
@@ -352,7 +346,7 @@ class _Parser:
         body = self.expression(Kind.BOOL)
         self.inside_every = False
         self.require(")", "write: every(condition)")
-        return tree.Every(body, at)
+        return tree.Every(body)
 
     def arguments(self, token: Token, kinds: Sequence[frozenset[Kind]]) -> tuple[Expr, ...]:
         """The arguments in parentheses, each of one of the kinds for its position."""
@@ -371,7 +365,7 @@ class _Parser:
             raise LanguageError(closing.offset if len(found) < count else found[count][1], what, shape)
         given: list[Expr] = []
         for (expr, offset), allowed in zip(found, kinds, strict=True):
-            if allowed == {Kind.FLOAT} and isinstance(expr, tree.Number | tree.Constant):
+            if allowed == {Kind.FLOAT} and isinstance(expr, tree.Number):
                 given.append(replace(expr, kind=Kind.FLOAT))
                 continue
             given.append(expr)

@@ -124,8 +124,6 @@ class _Language(Printing):
         match expr:
             case tree.Name(id=text) | tree.Number(text=text):
                 return _PRIMARY, text
-            case tree.Constant(id=name, negative=negative):
-                return _PRIMARY, f"{'-' * negative}{name}"
             case tree.Subscript(tensor=tensor):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Every(body=body):

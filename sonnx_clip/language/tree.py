@@ -23,46 +23,29 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Position:
-    """A place in a file or in the text of a condition, both counted from 1."""
-
-    line: int
-    column: int
-
-
-NOWHERE = Position(0, 0)
-"""The place of what stands in no file."""
-
-
-@dataclass(frozen=True)
 class Name:
     """A variable of the scope: ``X``, ``L``, ``M``, ``Y``, ``X2``, ``A``, ``Z``, ``F`` or a parameter."""
 
     id: str
     kind: Kind
-    at: Position
 
 
 @dataclass(frozen=True)
 class Number:
-    """A decimal number as it stands in the source; ``-0`` keeps its sign. It is an element, or a FLOAT."""
+    """An element, or a FLOAT, as the text says it: decimal, ``-0`` keeps its sign; or a named constant.
 
-    text: str
-    at: Position
-    kind: Kind = Kind.ELEMENT
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A named constant of the element type, perhaps negated.
-
-    ``nan``, ``inf``, ``lowest``, ``highest``, ``smallest_normal``, ``smallest_subnormal``.
+    The constants, which may be negated: ``nan``, ``inf``, ``lowest``, ``highest``, ``smallest_normal``,
+    ``smallest_subnormal``.
     """
 
-    id: str
-    negative: bool
-    at: Position
+    text: str
     kind: Kind = Kind.ELEMENT
+
+    @property
+    def constant(self) -> str | None:
+        """The named constant without its sign; None for a decimal number."""
+        name = self.text.removeprefix("-")
+        return name if name[0].isalpha() else None
 
 
 @dataclass(frozen=True)
@@ -73,7 +56,6 @@ class Compare:
     left: Expr
     right: Expr
     kind: Kind
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -81,7 +63,6 @@ class Not:
     """Negation."""
 
     operand: Expr
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -91,7 +72,6 @@ class Connective:
     operator: str
     left: Expr
     right: Expr
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -102,7 +82,6 @@ class If:
     then: Expr
     otherwise: Expr
     kind: Kind
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -116,7 +95,6 @@ class Call:
     function: str
     arguments: tuple[Expr, ...]
     kind: Kind
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -134,7 +112,6 @@ class Use:
     id: str
     arguments: tuple[Expr, ...]
     kind: Kind
-    at: Position
     of: tuple[str, ...] = ()
 
 
@@ -143,7 +120,6 @@ class Subscript:
     """``Y[i]``: the entry of a tensor value at the index that `every` binds."""
 
     tensor: Name
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -151,7 +127,6 @@ class Every:
     """``every(condition)``: the condition holds at every valid index ``i``."""
 
     body: Expr
-    at: Position
 
 
 @dataclass(frozen=True)
@@ -163,7 +138,6 @@ class Value:
 
     value: Any
     kind: Kind
-    at: Position = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -174,7 +148,6 @@ class Let:
     value: Expr
     body: Expr
     kind: Kind = Kind.BOOL
-    at: Position = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -182,13 +155,11 @@ class Parentheses:
     """A condition that a claim takes over as a whole: whoever prints it puts parentheses around it."""
 
     inner: Expr
-    at: Position = NOWHERE
 
 
 Expr: TypeAlias = (
     Name
     | Number
-    | Constant
     | Compare
     | Not
     | Connective
@@ -201,7 +172,7 @@ Expr: TypeAlias = (
     | Let
     | Parentheses
 )
-Leaf: TypeAlias = Name | Number | Constant | Subscript | Every | Value | Let | Parentheses
+Leaf: TypeAlias = Name | Number | Subscript | Every | Value | Let | Parentheses
 """What a printer writes in a way of its own: all that is no operator and no application."""
 
 
@@ -220,7 +191,7 @@ def subtrees(expr: Expr) -> Iterator[Expr]:
 def parts_of(expr: Expr) -> tuple[Expr, ...]:
     """The trees right below the root of one."""
     match expr:
-        case Name() | Number() | Constant() | Value():  # two thirds of all
+        case Name() | Number() | Value():  # two thirds of all
             return ()
         case Compare(left=left, right=right) | Connective(left=left, right=right):
             return left, right

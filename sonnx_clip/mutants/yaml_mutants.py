@@ -180,17 +180,17 @@ def _changed_node(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:  # one 
         case tree.Not(operand=operand):
             yield operand
         case tree.If(condition=condition, then=then, otherwise=otherwise):
-            yield from (tree.If(condition, otherwise, then, expr.kind, expr.at), then, otherwise)
+            yield from (tree.If(condition, otherwise, then, expr.kind), then, otherwise)
         case tree.Name(id=name, kind=Kind.ELEMENT) if name in names:
             yield from (replace(expr, id=other) for other in names if other != name)
         case tree.Number(text=text) if text.lstrip("-").isdigit():
             yield replace(expr, text=str(int(text) + 1))
-        case tree.Constant(id="lowest" | "highest" as id_):
-            yield replace(expr, id="highest" if id_ == "lowest" else "lowest")
-        case tree.Constant(negative=negative, id=id_) if id_ != "nan":
-            yield replace(expr, negative=not negative)
+        case tree.Number(text="lowest" | "highest" as text):
+            yield replace(expr, text="highest" if text == "lowest" else "lowest")
+        case tree.Number(text=text, constant=name) if name != "nan":
+            yield replace(expr, text=text[1:] if text.startswith("-") else f"-{text}")
     if not isinstance(expr, tree.Not | tree.Connective | tree.If) and _is_condition(expr):
-        yield tree.Not(expr, expr.at)
+        yield tree.Not(expr)
 
 
 def _is_condition(expr: Expr) -> bool:

@@ -192,7 +192,7 @@ class ConditionParser:
             try:
                 encode(node.text, etype)
             except UserError as error:
-                at = self.document.position_in(way, node.at.column - 1)
+                at = self.document.position_in(way, values[key].find(node.text))
                 raise self.document.error(way, error.what, error.todo, at) from error
         values[key] = tree
         return tree

@@ -6,13 +6,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.tree import Position
 from sonnx_clip.language.types import Scalar
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular_bytes
@@ -34,6 +33,13 @@ _CONSTANTS = {"": None, "~": None, "null": None, "Null": None, "true": True, "Tr
 _NUMBER = re.compile(r"[-+]?(0x[0-9a-fA-F]+|\.?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|\.inf|\.nan)")
 # Unicode categories: control, format (some reorder text), surrogate, separators of lines and paragraphs.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+class Position(NamedTuple):
+    """A place in a file, counted from 1."""
+
+    line: int
+    column: int
 
 
 class Document:

@@ -190,7 +190,7 @@ class Evaluator:
             case _:
                 return self._leaf(expr)
 
-    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Subscript | tree.Value) -> Function:
+    def _leaf(self, expr: tree.Name | tree.Number | tree.Subscript | tree.Value) -> Function:
         match expr:
             case tree.Name(id=name, kind=Kind.ELEMENT):
                 return _element(name)
@@ -199,9 +199,6 @@ class Evaluator:
             case tree.Number(text=text, kind=kind):
                 number = values.encode(text, self._type_of_number(kind))
                 return lambda _: number
-            case tree.Constant(id=name, negative=negative, kind=kind):
-                constant = values.encode(f"{'-' * negative}{name}", self._type_of_number(kind))
-                return lambda _: constant
             case tree.Value(value=known):
                 return lambda _: known
             case tree.Subscript(tensor=tensor):

@@ -19,15 +19,14 @@ from sonnx_clip.backends.acsl import (
 )
 from sonnx_clip.language import tree
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.language.tree import Kind, Position
+from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import comparison_key, is_nan
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
-AT = Position(1, 1)
-P, Q, R = (tree.Name(name, Kind.BOOL, AT) for name in "PQR")
-X, L = (tree.Name(name, Kind.ELEMENT, AT) for name in "XL")
+P, Q, R = (tree.Name(name, Kind.BOOL) for name in "PQR")
+X, L = (tree.Name(name, Kind.ELEMENT) for name in "XL")
 SPEC = load_spec()
 TYPES = [etype for etype in SPEC.element_types if etype.c is not None]
 OF_BITS = [etype for etype in TYPES if is_bits(etype)]
@@ -38,11 +37,11 @@ def show(expr, type_id="int8"):
 
 
 def join(operator, left, right):
-    return tree.Connective(operator, left, right, AT)
+    return tree.Connective(operator, left, right)
 
 
 def compare(operator):
-    return tree.Compare(operator, X, L, Kind.ELEMENT, AT)
+    return tree.Compare(operator, X, L, Kind.ELEMENT)
 
 
 @pytest.mark.parametrize(
@@ -54,15 +53,15 @@ def compare(operator):
         (join("implies", compare("<"), Q), "X < L ==> Q"),
         (join("implies", P, join("implies", Q, R)), "P ==> (Q ==> R)"),
         (join("iff", P, join("or", Q, R)), "P <==> Q || R"),
-        (tree.Not(join("and", P, Q), AT), "!(P && Q)"),
-        (tree.Not(compare("<="), AT), "!(X <= L)"),
-        (tree.If(P, Q, R, Kind.BOOL, AT), "P ? Q : R"),
-        (tree.If(P, tree.If(P, Q, R, Kind.BOOL, AT), R, Kind.BOOL, AT), "P ? (P ? Q : R) : R"),
-        (tree.Call("identical", (X, L), Kind.BOOL, AT), "identical(X, L)"),
-        (tree.Call("is_nan", (X,), Kind.BOOL, AT), r"\false"),
-        (tree.Use("inverted", (), Kind.BOOL, AT), "inverted(X, L, M)"),
-        (tree.Use("same", (X, L), Kind.BOOL, AT), "same(X, L)"),
-        (tree.Constant("lowest", False, AT), "(int8_t)(-128)"),
+        (tree.Not(join("and", P, Q)), "!(P && Q)"),
+        (tree.Not(compare("<=")), "!(X <= L)"),
+        (tree.If(P, Q, R, Kind.BOOL), "P ? Q : R"),
+        (tree.If(P, tree.If(P, Q, R, Kind.BOOL), R, Kind.BOOL), "P ? (P ? Q : R) : R"),
+        (tree.Call("identical", (X, L), Kind.BOOL), "identical(X, L)"),
+        (tree.Call("is_nan", (X,), Kind.BOOL), r"\false"),
+        (tree.Use("inverted", (), Kind.BOOL), "inverted(X, L, M)"),
+        (tree.Use("same", (X, L), Kind.BOOL), "same(X, L)"),
+        (tree.Number("lowest"), "(int8_t)(-128)"),
     ],
 )
 def test_the_text_of_an_expression(expr, text):
@@ -87,25 +86,25 @@ def test_a_comparison_is_that_of_the_type(operator, of_floats, of_bits):
 
 
 def test_the_conjunction_in_an_equality_of_bits_is_kept_together():
-    negated = tree.Not(compare("=="), AT)
+    negated = tree.Not(compare("=="))
     assert show(negated, "float16") == "!(less_or_equal(X, L) && less_or_equal(L, X))"
 
 
 def test_is_nan_is_that_of_the_type():
-    expr = tree.Call("is_nan", (X,), Kind.BOOL, AT)
+    expr = tree.Call("is_nan", (X,), Kind.BOOL)
     assert show(expr, "float16") == "is_nan(X)"
     assert show(expr, "float64") == r"\is_NaN(X)"
 
 
 def test_numbers_of_a_type_of_bits_are_bits_and_floats_have_none():
-    assert show(tree.Number("-0", AT), "float16") == "(uint16_t)0x8000"
+    assert show(tree.Number("-0"), "float16") == "(uint16_t)0x8000"
     with pytest.raises(UserError, match="no literals of float32"):
-        show(tree.Constant("nan", False, AT), "float32")
+        show(tree.Number("nan"), "float32")
 
 
 def test_expression_without_acsl_form_is_refused():
     with pytest.raises(UserError, match="ACSL has no expression for `clip"):
-        show(tree.Call("clip", (X, L, L), Kind.ELEMENT, AT))
+        show(tree.Call("clip", (X, L, L), Kind.ELEMENT))
 
 
 def test_every_type_of_c_has_contracts_that_are_fresh():
@@ -125,7 +124,7 @@ def test_the_cases_stand_in_their_order_and_nothing_else_is_a_clip(etype):
 
 
 def test_definitions_that_the_cases_use_are_rendered_before_them():
-    uses = tree.Use("is_infinite", (X,), Kind.BOOL, AT)
+    uses = tree.Use("is_infinite", (X,), Kind.BOOL)
     case = SPEC.cases[0].model_copy(update={"when": uses})
     changed = SPEC.model_copy(update={"cases": (case, *SPEC.cases[1:])})
     assert "is_infinite" not in render_acsl(SPEC)[f"{FOLDER}/float16.h"]
@@ -137,8 +136,8 @@ def test_definitions_that_the_cases_use_are_rendered_before_them():
 
 
 def test_a_definition_may_use_another_and_be_an_element():
-    formula = tree.Use("formula", (), Kind.ELEMENT, AT)
-    when = tree.Compare("<", formula, X, Kind.ELEMENT, AT)
+    formula = tree.Use("formula", (), Kind.ELEMENT)
+    when = tree.Compare("<", formula, X, Kind.ELEMENT)
     case = SPEC.cases[0].model_copy(update={"when": when})
     text = render_acsl_of(SPEC.model_copy(update={"cases": (case, *SPEC.cases[1:])}), "int8")
     heads = [

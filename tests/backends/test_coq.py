@@ -10,27 +10,24 @@ from sonnx_clip.language.tree import (
     Call,
     Compare,
     Connective,
-    Constant,
     If,
     Kind,
     Name,
     Not,
     Number,
-    Position,
     Use,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
-AT = Position(1, 1)
-X, L, M = (Name(name, Kind.ELEMENT, AT) for name in "XLM")
-LESS = Compare("<", X, L, Kind.ELEMENT, AT)
-GREATER = Compare(">", X, M, Kind.ELEMENT, AT)
-SAME = Call("identical", (X, L), Kind.BOOL, AT)
+X, L, M = (Name(name, Kind.ELEMENT) for name in "XLM")
+LESS = Compare("<", X, L, Kind.ELEMENT)
+GREATER = Compare(">", X, M, Kind.ELEMENT)
+SAME = Call("identical", (X, L), Kind.BOOL)
 
 
 def both(operator, a, b):
-    return Connective(operator, a, b, AT)
+    return Connective(operator, a, b)
 
 
 @pytest.fixture
@@ -42,13 +39,13 @@ def printer():
     ("expr", "proposition"),
     [
         (GREATER, "m < x"),
-        (Not(LESS, AT), "~ x < l"),
+        (Not(LESS), "~ x < l"),
         (both("implies", LESS, both("and", GREATER, SAME)), "x < l -> m < x /\\ x = l"),
         (both("iff", both("or", LESS, GREATER), SAME), "x < l \\/ m < x <-> x = l"),
         (both("and", both("and", LESS, GREATER), SAME), "(x < l /\\ m < x) /\\ x = l"),
-        (If(LESS, SAME, GREATER, Kind.BOOL, AT), "if x < l then (x = l : Prop) else (m < x : Prop)"),
+        (If(LESS, SAME, GREATER, Kind.BOOL), "if x < l then (x = l : Prop) else (m < x : Prop)"),
         (
-            Compare("==", Number("-0", AT), Constant("inf", True, AT), Kind.ELEMENT, AT),
+            Compare("==", Number("-0"), Number("-inf"), Kind.ELEMENT),
             "opposite zero == opposite inf",
         ),
     ],
@@ -63,11 +60,11 @@ def test_propositions(printer, expr, proposition):
         (both("and", both("and", LESS, GREATER), LESS), "(x < l) && (m < x) && (x < l)"),
         (both("and", LESS, both("or", GREATER, LESS)), "(x < l) && ((m < x) || (x < l))"),
         (both("implies", LESS, GREATER), "implb (x < l) (m < x)"),
-        (Not(LESS, AT), "negb (x < l)"),
-        (If(LESS, L, If(GREATER, M, X, Kind.ELEMENT, AT), Kind.ELEMENT, AT),
+        (Not(LESS), "negb (x < l)"),
+        (If(LESS, L, If(GREATER, M, X, Kind.ELEMENT), Kind.ELEMENT),
          "if x < l then l else if m < x then m else x"),
-        (Use("cut", (), Kind.BOOL, AT), "cut x l m"),
-        (If(SAME, X, L, Kind.ELEMENT, AT), "if identical x l then x else l"),
+        (Use("cut", (), Kind.BOOL), "cut x l m"),
+        (If(SAME, X, L, Kind.ELEMENT), "if identical x l then x else l"),
         (both("and", LESS, SAME), "(x < l) && identical x l"),
     ],
 )  # fmt: skip
@@ -75,7 +72,7 @@ def test_computed_answers(printer, expr, computed):
     assert printer.computed(expr) == computed
 
 
-@pytest.mark.parametrize("leaf", [Number("6", AT), Constant("nan", False, AT)])
+@pytest.mark.parametrize("leaf", [Number("6"), Number("nan")])
 def test_value_without_a_name_in_every_format_is_refused(printer, leaf):
     with pytest.raises(UserError, match="no name that stands for it in every float format"):
         printer.computed(leaf)

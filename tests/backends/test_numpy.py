@@ -8,21 +8,20 @@ import pytest
 
 from sonnx_clip.backends.numpy_oracle import _broken, expression, python_name, render_numpy
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import Kind, Position
+from sonnx_clip.language.tree import Kind
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.spec import load_spec
 
-AT = Position(1, 1)
-P, Q, R = (tree.Name(name, Kind.BOOL, AT) for name in "PQR")
-X, L = (tree.Name(name, Kind.ELEMENT, AT) for name in "XL")
+P, Q, R = (tree.Name(name, Kind.BOOL) for name in "PQR")
+X, L = (tree.Name(name, Kind.ELEMENT) for name in "XL")
 
 
 def join(operator, left, right):
-    return tree.Connective(operator, left, right, AT)
+    return tree.Connective(operator, left, right)
 
 
 def less(left, right):
-    return tree.Compare("<", left, right, Kind.ELEMENT, AT)
+    return tree.Compare("<", left, right, Kind.ELEMENT)
 
 
 @pytest.mark.parametrize(
@@ -35,16 +34,16 @@ def less(left, right):
         (join("implies", P, join("implies", Q, R)), "~P | (~Q | R)"),
         (join("iff", P, join("or", Q, R)), "P == Q | R"),
         (join("iff", P, join("iff", Q, R)), "P == (Q == R)"),
-        (tree.Not(join("and", P, Q), AT), "~(P & Q)"),
-        (join("and", tree.Not(P, AT), less(X, L)), "~P & (X < L)"),
-        (less(X, tree.Constant("inf", True, AT)), 'X < _constant("-inf", X)'),
-        (less(X, tree.Number("-0", AT)), 'X < _constant("-0", X)'),
-        (tree.If(P, Q, R, Kind.BOOL, AT), "np.where(P, Q, R)"),
-        (tree.If(P, X, L, Kind.ELEMENT, AT), "_choose(P, X, L)"),
-        (tree.CasesResult("clip", (X, L, L), Kind.ELEMENT, AT), "float_clip(X, L, L)"),
-        (tree.Call("identical", (X, L), Kind.BOOL, AT), "_identical(X, L)"),
-        (tree.Use("inverted", (), Kind.BOOL, AT, ("X", "L", "M")), "float_inverted(X, L, M)"),
-        (tree.Use("same", (X, L), Kind.BOOL, AT), "float_same(X, L)"),
+        (tree.Not(join("and", P, Q)), "~(P & Q)"),
+        (join("and", tree.Not(P), less(X, L)), "~P & (X < L)"),
+        (less(X, tree.Number("-inf")), 'X < _constant("-inf", X)'),
+        (less(X, tree.Number("-0")), 'X < _constant("-0", X)'),
+        (tree.If(P, Q, R, Kind.BOOL), "np.where(P, Q, R)"),
+        (tree.If(P, X, L, Kind.ELEMENT), "_choose(P, X, L)"),
+        (tree.CasesResult("clip", (X, L, L), Kind.ELEMENT), "float_clip(X, L, L)"),
+        (tree.Call("identical", (X, L), Kind.BOOL), "_identical(X, L)"),
+        (tree.Use("inverted", (), Kind.BOOL, ("X", "L", "M")), "float_inverted(X, L, M)"),
+        (tree.Use("same", (X, L), Kind.BOOL), "float_same(X, L)"),
     ],
 )
 def test_the_text_of_an_expression(expr, text):
@@ -63,7 +62,7 @@ OPERATORS = {
 @pytest.mark.parametrize("negated", [False, True])
 def test_every_nesting_of_connectives_means_what_the_tree_means(outer, inner, negated):
     mean_outer, mean_inner = OPERATORS[outer], OPERATORS[inner]
-    wrap = (lambda expr: tree.Not(expr, AT)) if negated else (lambda expr: expr)
+    wrap = tree.Not if negated else (lambda expr: expr)
     for side in ("left", "right"):
         nested = wrap(join(inner, Q, R))
         expr = join(outer, nested, P) if side == "left" else join(outer, P, nested)
@@ -87,10 +86,10 @@ def test_a_long_expression_is_broken_at_its_outermost_operator_and_means_the_sam
 @pytest.mark.parametrize(
     "expr",
     [
-        tree.Every(P, AT),
-        tree.Subscript(tree.Name("X", Kind.TENSOR, AT), AT),
-        tree.Call("is_sparse", (tree.Name("X", Kind.DECLARED, AT),), Kind.BOOL, AT),
-        tree.Compare("==", X, L, Kind.SHAPE, AT),
+        tree.Every(P),
+        tree.Subscript(tree.Name("X", Kind.TENSOR)),
+        tree.Call("is_sparse", (tree.Name("X", Kind.DECLARED),), Kind.BOOL),
+        tree.Compare("==", X, L, Kind.SHAPE),
     ],
 )
 def test_tensor_expressions_are_not_printed(expr):

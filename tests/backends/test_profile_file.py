@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sonnx_clip.backends.profile_file import PATH, render_profile
-from sonnx_clip.language.tree import NOWHERE, Connective
+from sonnx_clip.language.tree import Connective
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
@@ -28,7 +28,7 @@ def test_a_restriction_in_two_words_is_refused() -> None:
     """Lint would judge one of them and call the other met."""
     spec = load_spec()
     first, second, third, *_ = spec.restrictions
-    both = third.model_copy(update={"holds": Connective("and", second.holds, third.holds, NOWHERE)})
+    both = third.model_copy(update={"holds": Connective("and", second.holds, third.holds)})
     planted = spec.model_copy(update={"restrictions": (first, both)})
     with pytest.raises(UserError, match=r"R3 is stated in 2 words \(is_set, is_sparse\)"):
         render_profile(planted)

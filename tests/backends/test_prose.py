@@ -18,7 +18,7 @@ from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
 from sonnx_clip.backends.targets import THEORIES
 from sonnx_clip.backends.type_theories import type_theories
-from sonnx_clip.language.tree import Kind, Position, Use
+from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import Spec, load_spec
@@ -65,7 +65,7 @@ def theories(spec: Spec) -> Mapping[str, str]:
 def contracts(spec: Spec) -> Mapping[str, str]:
     """The headers of a specification whose first case uses a definition: contracts show no other prose."""
     first, *others = spec.cases
-    used = Use("bounds_are_numbers", (), Kind.BOOL, Position(0, 0), spec.head.operands)
+    used = Use("bounds_are_numbers", (), Kind.BOOL, spec.head.operands)
     planted = spec.model_copy(update={"cases": (first.model_copy(update={"when": used}), *others)})
     return {path: text for path, text in render_acsl(planted).items() if path.endswith(".h")}
 

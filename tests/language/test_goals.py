@@ -57,8 +57,6 @@ class Former:
                 return name.lower()
             case tree.Number(text=text, kind=kind):
                 return self.literal(text, kind)
-            case tree.Constant(id=name, negative=negative, kind=kind):
-                return self.literal(f"-{name}" if negative else name, kind)
             case tree.Value(value=value, kind=kind):
                 return ("FLOAT" if kind is Kind.FLOAT else "literal", value)
             case tree.Subscript(tensor=tensor):

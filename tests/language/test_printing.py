@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.tree import Expr
 
-HERE = tree.Position(1, 1)
 B, E = tree.Kind.BOOL, tree.Kind.ELEMENT
 NAMES = ("X", "L", "M", "Y")
 SCOPE = element_scope("a test", NAMES, {}, frozenset({"float"}))
@@ -38,20 +37,20 @@ WORDS = ("and", "or", "implies", "iff")
 
 def _trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]:
     """Elements and conditions of at most a depth."""
-    at, name = st.just(HERE), st.builds(tree.Name, st.sampled_from(NAMES), st.just(E), st.just(HERE))
-    nan = st.builds(tree.Call, st.just("is_nan"), st.tuples(name), st.just(B), at)
+    name = st.builds(tree.Name, st.sampled_from(NAMES), st.just(E))
+    nan = st.builds(tree.Call, st.just("is_nan"), st.tuples(name), st.just(B))
     if depth == 0:
         return name, nan
     e, c = _trees(depth - 1)
     return (
-        st.one_of(name, st.builds(tree.If, c, e, e, st.just(E), at)),
+        st.one_of(name, st.builds(tree.If, c, e, e, st.just(E))),
         st.one_of(
             nan,
-            st.builds(tree.Compare, st.sampled_from(SIGNS), e, e, st.just(E), at),
-            st.builds(tree.Call, st.just("identical"), st.tuples(e, e), st.just(B), at),
-            st.builds(tree.Not, c, at),
-            st.builds(tree.Connective, st.sampled_from(WORDS), c, c, at),
-            st.builds(tree.If, c, c, c, st.just(B), at),
+            st.builds(tree.Compare, st.sampled_from(SIGNS), e, e, st.just(E)),
+            st.builds(tree.Call, st.just("identical"), st.tuples(e, e), st.just(B)),
+            st.builds(tree.Not, c),
+            st.builds(tree.Connective, st.sampled_from(WORDS), c, c),
+            st.builds(tree.If, c, c, c, st.just(B)),
         ),
     )
 
@@ -233,7 +232,7 @@ def test_printed_condition_parses_to_the_same_tree(target: str, expr: Expr) -> N
 
 
 def _both(operator: str, left: Expr, right: Expr) -> Expr:
-    return tree.Connective(operator, left, right, HERE)
+    return tree.Connective(operator, left, right)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +246,7 @@ def _both(operator: str, left: Expr, right: Expr) -> Expr:
     ids=["a loose <->", "a loose /\\", "-> to the left", "no ~ in an implication"],
 )
 def test_a_wrong_table_is_noticed(monkeypatch, target, table, key, wrong) -> None:
-    a, b, c, d = (tree.Call("is_nan", (tree.Name(name, E, HERE),), B, HERE) for name in NAMES)
+    a, b, c, d = (tree.Call("is_nan", (tree.Name(name, E),), B) for name in NAMES)
     trees = [
         made
         for one in WORDS
