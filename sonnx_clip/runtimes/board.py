@@ -1,7 +1,7 @@
-"""Memory that the checker, the supervisor and the process of a runtime share.
+"""Memory shared by the checker, the supervisor and the runtime's process.
 
-A runtime may write to every descriptor, or close them all: none of its own leads here. Results are written
-call by call, so that what was answered before a death is kept.
+A runtime may write to every descriptor or close them all: none leads here. Results are written call by call,
+so answers given before a crash are kept.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ IDLE, ASKED, DONE = range(3)
 IMPORTS, OPENS = -2, -1
 """Values of `call` before the first call: the runtime is imported, or opened for an element type."""
 
-_HEAD = 4096
-_REQUEST, _LOG, _BITS = 1 << 25, 1 << 23, 1 << 27  # the system provides the pages that are written alone
+_HEAD, _REQUEST, _LOG, _BITS = 1 << 12, 1 << 25, 1 << 23, 1 << 27  # only pages that are written take memory
 
 
 def unnamed_file(size: int) -> int:
-    """The descriptor of a new file without a name, of so many bytes."""
+    """The descriptor of a new file of `size` bytes without a name."""
     if sys.platform.startswith("linux"):
         descriptor = os.memfd_create("sonnx-clip")
     else:
@@ -51,7 +50,11 @@ def _word(index: int) -> Any:
 
 
 class Board:
-    """Shared memory: the checker makes it, the supervisor opens it, the runtime's process has it by fork.
+    """Shared memory: made by the checker, opened by the supervisor, inherited by the runtime's process.
+
+    Its head holds `state` (`IDLE`, `ASKED` or `DONE`), `call` (the number of the running call), `helper` (the
+    id of a process that the runtime depends on, or 0) and `one_by_one` (not 0 once a batch of calls did what
+    none of them does alone; kept over restarts).
 
     Args:
         descriptor: of the memory; new memory if None.
@@ -59,33 +62,29 @@ class Board:
     """
 
     state: int = _word(0)
-    """`IDLE`, `ASKED` or `DONE`."""
     call: int = _word(1)
-    """The number of the running call."""
-    _log_size: int = _word(2)
-    _request_size: int = _word(3)
-    helper: int = _word(4)
-    """The id of a process without which the runtime's makes no calls; 0 if there is none."""
-    one_by_one: int = _word(5)
-    """Not 0 once several calls at once did what none of them does alone; kept over restarts."""
+    helper: int = _word(2)
+    one_by_one: int = _word(3)
+    _log_size: int = _word(4)
+    _request_size: int = _word(5)
 
     def __init__(self, descriptor: int | None = None, token: str | None = None) -> None:
-        made = unnamed_file(_HEAD + _REQUEST + _LOG + _BITS) if descriptor is None else descriptor
-        self.descriptor, self.token = made, token or secrets.token_hex(8)
-        self._memory = mmap.mmap(made, 0)
+        self.descriptor = unnamed_file(_HEAD + _REQUEST + _LOG + _BITS) if descriptor is None else descriptor
+        self.token = token or secrets.token_hex(8)
+        self._memory = mmap.mmap(self.descriptor, 0)
         self._head = np.frombuffer(self._memory, np.int64, 6)
 
     def close_descriptor(self) -> None:
-        """Close it once no further process is to open it."""
+        """Close the descriptor once no other process has to open it."""
         os.close(self.descriptor)
 
     @property
     def folder(self) -> Path:
-        """Where the runtime's process may keep files; it makes this folder, the supervisor removes it."""
+        """Folder for files of the runtime's process; the supervisor removes it."""
         return Path(tempfile.gettempdir()) / f"sonnx-clip-{self.token}"
 
     def ask(self, request: object) -> None:
-        """Write a request, and clear the notes."""
+        """Write a request and clear the notes."""
         data = pickle.dumps(request)
         if len(data) > _REQUEST:
             raise ValueError("a request is too large for the memory that is shared")
@@ -99,16 +98,16 @@ class Board:
         return pickle.loads(data)  # noqa: S301 - the checker wrote it
 
     def bits(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
-        """The bits of the results, of a shape and a type; ValueError if they are too many."""
+        """The bits of the results; ValueError if they do not fit."""
         start = _HEAD + _REQUEST + _LOG
         return np.frombuffer(self._memory, dtype, shape[0] * shape[1], start).reshape(shape)
 
-    def clear(self) -> None:
-        """Clear the notes."""
-        self._log_size = 0
+    def begin(self) -> None:
+        """Prepare for a new process, which is about to import the runtime."""
+        self._log_size, self.helper, self.call, self.state = 0, 0, IMPORTS, ASKED
 
     def note(self, record: dict[str, Any]) -> None:
-        """Add a note beside the results; one for which there is no room is dropped."""
+        """Append a note; it is dropped when the log is full."""
         data = json.dumps(record).encode("ascii") + b"\n"
         start, used = _HEAD + _REQUEST, self._log_size
         if used + len(data) <= _LOG:
@@ -116,7 +115,7 @@ class Board:
             self._log_size = used + len(data)
 
     def notes(self) -> Iterator[dict[str, Any]]:
-        """The notes; a damaged line is skipped."""
+        """The notes; damaged lines are skipped."""
         start = _HEAD + _REQUEST
         for line in self._memory[start : start + max(0, min(self._log_size, _LOG))].splitlines():
             try:
@@ -127,7 +126,7 @@ class Board:
                 yield found
 
     def say(self, words: str) -> None:
-        """Note what the runtime's process waits for, or why it ends."""
+        """Note what the runtime's process waits for, or why it exits."""
         self.note({"last": words})
 
     def last_words(self) -> str:

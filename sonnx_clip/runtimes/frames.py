@@ -1,7 +1,7 @@
-"""The frames that the checker and a program exchange, byte by byte, as docs/integrations.md has them.
+"""The frames that the checker and a program exchange, byte by byte, as docs/integrations.md specifies them.
 
-Numbers are unsigned and of 32 bits, in the byte order that was agreed on; entries have the size of their
-element type and the same byte order.
+Numbers are unsigned and have 32 bits, in the chosen byte order; entries have the size of their element type
+and the same byte order.
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ TYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64",
 )  # fmt: skip
-"""The element types by number: the bit of a hello, and what stands in requests and replies."""
+"""The element types by number: the bit of a hello, and the number in requests and replies."""
 OK, REFUSED, UNSUPPORTED, FAULT = range(4)
-"""What a reply says first."""
+"""Status of a reply."""
 BAD_FRAME = "bad frame: "
-"""How it is said that a program ended, since what it sent is no frame that was due."""
+"""Prefix of the words on a program that was ended because it sent an invalid frame."""
 HELLO_SIZE = 28
 """Bytes of a hello before its name."""
-REPLY_HEAD = 12
-"""Bytes of a reply that every reply has: its length, the number of the request, what it says."""
 
 LEAST_ENTRIES = 64
 _MOST_RANK, _MOST_NAME, _MOST_WORDS = 8, 1024, 4096
@@ -47,20 +45,12 @@ _OTHER: dict[ByteOrder, ByteOrder] = {"little": "big", "big": "little"}
 
 
 class FrameError(Exception):
-    """What a program sent is not what is due."""
+    """A program sent an invalid frame."""
 
 
 @dataclass(frozen=True)
 class Hello:
-    """What a program says of itself, first of all.
-
-    Args:
-        types: the element types that it supports.
-        ranks: the ranks of X that it supports.
-        batch: the most calls that a request may hold.
-        entries: the most entries of X that the calls of a request may have together.
-        name: what it is, for the report.
-    """
+    """What a program supports: types, ranks of X, calls and entries in a request; and its name."""
 
     types: tuple[str, ...]
     ranks: frozenset[int]
@@ -71,14 +61,10 @@ class Hello:
 
 @dataclass(frozen=True)
 class FrameReply:
-    """What a program answers to a request.
+    """A reply: its status and, where it has no result, words.
 
-    Args:
-        status: `OK`, `REFUSED`, `UNSUPPORTED` or `FAULT`.
-        words: what it says, where it gives no result.
-        etype: the element type of the result.
-        shape: the shape of the result of each call.
-        bits: of the results in this machine's byte order, shape (calls, entries); None without a result.
+    `shape` is that of the result of each call; `bits` are in this machine's byte order, of shape
+    (calls, entries), or None without a result.
     """
 
     status: int
@@ -89,11 +75,7 @@ class FrameReply:
 
 
 def hello_name_size(head: bytes, order: ByteOrder) -> int:
-    """How many bytes the name has that follows these first `HELLO_SIZE` bytes of a hello.
-
-    Raises:
-        FrameError: they are no hello of this version and byte order.
-    """
+    """Size of the name that follows the first `HELLO_SIZE` bytes; FrameError if they are no hello."""
     if head[:4] != MAGIC:
         shown = printable(head.decode("utf-8", "backslashreplace"))
         raise FrameError(f"its first bytes are no hello: {shown}")
@@ -108,18 +90,21 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
 
 
 def read_hello(data: bytes, order: ByteOrder) -> Hello:
-    """A whole hello; FrameError where it cannot be true."""
+    """A whole hello; FrameError if it is invalid."""
     types, ranks, batch, entries = _numbers(data, 8, 4, order)
-    if types == 0:
-        raise FrameError("its hello lists no element type")
-    if types >> len(TYPES):
-        raise FrameError(f"its hello lists element types that there are not: {types:#x}")
-    if ranks == 0:
-        raise FrameError("its hello lists no rank")
-    if batch == 0:
-        raise FrameError("its hello allows no call in a request: batch is 0")
-    if entries < LEAST_ENTRIES:
-        raise FrameError(f"its hello takes {entries} entries in a request; at least {LEAST_ENTRIES} are due")
+    mistakes = (
+        (types == 0, "its hello lists no element type"),
+        (types >> len(TYPES), f"its hello lists element types that there are not: {types:#x}"),
+        (ranks == 0, "its hello lists no rank"),
+        (batch == 0, "its hello allows no call in a request: batch is 0"),
+        (
+            entries < LEAST_ENTRIES,
+            f"its hello takes {entries} entries in a request; at least {LEAST_ENTRIES} are due",
+        ),
+    )
+    for mistake, words in mistakes:
+        if mistake:
+            raise FrameError(words)
     return Hello(
         types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
         ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),
@@ -132,14 +117,9 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
 def write_request(
     order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: tuple[Array, ...]
 ) -> bytes:
-    """The bytes of a request.
+    """A request for calls with X of one shape.
 
-    Args:
-        order: the byte order.
-        number: that of the request.
-        etype: the id of an element type.
-        shape: that of X, the same in each call.
-        operands: bits of X, shape (calls, entries), and of each bound, shapes (calls,).
+    `operands` are bits: of X, shape (calls, entries), and of each bound, shape (calls,).
     """
     x, *bounds = operands
     data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
@@ -148,35 +128,19 @@ def write_request(
 
 
 def reply_size(head: bytes, order: ByteOrder, calls: int, entries: int) -> int:
-    """How many bytes follow the length of a reply, which `head` begins with.
-
-    Args:
-        head: four bytes.
-        order: the byte order.
-        calls: how many the request had.
-        entries: those of each.
-
-    Raises:
-        FrameError: no reply to the request has that length.
-    """
+    """Bytes that follow the first four of a reply; FrameError if no reply to such a request has as many."""
     (size,) = _numbers(head, 0, 1, order)
     most = max(_MOST_WORDS, 12 + 4 * _MOST_RANK + 8 * calls * max(1, entries)) + 8
-    if not REPLY_HEAD - 4 <= size <= most:
+    if not 8 <= size <= most:
         raise FrameError(f"its reply says that {size:,} bytes follow; it can be 8 to {most:,}")
     return size
 
 
 def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> FrameReply:
-    """The reply to a request.
-
-    Args:
-        data: what follows the length.
-        order: the byte order.
-        number: that of the request.
-        calls: how many it had.
+    """The reply to request `number` with `calls` calls, from the bytes after the first four.
 
     Raises:
-        FrameError: it is no reply to that request.
+        FrameError: it is no valid reply to that request.
     """
     found, status = _numbers(data, 0, 2, order)
     if found != number:

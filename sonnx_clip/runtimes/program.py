@@ -1,7 +1,7 @@
-"""The runtime behind ``exec:./harness``: a program that speaks frames, many calls in one where it keeps up.
+"""The runtime behind ``exec:./harness``: a program that exchanges frames, many calls in one if quick.
 
-The program is a child of the runtime's process and in its session: its time counts as the runtime's, and what
-ends that process ends the program. A death of the program is made that of the process.
+The program is a child of the runtime's process, in its session: its time counts as that of the runtime, and
+it ends with that process. Where the program dies, so does the process.
 """
 
 from __future__ import annotations
@@ -49,23 +49,22 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.frames import FrameReply
     from sonnx_clip.runtimes.runtime_names import ProgramName
 
-_HIGH = 64  # descriptors of ours stay clear of 3 and 4
+_HIGH = 64  # our descriptors stay clear of 3 and 4
 _LOOK = 0.05
-_END = 1.0  # seconds for a program that has closed its descriptor, to end
-_SHOWN = 60
+_END = 1.0  # seconds in which a program that has closed its output has to exit
 _SIGNALS = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGXFSZ)
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
 _QUICK, _SLOW = 0.01, 0.05  # seconds of a frame: below, the next one gets more calls; above, fewer
 _PATIENCE = 0.25  # seconds after which the calls of a frame are made one by one
-_BYTES = 1 << 20  # of a frame at most, but for a single call
+_BYTES = 1 << 20  # of a frame at most, unless it holds a single call
 
 
 class EndedError(Exception):
-    """The program has ended, or sent what no frame can follow; the text says which."""
+    """The program has ended, or sent an invalid frame; the text says which."""
 
 
 class SlowError(Exception):
-    """No reply within the time that was given."""
+    """No reply within the given time."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a report quotes its name
@@ -73,7 +72,7 @@ class Unsupported(Exception):  # noqa: N818 - a report quotes its name
 
 
 class Refused(Exception):  # noqa: N818 - likewise
-    """The program does not take such a call."""
+    """The program rejects such a call."""
 
 
 class Fault(AssertionError):  # noqa: N818 - likewise
@@ -84,14 +83,9 @@ _RAISES = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
 
 
 class Program:
-    """A program that has sent its hello.
+    """A running program that has sent its hello; UserError if it cannot be started or sends none.
 
-    Args:
-        name: what is started, and how it speaks.
-        board: gets the id of its process, and words on a frame whose rest is long in coming.
-
-    Raises:
-        UserError: it cannot be started, or what it sends first is no hello.
+    The board gets the id of its process, and words on a frame of which a part is missing.
     """
 
     def __init__(self, name: ProgramName, board: Board | None = None) -> None:
@@ -114,17 +108,11 @@ class Program:
     def ask(
         self, etype: str, shape: Sequence[int], operands: tuple[Array, ...], within: float | None = None
     ) -> FrameReply:
-        """The reply to calls of one element type and shape.
-
-        Args:
-            etype: the id of the element type.
-            shape: that of X.
-            operands: bits of X, shape (calls, entries), of min and of max, shapes (calls,).
-            within: seconds after which SlowError is raised; None for no end.
+        """The reply to calls of one element type and shape of X; `operands` as `write_request` takes them.
 
         Raises:
-            EndedError: it has ended, or its reply is no reply to this.
-            SlowError: see `within`.
+            EndedError: it has ended, or its reply is invalid.
+            SlowError: no reply `within` so many seconds.
         """
         self._number = self._number % (2**32 - 1) + 1
         calls, entries = operands[0].shape
@@ -139,7 +127,7 @@ class Program:
             raise EndedError(f"{BAD_FRAME}{error}") from None
 
     def end(self) -> None:
-        """End it, and wait until it has ended."""
+        """Kill it, and wait until it has ended."""
         atexit.unregister(self.end)
         for descriptor in (self._in, self._out):
             with suppress(OSError):
@@ -156,16 +144,17 @@ class Program:
             self._board.say(words)
 
     def _require_silence(self) -> None:
-        if select.select([self._out], [], [], 0)[0]:
-            data = os.read(self._out, 4096)
-            if not data:
-                raise EndedError(self._last_words(""))
-            shown = printable(data[:_SHOWN].decode("utf-8", "backslashreplace"))
-            more = " or more" if len(data) == 4096 else ""
-            raise FrameError(f"it sent {len(data):,} bytes{more} that nobody had asked for: {shown}")
+        if not select.select([self._out], [], [], 0)[0]:
+            return
+        data = os.read(self._out, 4096)
+        if not data:
+            raise EndedError(self._last_words(""))
+        more = " or more" if len(data) == 4096 else ""
+        shown = printable(data[:60].decode("utf-8", "backslashreplace"))
+        raise FrameError(f"it sent {len(data):,} bytes{more} that nobody had asked for: {shown}")
 
     def _read(self, size: int, what: str, within: float | None, data: bytes = b"") -> bytes:
-        """So many bytes of its output, while `data` goes to its input."""
+        """`size` bytes of its output, while `data` goes to its input."""
         found, left = bytearray(), memoryview(data)
         began, told = time.monotonic(), False
         while len(found) < size or left:
@@ -242,16 +231,10 @@ def _moved(descriptor: int) -> int:
 
 
 class FrameCaller:
-    """Makes the calls of requests by a program.
-
-    Args:
-        opened: the program.
-        etype: the id of an element type.
-        name: how the program is started, where it has to be started anew.
-        board: shared with the supervisor.
+    """Makes the calls of requests by a program, which is started anew where it dies in a frame of many.
 
     Raises:
-        Unsupported: its hello does not list the type.
+        Unsupported: its hello does not list the element type.
     """
 
     def __init__(self, opened: Program, etype: str, name: ProgramName, board: Board) -> None:
@@ -264,13 +247,12 @@ class FrameCaller:
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, and write what they give on the board."""
         bits = board.bits(request.answer_shape, bits_type(self._type))
-        entries = np.zeros(request.length, request.pool.dtype)
-        shape = _BY_ID[request.layout].arrange(entries).shape
+        shape = _BY_ID[request.layout].arrange(np.zeros(request.length, request.pool.dtype)).shape
         hello = self.program.hello
         if len(shape) not in hello.ranks:
-            words = f"its hello lists no rank {len(shape)}"
+            failure = Failure((), f"its hello lists no rank {len(shape)}", raised=True, refusal=True)
             for call in range(request.count):
-                note(board, call, Failure((), words, raised=True, refusal=True))
+                note(board, call, failure)
             return
         self._most = 1 if board.one_by_one else self._most
         most_entries = min(hello.entries, _BYTES // numpy_type(self._type).itemsize) // max(1, request.length)
@@ -302,7 +284,7 @@ class FrameCaller:
                 self._board.call, self._board.one_by_one = first, 1
                 self._die(f"{error}, in a frame of {calls:,} calls and in none of them alone")
             return
-        if reply.bits is None and calls > 1:  # which of the calls it does not serve
+        if reply.bits is None and calls > 1:  # which of the calls it rejects
             self._one_by_one(shape, operands, first, bits)
             return
         passed = time.monotonic() - began
@@ -334,13 +316,10 @@ class FrameCaller:
 
 @cache
 def program(name: str) -> Callable[..., Any]:
-    """A function (x, min, max) that asks a program; a line that repeats a deviation calls it.
-
-    Args:
-        name: as `check` writes it, such as ``exec:./harness``.
+    """A function (x, min, max) by the program of a name such as ``exec:./harness``, for reproducers.
 
     Raises:
-        UserError: it cannot be started, or says no hello.
+        UserError: it cannot be started, or sends no hello.
     """
     found = program_name(name)
     if found is None:
@@ -359,14 +338,9 @@ def _function_of(opened: Program) -> Callable[..., Any]:
 
 
 def result_of(reply: FrameReply, listed: str = "") -> Array:
-    """The results of a reply, shape (calls, …).
+    """The results of a reply, shape (calls, …); Unsupported, Refused or Fault if it has none.
 
-    Args:
-        reply: what the program replied.
-        listed: the element type, if its hello lists that.
-
-    Raises:
-        Unsupported, Refused, Fault: it gives none.
+    `listed` is the element type, if the hello lists it.
     """
     if reply.bits is None:
         lie = f" (its hello lists {listed})" if listed and reply.status == UNSUPPORTED else ""
@@ -375,14 +349,9 @@ def result_of(reply: FrameReply, listed: str = "") -> Array:
 
 
 def open_named(name: str, board: Board | None = None) -> Runtime:
-    """Start the program of a name such as ``exec:./harness``, and read its hello.
+    """The runtime of a name such as ``exec:./harness``; UserError if it cannot be started or sends no hello.
 
-    Args:
-        name: as `program_name` reads it.
-        board: shared with the supervisor; None outside of `check`.
-
-    Raises:
-        UserError: it cannot be started, or says no hello.
+    The board is shared with the supervisor; None outside of `check`.
     """
     found = program_name(name)
     assert found is not None

@@ -38,11 +38,10 @@ if TYPE_CHECKING:
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor
 _PRELOADED = ["sonnx_clip.runtimes.worker", "sonnx_clip.runtimes.model_process", "ml_dtypes"]
 _STARTING = threading.Lock()
-_NO_PROGRAM = ModuleType("__main__")
 
 
 class RuntimeDiedError(Exception):
-    """The process of the runtime died or hung before any call, or while it was asked; `died` says how."""
+    """The process of a runtime crashed or hung, before any call or during one; `died` says how."""
 
     def __init__(self, died: Died) -> None:
         self.died = died
@@ -50,7 +49,7 @@ class RuntimeDiedError(Exception):
 
 
 class UnsupportedError(Exception):
-    """The runtime does not support the element type, in its own words; other forms of a model it may."""
+    """The runtime rejects the element type, in its own words; it may accept it in other forms of a model."""
 
     def __init__(self, words: str, version: str, *, opens_models: bool = False) -> None:
         self.version, self.opens_models = version, opens_models
@@ -60,16 +59,10 @@ class UnsupportedError(Exception):
 def open_runtime(
     board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
 ) -> tuple[dict[str, Any], Handle | None]:
-    """The program of a runtime's process: import and open it. Its greeting, and what handles requests.
+    """Import a runtime in its process and open it for an element type: a greeting, a handler of requests.
 
-    Args:
-        board: shared with the supervisor.
-        runtime_name: a name of a runtime.
-        etype: the id of an element type.
-        models_only: whether only forms of a model are called.
-        node: the operator.
+    With `models_only`, it is not opened for calls outside of forms of a model.
     """
-    board.call = IMPORTS
     try:
         runtime = find_runtime(runtime_name, board, node)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
@@ -111,9 +104,9 @@ class Child:
     """A supervisor with the process of a runtime, which handles requests and may die of them.
 
     Args:
-        name: the runtime's.
-        program: what its process runs first; see `supervise`.
-        arguments: of the program; they must be picklable.
+        name: of the runtime.
+        program: called first in its process; see `supervise`.
+        arguments: of the program, picklable.
         limits: how long the runtime may take.
     """
 
@@ -134,25 +127,33 @@ class Child:
             theirs.close()
         self._here = False
         self.on_call: Callable[[int], None] = lambda _: None
-        """Called every second with the call that a request is at."""
+        """Called every second with the number of the running call."""
 
     def start(self) -> tuple[dict[str, Any], list[str]]:
         """Start the process of the runtime, anew if there is one: its greeting, and remarks.
 
         Raises:
-            UserError: it could not be loaded, or Python cannot start processes from where it runs.
+            UserError: it could not be loaded, or no process can be started at all.
             RuntimeDiedError: it died while it was opened.
         """
-        self._await_supervisor()
+        if not self._here:  # before the supervisor runs, nothing of the runtime has run
+            try:
+                self._receive()
+            except (EOFError, OSError):
+                self.close()
+                what = f"environment: no process can be started in which the runtime {self._name} would run"
+                todo = "what that process wrote on standard error says why"
+                raise UserError(what, todo=todo) from None
+            self._here = True
         found, remarks = self._order("start")
+        is_program = program_name(self._name) is not None
         if isinstance(found, Died):
             if found.call == IMPORTS:
-                began = "imported" if program_name(self._name) is None else "started"
+                began = "started" if is_program else "imported"
                 raise environment(self._name, f"while it was {began}: {found.words}")
             raise RuntimeDiedError(found)
         if found["word"] == "missing":
-            said = remarks if program_name(self._name) is not None else []  # why it ended, perhaps
-            words = "; ".join((found["words"], *said))
+            words = "; ".join((found["words"], *(remarks if is_program else ())))  # why it ended, perhaps
             raise environment(self._name, words, found["where"], found["todo"])
         return found, remarks
 
@@ -165,11 +166,11 @@ class Child:
         return found
 
     def end(self) -> int:
-        """End the process of the runtime; how many other processes were left of it."""
+        """End the process of the runtime; how many other processes it had left."""
         return int(self._order("end"))
 
     def kill(self) -> None:
-        """End all; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
+        """End all, also from another thread: whoever waits for an answer gets a RuntimeDiedError."""
         self._process.terminate()
 
     def close(self) -> None:
@@ -201,28 +202,15 @@ class Child:
                     raise RuntimeDiedError(Died(words, 0))
         return self._connection.recv()
 
-    def _await_supervisor(self) -> None:
-        """Wait until the supervisor runs; before that, nothing of the runtime has run."""
-        if self._here:
-            return
-        try:
-            self._receive()
-        except (EOFError, OSError):
-            self.close()
-            what = f"environment: no process can be started in which the runtime {self._name} would run"
-            todo = "what that process wrote on standard error says why"
-            raise UserError(what, todo=todo) from None
-        self._here = True
-
 
 def _start(process: Any) -> None:
-    """Start a process without importing the program from which it is started, which Python would do.
+    """Start a process that does not import the main module, as Python would.
 
     So a script without `if __name__ == "__main__"`, standard input and a notebook may check runtimes.
     """
     with _STARTING:
         program = sys.modules["__main__"]
-        sys.modules["__main__"] = _NO_PROGRAM
+        sys.modules["__main__"] = ModuleType("__main__")
         try:
             process.start()
         finally:
@@ -238,18 +226,11 @@ def end_servers() -> None:
 class Worker(Child):
     """A runtime in its own process, opened for one element type.
 
-    `models` is `Runtime.run_texts`; `strides`, `entries` and `few` are those of the runtime.
-
-    Args:
-        runtime_name: a name that `find_runtime` knows.
-        etype: the id of an element type.
-        limits: how long it may take.
-        models_only: whether only forms of a model are called, so that it is not opened otherwise.
-        node: the operator; Clip by default.
+    Its attributes are those of `Runtime`; `models` are the `Runtime.run_texts`.
 
     Raises:
-        UserError: the runtime, or a package that it needs, is missing, or it cannot be imported.
-        UnsupportedError: the runtime refuses the type.
+        UserError: the runtime, or a package that it needs, is missing or cannot be imported.
+        UnsupportedError: the runtime rejects the type.
         RuntimeDiedError: the runtime died or hung while it was opened.
     """
 
