@@ -22,8 +22,8 @@ from sonnx_clip.claims.meaning_claims import WRITTEN, latitude_reading_claims
 from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.claims.reading_claims import dialect_claims, dialect_example_claims, of_type, reading_claims
 from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
-from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.dialects import ComputedBy, defaults
+from sonnx_clip.spec.findings import allowed_answers, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.claims import Allowed
     from sonnx_clip.spec.entries import Property
-    from sonnx_clip.spec.findings import Theorem
+    from sonnx_clip.spec.findings import Allowed, Theorem
 
 SAME_VALUE = Declared(
     "predicate same_value (a b: t)", "eq a b \\/ nan a /\\ nan b",
@@ -150,7 +149,7 @@ def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> It
     claims = list(goals(finding_claims(spec, etype, tensors=False), printer))
     if not claims:
         return
-    known, used = claim_names(spec), _used(parts)
+    known, used = allowed_answers(spec), _used(parts)
     named = [name for name in known if name in used]
     decide = {known[name].reading for name in named}
     readings = [r for r in spec.readings if r.id in decide]

@@ -25,7 +25,7 @@ from sonnx_clip.claims.tensor_claims import (
     restriction_claims,
 )
 from sonnx_clip.language.tree import Kind, Let
-from sonnx_clip.spec.claims import types_of_claim
+from sonnx_clip.spec.findings import types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -19,12 +19,12 @@ from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
-from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.entries import is_number
-from sonnx_clip.spec.evaluate import TensorValue, as_tensors
+from sonnx_clip.spec.evaluate import Evaluator, TensorValue, as_tensors, declared_example
 from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.readings import same_value
+from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ _CHECKED = ("claims are checked", "")  # of a specification's memo
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
 
-class ClaimTruth(ClaimEvaluator):
+class ClaimTruth(Evaluator):
     """Evaluates claims in one element type."""
 
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
@@ -94,9 +94,8 @@ class ClaimTruth(ClaimEvaluator):
 
 
 def is_evaluated(claim: Claim) -> bool:
-    """Whether a claim can be evaluated: it speaks of elements or tensors, in the language alone."""
-    by_hand = isinstance(claim.conclusion, Written) or (_of_tensors(claim) and claim.role == "written")
-    return not by_hand and claim.subject != SUBJECT
+    """Whether a claim can be evaluated: it is said in the language alone."""
+    return not (isinstance(claim.conclusion, Written) or (_of_tensors(claim) and claim.role == "written"))
 
 
 def _of_tensors(claim: Claim) -> bool:
@@ -110,7 +109,12 @@ def bound_names(spec: Spec, claim: Claim) -> list[str]:
 
 
 def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
-    """Values for the variables that a claim binds: special ones, and answers that an operator may give."""
+    """Values for the variables that a claim binds: special ones, and answers that an operator may give.
+
+    A claim on restrictions speaks of the one node that is declared.
+    """
+    if claim.subject == SUBJECT:
+        return [declared_example(spec)]
     bound, of_tensors = tuple(bound_names(spec, claim)), _of_tensors(claim)
     known = spec.memo.setdefault(("samples of claims", etype.id), {})
     if (bound, of_tensors) not in known:
@@ -144,7 +148,7 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, An
 
 
 def check_claims(spec: Spec) -> None:
-    """Raise the UserError for the first claim that is false for some samples.
+    """Raise the UserError for the first claim that is false for some samples, or true of a wrong operator.
 
     Each is asked of the first type of a kind that has it; a kind is a family, signed or unsigned. A
     specification is asked once.
@@ -158,28 +162,35 @@ def check_claims(spec: Spec) -> None:
             if claim.name not in of_kind and is_evaluated(claim):
                 numbers = counterexample(spec, etype, claim)
                 if numbers is not None:
-                    raise _false(spec, etype, claim, numbers)
+                    evaluate = truth(spec, etype)
+                    at = {name: evaluate(expr, {}) for name, expr in claim.witness.items()} | numbers
+                    shown = (f"{name} = {_shown(spec, etype, name, of)}" for name, of in at.items())
+                    raise _false(spec, claim, ", ".join(shown))
             of_kind.add(claim.name)
+    for claim in filter(is_evaluated, claims_of(spec, SUBJECT)):
+        if counterexample(spec, spec.element_types[0], claim) is not None:
+            raise _false(spec, claim)
+    for p in spec.properties:
+        if not any(is_false_somewhere(spec, p, family) for family in p.families):
+            what = f"`{p.id}` holds for the wrong operator `{p.false_for}` too"
+            raise UserError(what, _place(spec, p.id), "strengthen the claim, or name another wrong operator")
     spec.memo[_CHECKED] = True
 
 
-def _false(spec: Spec, etype: ElementType, claim: Claim, numbers: Mapping[str, Any]) -> UserError:
-    evaluate = truth(spec, etype)
-    at = {**{name: evaluate(expr, {}) for name, expr in claim.witness.items()}, **numbers}
-    told = ", ".join(f"{name} = {_shown(spec, etype, name, of)}" for name, of in at.items())
-    what = f"`{claim.id}` is false{f' for {told}' if told else ''}: {claim.title}"
+def _false(spec: Spec, claim: Claim, at: str = "") -> UserError:
+    what = f"`{claim.id}` is false{f' for {at}' if at else ''}: {claim.title}"
     todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
-    return UserError(what, _place(spec, claim), todo)
+    return UserError(what, _place(spec, claim.shows[0]), todo)
 
 
-def _place(spec: Spec, claim: Claim) -> str:
-    """Where the entry stands that a claim is about, with its line if the file is still what was read."""
-    ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == claim.shows[0]]
+def _place(spec: Spec, id_: str) -> str:
+    """Where an entry stands, with its line if the file is still what was read."""
+    ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == id_]
     if ways and spec.path.is_file():
         document, content = read_document(spec.path)
         if digest_of(content) == spec.digest:
             return document.error(ways[0], "", "").where or spec.file
-    return f"{spec.file} ({claim.shows[0]})"
+    return f"{spec.file} ({id_})"
 
 
 def _shown(spec: Spec, etype: ElementType, name: str, of: Value | TensorValue) -> str:

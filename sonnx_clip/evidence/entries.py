@@ -15,6 +15,7 @@ from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
 from sonnx_clip.spec.model import SHOWN
+from sonnx_clip.spec.quotes import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,8 +114,8 @@ def _quotation(spec: Spec, entry: Any) -> SourceWords | None:
         return None
     page = spec.page(source.page)
     return SourceWords(
-        page=page.id, title=page.title, file=page.file, section=source.section, lines=source.at,
-        quote=source.quote,
+        page=page.id, title=page.title, file=page.file, section=source.section,
+        lines=lines_of(spec, source), quote=source.quote,
     )  # fmt: skip
 
 

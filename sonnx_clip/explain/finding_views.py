@@ -11,9 +11,8 @@ from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec.claims import types_of_claim
 from sonnx_clip.spec.finding_witnesses import answers_of, refuted_result
-from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
+from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -63,15 +63,10 @@ Lines: TypeAlias = Annotated[tuple[Annotated[int, Field(strict=True, ge=1)], ...
 
 
 class Source(Part):
-    """Where a statement comes from: verbatim words of a page, in one of its sections.
-
-    `at` holds every line at which the words begin below headings of this name: a page with three chapters
-    may say the same in each.
-    """
+    """Where a statement comes from: verbatim words of a page in one of its sections."""
 
     page: Id
     section: Text
-    at: Lines = ()
     quote: Text
 
 

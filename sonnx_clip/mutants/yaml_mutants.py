@@ -32,7 +32,7 @@ from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running
-from sonnx_clip.spec.claims import claim_names
+from sonnx_clip.spec.findings import allowed_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -282,7 +282,7 @@ class ClaimJudge:
                 if section in ("properties", "constraints"):
                     uses[entry.id] |= {"cases"}
                     uses[f"stated_{entry.id}"] |= {entry.id}
-        for name, known in claim_names(self.spec).items():
+        for name, known in allowed_answers(self.spec).items():
             uses[name] |= {known.reading, *_names(self.spec.reading(known.reading).returns)}
         return uses
 

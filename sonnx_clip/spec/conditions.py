@@ -19,8 +19,7 @@ from sonnx_clip.language.tree import Expr, Kind, Number, subtrees
 from sonnx_clip.language.types import Part
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.claims import claim_names, types_of_claim
-from sonnx_clip.spec.findings import Theorem
+from sonnx_clip.spec.findings import Theorem, allowed_answers, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,7 +131,7 @@ class ConditionParser:
             return tensor_scope(name, {**self._general(), **uses}, families, self.head)
         taking = [d for d in self.spec.dialects if {etype.id for etype in types} <= set(d.element_types)]
         known = {None, *(dialect.id for dialect in taking)}
-        for predicate, allowed in claim_names(self.spec).items():
+        for predicate, allowed in allowed_answers(self.spec).items():
             if allowed.dialect in known:
                 uses[predicate] = Usable(len(allowed.parameters), Kind.BOOL, families)
         converted = all(

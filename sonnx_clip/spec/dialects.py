@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import WHOLE, Flag, Id, Lines, NumberText, Part, Source, Text, Word
+from sonnx_clip.language.types import WHOLE, Flag, Id, NumberText, Part, Source, Text, Word
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic, unknown
@@ -48,13 +48,9 @@ ALWAYS: tuple[Aspect, ...] = (
 
 
 class Saying(Part):
-    """The words of a page on an aspect; in the section of the dialect if none is named.
-
-    `inherited` words need not name the lines at which they stand.
-    """
+    """The words of a page on an aspect; in the section of the dialect if none is named."""
 
     section: Text | None = None
-    at: Lines = ()
     quote: Text
     inherited: Flag = False
 
@@ -160,7 +156,7 @@ class Dialect(Part):
         """The words of the page on each aspect, as quotations."""
         return {
             aspect: Source.model_construct(
-                page=self.page, section=words.section or self.section, at=words.at, quote=words.quote
+                page=self.page, section=words.section or self.section, quote=words.quote
             )
             for aspect, words in self.sayings.items()
         }
@@ -256,7 +252,7 @@ def _completed(before: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in before.items() if key not in _OWN} | row
     says, unsaid = row.get("says", {}), row.get("unsaid", {})
     words = {aspect: of for aspect, of in before.get("says", {}).items() if aspect not in unsaid}
-    words = {aspect: {**of, "at": [], "inherited": True} for aspect, of in words.items()}
+    words = {aspect: {**of, "inherited": True} for aspect, of in words.items()}
     silent = {aspect: text for aspect, text in before.get("unsaid", {}).items() if aspect not in says}
     if found.get("bound_type") == "tensor":
         silent.pop("casts", None)  # a bound of X's own type is not converted

@@ -157,8 +157,6 @@ Broken: TypeAlias = Annotated[
 ]
 
 
-Changes: TypeAlias = Annotated[dict[Symbol, Broken], Field(default_factory=dict)]
-"""A change of `declared_example`, by tensor."""
 Witnesses: TypeAlias = Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
 
 
@@ -186,7 +184,7 @@ class Restriction(Part):
     role: Literal["precondition"]
     holds: Condition
     interpretation: Interpretation | None = None
-    broken_alone_by: Annotated[Changes, Field(min_length=1)]  # breaks this restriction and no other
+    broken_alone_by: Annotated[dict[Symbol, Broken], Field(min_length=1)]  # it breaks no other restriction
     source: Source
     also: tuple[Source, ...] = ()  # the same in other words, elsewhere on the page
 
@@ -209,8 +207,6 @@ class Constraint(Part):
     holds: Condition
     refuted_for: Witnesses  # the only entries of the tensors
     repaired: Conditions
-    false_for: Word | None = None  # the id of a wrong operator that it excludes
-    broken_by: Changes
     source: Source
 
     @property

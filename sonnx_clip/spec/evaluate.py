@@ -10,11 +10,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.language import tree, values
+from sonnx_clip.language.convert import convert
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.document import shown_path
 from sonnx_clip.spec.entries import Change, Declaration
+from sonnx_clip.spec.findings import allowed_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Case, Latitude, Reading, Restriction, ValueClass
+    from sonnx_clip.spec.findings import Allowed
     from sonnx_clip.spec.model import Spec
 
 
@@ -62,13 +66,8 @@ def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
     """The same node after the change that breaks the restriction alone."""
-    return changed_example(spec, restriction.broken_alone_by)
-
-
-def changed_example(spec: Spec, changes: Mapping[str, str | Change]) -> dict[str, DeclaredTensor | None]:
-    """The node that meets every restriction, after some changes."""
     found = declared_example(spec)
-    for name, change in changes.items():
+    for name, change in restriction.broken_alone_by.items():
         changed = (spec.declared_example or {})[name].model_copy(
             update={key: getattr(change, key) for key in getattr(change, "model_fields_set", ())}
         )
@@ -141,6 +140,9 @@ class Evaluator:
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)
         self._numbers = {text: values.encode(text, etype) for text in named if text not in self._place}
+        self._conditions = {case.id: case.when for case in spec.cases}
+        self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
+        self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._classes: dict[str, list[tuple[ValueClass, Function]]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
@@ -230,9 +232,19 @@ class Evaluator:
                 return lambda env: first(env).shape
             case "type":
                 return _type_of(trees[0], etype)
+            case "becomes":
+                second = arguments[1]
+                return lambda env: self._becomes(first(env), second(env))
             case _:
                 predicate = DECLARED_WORDS[name]
                 return lambda env: predicate(*(argument(env) for argument in arguments))
+
+    def _becomes(self, given: Value, number: Value) -> bool:
+        """Whether a FLOAT is converted to a number; any NaN is as good as another."""
+        found = convert(given, self.spec.element_type("float32"), self.etype)
+        if found is None or self.etype.family != "float" or not values.is_nan(found, self.etype):
+            return found == number
+        return values.is_nan(number, self.etype)
 
     def _result_of(self, arguments: list[Function]) -> Function:
         return lambda env: self.result(*(argument(env) for argument in arguments))
@@ -247,19 +259,34 @@ class Evaluator:
         return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
-        """The parameters and the body of a definition, case or class."""
-        for case in self.spec.cases:
-            if case.id == name:
-                return (), self._compile(case.when)
+        """The parameters and the body of what has a name: an entry, or what a reading or dialect allows."""
+        if (condition := self._conditions.get(name)) is not None:
+            return (), self._compile(condition)
         for klass in self.spec.classes:
             if klass.id == name:
                 own = self.etype.family in klass.families
                 parts = self._use(klass.case, []), self._compile(klass.when)
                 return (), _connect("and", *parts) if own else lambda _: False
+        if (allowed := allowed_answers(self.spec).get(name)) is not None:
+            return self._allowed(allowed)
+        for entry in self.spec.properties:
+            if entry.id == name:
+                return (), self._with_result(self._compile(entry.claim))
         definition = self.spec.definition(name)
         if definition.families is not None and self.etype.family not in definition.families:
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
+
+    def _with_result(self, claim: Function) -> Function:
+        """A claim on elements, of the result of the cases."""
+        result, operands = self._head.result, operator.itemgetter(*self._operands)
+        return lambda env: claim({**env, result: self.result(*operands(env))})
+
+    def _allowed(self, of: Allowed) -> tuple[tuple[str, ...], Function]:
+        returns = self._compile(self.spec.reading(of.reading).returns)
+        ends = defaults(self.spec, self.spec.dialect(of.dialect), self.etype) if of.dialect else None
+        missing = dict(zip(self._operands[1:], ends or (), strict=False))
+        return of.parameters, lambda env: returns({**missing, **env})
 
     # ------------------------------------------------------------------ the operator on one element
 

@@ -6,12 +6,19 @@ statement of the page is false, or the lines of a page that have a text.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
 from sonnx_clip.language.types import Flag, Form, Id, Lines, Part, Source, Text, Word
 from sonnx_clip.spec.entries import Condition, Families, Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec.model import Spec
 
 _NEWEST: tuple[Form, ...] = ("clip-13",)
 Forms: TypeAlias = tuple[Form, ...]
@@ -155,3 +162,38 @@ class SourceFinding(Part):
     def goal(self, part: Theorem) -> str:
         """What the goal of a theorem is called, in every element type."""
         return f"finding_{self.word}{f'_{part.id}' if part.id else ''}"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What a name of the claims of findings stands for: whether a reading or dialect allows an answer.
+
+    Args:
+        reading: the id of the reading that decides.
+        parameters: the variables that are given, in their order.
+        dialect: the id of the dialect; None for a reading.
+    """
+
+    reading: str
+    parameters: tuple[str, ...]
+    dialect: str | None = None
+
+
+def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
+    """All such names, ``onnx_13_returns``, with what each stands for."""
+    head = spec.head
+    every = (*head.operands, head.result)
+    missing = {operand.onnx: (operand.id,) for operand in reversed(spec.operands) if operand.role == "scalar"}
+    found = {r.predicate: Allowed(r.id, every) for r in spec.readings}
+    for d in spec.dialects:
+        found[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
+        for what, without in {**missing, "bounds": head.scalars}.items() if d.missing else ():
+            given = tuple(name for name in every if name not in without)
+            found[f"{d.word}_without_{what}"] = Allowed(d.reading, given, d.id)
+    return found
+
+
+def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
+    """The element types that a theorem of a finding speaks of, in the order of the file."""
+    families, types = part.families or (), part.types or ()
+    return tuple(etype for etype in spec.element_types if etype.family in families or etype.id in types)

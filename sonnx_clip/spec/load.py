@@ -60,16 +60,15 @@ _load_once = cache(_read)
 
 
 def check_spec(spec: Spec) -> None:
-    """Compare a specification with the texts that it quotes, and its claims with wrong operators.
+    """Compare a specification with the texts that it quotes, and its numbers with its element types.
 
     Raises:
         UserError: the first contradiction, with file, line, column and the path of the entry.
     """
     from sonnx_clip.spec.quotes import check_quotes
     from sonnx_clip.spec.witnesses import check_numbers
-    from sonnx_clip.spec.wrong_operators import check_restrictions, check_wrong_operators
 
-    _raise_first(spec, check_quotes, check_numbers, check_restrictions, check_wrong_operators)
+    _raise_first(spec, check_quotes, check_numbers)
 
 
 def check_findings(spec: Spec) -> None:

@@ -246,6 +246,7 @@ class Spec(Part):
     definition = _Find[Definition]("definitions")
     klass = _Find[ValueClass]("classes")
     property = _Find[Property]("properties")
+    wrong_clip = _Find[WrongClip]("wrong_clips")
     reading = _Find[Reading]("readings")
     dialect = _Find[Dialect]("dialects")
     example = _Find[Example]("examples")

@@ -1,4 +1,4 @@
-"""Checks that each text is the one that was read, and that each quotation stands in its section and lines."""
+"""Checks that each text is the one that was read, and that each quotation stands in its section."""
 
 from __future__ import annotations
 
@@ -43,6 +43,12 @@ def require_sources(spec: Spec) -> None:
             raise UserError(what, file, f"restore it, or read it again and {todo}")
 
 
+def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
+    """Every line of the page at which a quotation begins, below headings of its section's name."""
+    text = source_text(repo_file(spec.page(source.page).file))
+    return tuple(sorted({text.line(start) for start, _ in text.spans(source.section, source.quote) or ()}))
+
+
 def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
     """Every quotation with a place of its own, but for those of dialects."""
     for section, index, entry in entries_with(spec, "source"):
@@ -72,12 +78,12 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
             if not dialect.sayings[aspect].inherited:
                 yield from _check(("dialects", index, "says", aspect), source, pages[source.page])
                 continue
-            for found in _check((), source, pages[source.page], placed=False):  # in its own section too
+            for found in _check((), source, pages[source.page]):  # in its own section too
                 what = f"{found.what}: `{source.quote}`, inherited for {aspect}"
                 yield Diagnostic(("dialects", index, "section"), what, found.todo)
 
 
-def _check(way: Way, source: Source, file: str, *, placed: bool = True) -> Iterator[Diagnostic]:
+def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     path = repo_file(file)
     text = source_text(path)
     spans = text.spans(source.section, source.quote)
@@ -86,16 +92,9 @@ def _check(way: Way, source: Source, file: str, *, placed: bool = True) -> Itera
         what = f"{path.name} has no section `{source.section}`"
         yield Diagnostic((*way, "section"), what, suggestion(plain(source.section), titles, "it has"))
         return
-    found = tuple(sorted({text.line(start) for start, _ in spans}))
-    there = ", ".join(map(str, found))
     if len(fold(source.quote)) < _SHORTEST:
         what = "this quotation is too short to be found again"
         yield Diagnostic((*way, "quote"), what, "quote a whole statement")
-    elif not found:
+    elif not spans:
         what = f"the section `{source.section}` of {path.name} does not say this"
         yield Diagnostic((*way, "quote"), what, "quote it exactly; only white space may differ")
-    elif placed and found != source.at:
-        said = f"not at {', '.join(map(str, source.at))}" if source.at else "and this entry does not say so"
-        what = f"these words stand at {there} of {path.name}, {said}"
-        todo = f"write `at: {there if len(found) == 1 else f'[{there}]'}` if it is these words that are meant"
-        yield Diagnostic((*way, "at" if source.at else "quote"), what, todo)

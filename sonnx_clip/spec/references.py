@@ -112,7 +112,7 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     ]
     changed += [
         ((section, index, key, name), of)
-        for key in ("broken_alone_by", "broken_by", "aliases")
+        for key in ("broken_alone_by", "aliases")
         for section, index, entry in entries_with(spec, key)
         for name, of in getattr(entry, key).items()
     ]
@@ -126,8 +126,8 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     if missing:
         what = f"the tensor `{missing[0]}` is not declared"
         yield Diagnostic(("declared_example",), what, f"add `{missing[0]}: …`")
-    if example is None and (spec.restrictions or any(c.broken_by for c in spec.constraints)):
-        what = "there is no `declared_example`, which restrictions and constraints change"
+    if example is None and spec.restrictions:
+        what = "there is no `declared_example`, which restrictions change"
         yield Diagnostic((), what, "give a node that meets every restriction")
 
 
@@ -190,12 +190,8 @@ def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
-    """Each constraint names one thing that it excludes, and each wrong operator is named."""
-    named = {entry.false_for for _, _, entry in entries_with(spec, "false_for")}
-    for index, constraint in enumerate(spec.constraints):
-        if (constraint.false_for is None) == (not constraint.broken_by):
-            what = f"`{constraint.id}` names no one thing of which it is false"
-            yield Diagnostic(("constraints", index, "id"), what, "give one of `false_for` and `broken_by`")
+    """Each wrong operator is named, and stands in the place of a definition that there is."""
+    named = {entry.false_for for entry in spec.properties}
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
     for index, wrong in enumerate(spec.wrong_clips):
         if wrong.id not in named:

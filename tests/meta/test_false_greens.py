@@ -23,7 +23,7 @@ ALWAYS = (
     "  goal interval_always [@shows:interval,C2] :\n"
     "    forall x l m: t. let y = clip x l m in (le l y /\\ le y m) \\/ y = m\n"
 )
-QUOTE = 'source: {page: sonnx-clip, section: "clip (real)", at: 10, quote: "# **clip** (real)"}'
+QUOTE = 'source: {page: sonnx-clip, section: "clip (real)", quote: "# **clip** (real)"}'
 BFLOAT16 = (
     "  - {id: bfloat16, family: float, sonnx: BFLOAT16, onnx: BFLOAT16, directml: null, numpy: bfloat16, "
     "c: uint16_t, why3: BFloat16, width: 16, bits: {exponent: 8, significand: 8}}\n"

@@ -25,7 +25,7 @@ DIALECTS = [
       "      §colours: none\n      casts: how a FLOAT becomes", "(dialects[…].unsaid.colours)",
       "`colours` is not allowed here"),
     m("in place without words",
-      "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), at: 9, quote: "
+      "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), quote: "
       '"This operator supports in-place execution"}\n    unsaid:\n',
       "    unsaid:\n      in_place: not said\n", "(dialects[…].id)",
       "`in_place` is stated, and no quotation says so"),

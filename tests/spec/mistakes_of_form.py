@@ -10,7 +10,7 @@ from tests.spec.mistake import m
 
 # fmt: off
 
-CLIP_13 = 'source: {page: onnx-clip, section: "Clip - 13", at: 23, quote: "They default'
+CLIP_13 = 'source: {page: onnx-clip, section: "Clip - 13", quote: "They default'
 
 YAML = [
     m("unclosed", "aliases: {Y: C2}", "aliases: {Y: C2\n  - §]", "", "not YAML"),
@@ -42,7 +42,7 @@ STRUCTURE = [
     m("text for list", "dims: [2, 3]}\n  L:", "dims: §six}\n  L:", "(declared_example.X.dims)",
       "a list is expected", "this is `six`"),
     m("text for mapping",
-      'source: {page: sonnx-clip, section: "clip (real)", at: 10, quote: "# **clip** (real)"}',
+      'source: {page: sonnx-clip, section: "clip (real)", quote: "# **clip** (real)"}',
       "source: §nowhere", "(families[…].source)", "a mapping is expected"),
     m("text for flag", "always: true", "always: §often", "(latitude[…].always)", "true or false is expected"),
     m("text for width", "width: 32, bits: {exponent: 8", "width: §many, bits: {exponent: 8",

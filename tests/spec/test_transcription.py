@@ -11,6 +11,7 @@ from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample
+from sonnx_clip.spec.quotes import lines_of
 from sonnx_clip.spec.texts import fold, plain, source_text
 
 if TYPE_CHECKING:
@@ -148,10 +149,10 @@ def test_restrictions_quote_their_rows() -> None:
     lines = _page("sonnx-clip").splitlines()
     for restriction in SPEC.restrictions:
         if re.fullmatch(r"R\d", restriction.id):
-            assert all(f"[{restriction.id}]" in lines[at - 1] for at in restriction.source.at)
+            assert all(f"[{restriction.id}]" in lines[at - 1] for at in lines_of(SPEC, restriction.source))
     says = [n for n, line in enumerate(lines, 1) if re.search(r"scalar\b.*\)\.$", line)]
     untagged = SPEC.restriction("scalar_bounds")
-    assert says == sorted(at for source in (untagged.source, *untagged.also) for at in source.at)
+    assert says == sorted(at for source in (untagged.source, *untagged.also) for at in lines_of(SPEC, source))
 
 
 @pytest.mark.parametrize("family", SPEC.families, ids=lambda family: family.id)

@@ -66,8 +66,7 @@ restrictions:
      holds: "not is_sparse({first})", broken_alone_by: {{{first}: {{sparse: true}}}}, source: {source[1]}}}
 constraints:
   - {{id: C1, title: shape, statement: one shape, families: [int, float], role: postcondition,
-     aliases: {{Y: C1}}, holds: "shape({first}) == shape(Y)",
-     broken_by: {{Y: {{dims: [3]}}}}, source: {source[1]}}}
+     aliases: {{Y: C1}}, holds: "shape({first}) == shape(Y)", source: {source[1]}}}
 definitions:
   - {{id: small, title: below a hundred, is: "{first} < 100"}}
 latitude:
