@@ -1,1 +1,1 @@
-"""Printers: what spec/clip.yaml becomes in generated/ and docs/; targets.py lists every file."""
+"""Printers: what spec/clip.yaml becomes in generated/ and docs/; generate.py lists every file."""

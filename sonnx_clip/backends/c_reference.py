@@ -97,8 +97,7 @@ def _extracted(
     if f"void sonnx_clip_{name}(" not in done.text:
         raise UserError(f"why3 extract gave no sonnx_clip_{name}", where, "restore the template")
     undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
-    if undefined:
-        missing = min(undefined)
+    for missing in sorted(undefined):
         what = f"the C calls {missing}, which nothing defines"
         raise UserError(what, where, f"give {missing} a line in generated/c/drivers or {COMMON}")
     return done.text
@@ -181,28 +180,30 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
 
 def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[Obligation]:
     """What Why3 asks of the programs in a kernel: one for each contract, and for each [val] that is given."""
-
-    def refinement(name: str, goal: str, shows: tuple[str, ...], title: str, statement: str) -> Obligation:
-        id_ = f"{etype.id}.c_{name}"
-        return Obligation(id_, "refinement", etype.id, shows, title, path, "Kernel", goal, statement)
-
-    found = []
+    rows: list[tuple[str, str, tuple[str, ...], str, str]] = [
+        (
+            "clip", f"sonnx_clip_{etype.id}'vc", (etype.id, *cases),
+            "the C kernel computes Clip, in place and elsewhere, within its memory, and ends",
+            "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else",
+        )
+    ]  # fmt: skip
     if _patterns(etype):
-        found.append(
-            refinement("rank", "rank'vc", (etype.id,), "the rank is as it is defined", "result = rank_of a")
-        )
-        found.append(
-            refinement(
-                "limit", "limit'vc", (etype.id,), "the limit is as it is defined", "result = limit_of a"
-            )
-        )
+        of_bits = [
+            (name, f"{name}'vc", f"the {name} is as it is defined", f"result = {name}_of a")
+            for name in ("rank", "limit")
+        ]
         for name, sign, relation in _COMPARISONS:
-            statement = f"result <-> {relation}"
-            by_ranks = f"ranks compare as IEEE 754 says: {sign}"
-            stands_for = f"{name} keeps the contract of the operator {sign} of C"
-            found.append(refinement(name, f"{name}'vc", (etype.id,), by_ranks, statement))
-            found.append(refinement(f"{name}_refines", f"{name}'refn'vc", (etype.id,), stands_for, statement))
-    title = "the C kernel computes Clip, in place and elsewhere, within its memory, and ends"
-    statement = "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else"
-    found.append(refinement("clip", f"sonnx_clip_{etype.id}'vc", (etype.id, *cases), title, statement))
+            statement, kept = (
+                f"result <-> {relation}",
+                f"{name} keeps the contract of the operator {sign} of C",
+            )
+            of_bits.append((name, f"{name}'vc", f"ranks compare as IEEE 754 says: {sign}", statement))
+            of_bits.append((f"{name}_refines", f"{name}'refn'vc", kept, statement))
+        rows = [(name, goal, (etype.id,), title, said) for name, goal, title, said in of_bits] + rows
+    found = [
+        Obligation(
+            f"{etype.id}.c_{name}", "refinement", etype.id, shows, title, path, "Kernel", goal, statement
+        )
+        for name, goal, shows, title, statement in rows
+    ]
     return [*found, *obligations_of(etype.id, path, "Kernel", [smoke("smoke_c")])]

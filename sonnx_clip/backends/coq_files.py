@@ -1,4 +1,4 @@
-"""Renders spec/clip.yaml into Coq: a file for each family, and one for the bits of the float formats."""
+"""Renders spec/clip.yaml into Coq: the meaning and the readings of each family, and the float formats."""
 
 from __future__ import annotations
 
@@ -6,49 +6,73 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.coqformats import render_formats
-from sonnx_clip.backends.coqreadings import render_readings
-from sonnx_clip.backends.coqterm import (
-    FOLDER,
-    TACTIC,
-    CoqPrinter,
-    CoqStatement,
-    check_names,
-    computed,
-    defined,
-    of_result,
-    preamble,
-)
-from sonnx_clip.backends.declared import definitions_beyond_readings
-from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.coq_formats import render_formats
+from sonnx_clip.backends.coq_printer import CoqPrinter
+from sonnx_clip.backends.declared import definitions_beyond_readings, definitions_used, reading_trees
+from sonnx_clip.backends.templating import CoqStatement, template
 from sonnx_clip.backends.theory import header
-from sonnx_clip.claims.meaning_claims import (
-    case_claims,
-    class_claims,
-    property_claims,
-)
-from sonnx_clip.claims.nodes import variables_of
+from sonnx_clip.claims.meaning_claims import case_claims, class_claims, property_claims
+from sonnx_clip.claims.nodes import free_names, variables_of
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import subtrees
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.claims.claim import Claim, Role
-    from sonnx_clip.language.scope import Head
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Constraint, Definition, Property
+    from sonnx_clip.spec.entries import Constraint, Definition, Property, Reading
+
+FOLDER = "generated/coq"
+# The files of the readings, without the ending.
+MODULES: dict[FamilyId, str] = {"real": "RealReadings", "int": "IntReadings", "float": "FloatReadings"}
+_TACTICS = {
+    "float": "float_order prec emax prec_is_positive prec_is_less",
+    "int": "integer_order least greatest not_empty",
+    "real": "real_order",
+}
+# Words of Coq, and the names that a rendered file takes for itself.
+_RESERVED = frozenset({
+    "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in",
+    "let", "match", "mod", "return", "then", "using", "where", "with", "Prop", "SProp", "Set", "Type",
+    "t", "x", "x2", "l", "m", "y", "i", "a", "b", "o", "index", "zero", "inf", "opposite", "key",
+    "nan", "le", "lt", "eq", "element", "identical",
+})  # fmt: skip
 
 
 def render_coq(spec: Spec) -> dict[str, str]:
-    """The Coq files by their path; UserError where an entry cannot be said of every format at once."""
-    files = {
-        f"{FOLDER}/{family.id.capitalize()}.v": FamilyFile(spec, family.id).text() for family in spec.families
-    }
-    return {**files, **render_readings(spec), f"{FOLDER}/Formats.v": render_formats(spec)}
+    """The Coq files by their path; UserError where an entry cannot be stated of every format at once."""
+    files = {f"{FOLDER}/Formats.v": render_formats(spec)}
+    for family in spec.families:
+        of = _Family(spec, family.id)
+        files[f"{FOLDER}/{family.id.capitalize()}.v"] = of.meaning()
+        files[f"{FOLDER}/{MODULES[family.id]}.v"] = of.readings()
+    return files
+
+
+# --- What is claimed in Coq -----------------------------------------------------------------------------
+
+
+def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
+    """The claims stated of every element type of a family alike, in the order of the file.
+
+    Those at a witness are stated of each float format (coq_formats.py), those on readings by `theorems_of`.
+    """
+    etype = spec.types_of(family)[0]
+    order: tuple[Role, ...] = ("written", "complete", "disjoint")
+    of_cases = [c for c in case_claims(spec, etype) if c.role in order]
+    yield from sorted(of_cases, key=lambda c: order.index(c.role))
+    yield from (c for c in class_claims(spec, etype) if c.role in order)
+    yield from (c for c in property_claims(spec, etype) if c.role in ("holds", "repaired"))
+    entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
+    for claim in constraint_claims(spec, etype):
+        if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
+            yield claim
 
 
 def speaks_of_entries(constraint: Constraint) -> bool:
@@ -57,67 +81,121 @@ def speaks_of_entries(constraint: Constraint) -> bool:
     return not any(isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds))
 
 
-def _small(names: Iterable[str]) -> str:
-    return " ".join(names).lower()
+def theorem_name(claim: Claim) -> str:
+    """What the theorem of a claim is called: as its goal, except where that speaks of WhyML's order."""
+    return "cases_are_clip" if claim.role == "written" else claim.name
 
 
-def _binders_of_tensors(head: Head) -> str:
-    """The operands as functions of an index, and the scalars among them."""
-    tensors = [f"({name.lower()} : index -> t)" for name in head.operands if name in head.tensors]
-    scalars = [f"({_small(head.scalars)} : t)"] if head.scalars else []
-    return " ".join(["(index : Type)", *tensors, *scalars])
+def theorems_of(reading: Reading, family: FamilyId) -> Iterator[str]:
+    """The names of the theorems that a reading has in a family."""
+    yield f"{reading.word}_answers"
+    for name, regions in (("agrees", reading.agrees), ("agrees_bitwise", reading.agrees_bitwise)):
+        yield f"{reading.word}_{name}"
+        if family in regions:
+            yield f"{reading.word}_{name}_nowhere_else"
+
+
+def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:
+    """UserError if two things of a file have one name, or one has a name of Coq's."""
+    seen: set[str] = set()
+    for name in (*definitions, *theorems):
+        if name in seen or name in _RESERVED:
+            what = f"`{name}` is taken in the Coq theorems"
+            raise UserError(what, "spec/clip.yaml", "give the entry another id")
+        seen.add(name)
+
+
+# --- The files of a family ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class FamilyFile:
-    """Builds the file of one family."""
+class _Family:
+    """Renders the files of one family."""
 
     spec: Spec
     family: FamilyId
 
-    def text(self) -> str:
-        """The whole file."""
+    def meaning(self) -> str:
+        """The cases, definitions, classes and claims, with their theorems."""
         given = self.spec.head.arguments
-        cases = [computed(self._printer(c.id), given, c.when, c.title) for c in self.spec.cases]
-        definitions = [defined(self._printer(d.id), d) for d in self._stated()]
+        stated = definitions_beyond_readings(self.spec)
+        cases = [self._condition(c.id, given, c.when, c.title) for c in self.spec.cases]
+        definitions = [self._defined(d) for d in stated]
         classes = [
-            computed(self._printer(c.id), given, c.when, "", f"{c.case} {given} && ")
+            self._definition(c.id, given, f"{c.case} {given} && {self._printer(c.id).conjunct(c.when)}")
             for c in self.spec.classes_of(self.family)
         ]
-        claims = [*self._claims(), *self._tensor_claims()]
+        claims = [*self._properties(), *self._constraints()]
         *first, last = self.spec.cases
         result = "".join(f"if {c.id} {given} then {c.result.lower()} else\n" for c in first)
-        order = [*claims, *classes, *reversed(definitions)]
-        names = [d.name for d in order] + ["cases"] + [d.name for d in reversed(cases)]
-        theorems = list(self._theorems())
-        check_names(names, [t.name for t in theorems])
-        return template("family.v.j2").render(
-            header=header(self.spec),
-            family=self.family,
-            operands=given,
-            preamble=preamble(self.family, self.family.capitalize()),
-            tactic=TACTIC[self.family],
+        theorems = [
+            CoqStatement(
+                claim.title[0].upper() + claim.title[1:],
+                theorem_name(claim),
+                self._statement(claim),
+                claim.shows,
+                self._proof(claim),
+            )
+            for claim in claims_of_family(self.spec, self.family)
+        ]
+        return self._rendered(
+            "family.v.j2",
+            [d.name for d in (*claims, *classes, *definitions[::-1])]
+            + ["cases"]
+            + [c.name for c in cases[::-1]],
+            (),
+            theorems,
             cases=cases,
             definitions=definitions,
             classes=classes,
             claims=claims,
             result=result + last.result.lower(),
-            names=names,
-            opaque=self._opaque(),
-            theorems=theorems,
+            opaque=[
+                (d.id, list("abcdefgh"[: len(d.parameters or self.spec.head.operands)]))
+                for d in stated
+                if d.id in self._opaque(stated)
+            ],
         )
 
-    def _printer(self, where: str) -> CoqPrinter:
-        return CoqPrinter(self.family, where, self.spec.head)
+    def readings(self) -> str:
+        """What each reading allows, and exactly where it agrees with the cases."""
+        used = definitions_used(self.spec, reading_trees(self.spec))
+        elsewhere = {d.id for d in definitions_beyond_readings(self.spec)}
+        readings = [statement for r in self.spec.readings for statement in self._reading(r)]
+        names = [*(d.name for d in readings[::-1]), *(d.id for d in used[::-1]), "cases"]
+        cases = [case.id for case in reversed(self.spec.cases)]
+        return self._rendered(
+            "family_readings.v.j2",
+            names,
+            cases,
+            [theorem for r in self.spec.readings for theorem in self._theorems(r)],
+            definitions=[self._defined(d) for d in used if d.id not in elsewhere],
+            readings=readings,
+        )
 
-    def _stated(self) -> tuple[Definition, ...]:
-        # What only readings use stands in the file of the readings.
-        return definitions_beyond_readings(self.spec)
+    def _rendered(
+        self,
+        name: str,
+        own: Sequence[str],
+        others: Sequence[str],
+        theorems: Sequence[CoqStatement],
+        **parts: object,
+    ) -> str:
+        check_names(own, [t.name for t in theorems])
+        return template(name).render(
+            header=header(self.spec),
+            family=self.family,
+            operands=self.spec.head.arguments,
+            tactic=_TACTICS[self.family],
+            names=[*own, *others],
+            theorems=theorems,
+            **parts,
+        )
 
-    def _opaque(self) -> list[Definition]:
+    def _opaque(self, definitions: Iterable[Definition]) -> set[str]:
         """The conditions that rest on constants other than 0: to part the classes they need not be opened."""
         found: set[str] = set()
-        for d in self._stated():
+        for d in definitions:
             rests = any(
                 getattr(node, "constant", None) or (isinstance(node, tree.Use) and node.id in found)
                 for node in subtrees(d.is_)
@@ -125,73 +203,104 @@ class FamilyFile:
             in_family = d.families is None or self.family in d.families
             if rests and in_family and kind_of(d.is_) is not tree.Kind.ELEMENT:
                 found.add(d.id)
-        return [d for d in self._stated() if d.id in found]
+        return found
 
-    # --- Definitions ----------------------------------------------------------------------------------
+    # Definitions
 
-    def _claims(self) -> Iterator[CoqStatement]:
-        for p in self._spoken_of():
-            printer, variables = self._printer(p.id), _small(variables_of(self.spec.head, p.claim))
-            body = of_result(self.spec.head, p.claim, printer.proposition(p.claim))
-            yield CoqStatement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
-            if self.family in p.repaired:
-                body = printer.proposition(p.repaired[self.family])
-                title, name = f"The condition of: {p.title}", f"condition_{p.id}"
-                yield CoqStatement(title, name, f"{name} ({variables} : t) : Prop", body)
+    def _printer(self, where: str) -> CoqPrinter:
+        return CoqPrinter(self.family, where, self.spec.head)
 
-    def _tensor_claims(self) -> Iterator[CoqStatement]:
+    def _definition(
+        self, name: str, given: str, body: str, title: str = "", of: str = "bool"
+    ) -> CoqStatement:
+        return CoqStatement(title, name, body, head=f"{name} ({given} : t) : {of}")
+
+    def _condition(self, id_: str, given: str, expr: Expr, title: str) -> CoqStatement:
+        return self._definition(id_, given, self._printer(id_).show(expr), title)
+
+    def _defined(self, d: Definition) -> CoqStatement:
+        """A definition of the YAML; false where the family has none."""
+        given = " ".join(name.lower() for name in d.parameters) or self.spec.head.arguments
+        if d.families is not None and self.family not in d.families:
+            return self._definition(d.id, given, "false", f"{d.title}: none in this family")
+        of = "t" if kind_of(d.is_) is tree.Kind.ELEMENT else "bool"
+        return self._definition(d.id, given, self._printer(d.id).show(d.is_), d.title, of)
+
+    def _of_result(self, expr: Expr, printed: str) -> str:
+        """What is printed of an expression, after the name for the result where it uses that."""
         head = self.spec.head
-        tensors = f"{_binders_of_tensors(head)} : Prop"
-        entries = _small(f"({name} i)" if name in head.tensors else name for name in head.operands)
-        for c in self._entrywise():
-            printer = self._printer(c.id)
-            body = f"let y := fun i => cases {entries} in\n  " + printer.proposition(c.holds)
-            yield CoqStatement(c.title, f"claim_{c.id}", f"claim_{c.id} {tensors}", body)
-            if self.family in c.repaired:
-                body = printer.proposition(c.repaired[self.family])
-                title, name = f"The condition of: {c.title}", f"condition_{c.id}"
-                yield CoqStatement(title, name, f"{name} {tensors}", body)
+        if head.result not in free_names(expr):
+            return printed
+        return f"let {head.result.lower()} := cases {head.arguments} in\n  {printed}"
 
-    def _spoken_of(self) -> list[Property]:
-        return [p for p in self.spec.properties if self.family in p.families]
+    def _properties(self) -> Iterator[CoqStatement]:
+        for p in self.spec.properties:
+            if self.family in p.families:
+                variables = f"({self._variables(p)} : t)"
+                body = self._of_result(p.claim, self._printer(p.id).proposition(p.claim))
+                yield from self._claim(p, variables, body)
 
-    def _entrywise(self) -> list[Constraint]:
-        return [c for c in self.spec.constraints if self.family in c.families and speaks_of_entries(c)]
+    def _constraints(self) -> Iterator[CoqStatement]:
+        head = self.spec.head
+        entries = " ".join(f"({n.lower()} i)" if n in head.tensors else n.lower() for n in head.operands)
+        for c in self.spec.constraints:
+            if self.family in c.families and speaks_of_entries(c):
+                holds = self._printer(c.id).proposition(c.holds)
+                body = f"let y := fun i => cases {entries} in\n  {holds}"
+                yield from self._claim(c, self._tensors(), body)
 
-    # --- Theorems -------------------------------------------------------------------------------------
+    def _claim(self, entry: Property | Constraint, variables: str, body: str) -> Iterator[CoqStatement]:
+        name = f"claim_{entry.id}"
+        yield CoqStatement(entry.title, name, body, head=f"{name} {variables} : Prop")
+        if self.family in entry.repaired:
+            name = f"condition_{entry.id}"
+            body = self._printer(entry.id).proposition(entry.repaired[self.family])
+            title = f"The condition of: {entry.title}"
+            yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
 
-    def _theorems(self) -> Iterator[CoqStatement]:
-        """What is claimed of every type of the family alike, in the words of its first one."""
-        for claim in claims_of_family(self.spec, self.family):
-            yield CoqStatement(
-                claim.title[0].upper() + claim.title[1:],
-                theorem_name(claim),
-                statement=self._statement(claim),
-                shows=claim.shows,
-                proof=self._proof(claim),
-            )
+    def _variables(self, p: Property) -> str:
+        return " ".join(variables_of(self.spec.head, p.claim)).lower()
+
+    def _tensors(self) -> str:
+        """The binders of the operands: tensors as functions of an index, and scalars."""
+        head = self.spec.head
+        tensors = [f"({name.lower()} : index -> t)" for name in head.operands if name in head.tensors]
+        scalars = [f"({' '.join(head.scalars).lower()} : t)"] if head.scalars else []
+        return " ".join(["(index : Type)", *tensors, *scalars])
+
+    def _reading(self, r: Reading) -> Iterator[CoqStatement]:
+        head = self.spec.head
+        yield self._condition(r.predicate, head.arguments_and_result, r.returns, f"{r.id}: {r.title}")
+        for regions, end, what in ((r.agrees, "", "value"), (r.agrees_bitwise, "_bitwise", "bits")):
+            if self.family in regions:
+                name, region = f"{r.word}_region{end}", regions[self.family]
+                body = self._of_result(region, self._printer(name).show(region))
+                yield self._definition(
+                    name, head.arguments, body, f"Where {r.id} has the {what} of the cases"
+                )
+
+    # Theorems
 
     def _statement(self, claim: Claim) -> str:
-        head, id_ = self.spec.head, claim.shows[0]
-        given, every = head.arguments, f"forall {head.arguments} : t"
+        given, id_ = self.spec.head.arguments, claim.shows[0]
+        every = f"forall {given} : t"
+        of_cases = claim.name in ("cases_complete", "cases_disjoint")
+        ids = claim.shows if of_cases else claim.shows[1:]
         match claim.role:
             case "written":
                 return f"{every}, cases {given} = Clip.clip {given}"
-            case "complete" if claim.name == "cases_complete":
-                return f"{every}, {_one_of(claim.shows, given)}"
-            case "disjoint" if claim.name == "cases_disjoint":
-                return f"{every},\n  {_no_two_of(claim.shows, given)}"
             case "complete":
-                return f"{every}, {id_} {given} ->\n  {_one_of(claim.shows[1:], given)}"
+                one_of = " \\/ ".join(f"{part} {given}" for part in ids)
+                return f"{every}, {one_of}" if of_cases else f"{every}, {id_} {given} ->\n  {one_of}"
             case "disjoint":
-                return f"{every},\n  {_no_two_of(claim.shows[1:], given)}"
-        condition = f"condition_{id_}" if claim.role == "repaired" else ""
+                pairs = (f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2))
+                return f"{every},\n  " + " /\\\n  ".join(pairs)
         if self._is_of_tensors(claim):
-            every, variables, end = f"forall {_binders_of_tensors(head)}", f"index {given}", ",\n  "
+            every, variables, end = f"forall {self._tensors()}", f"index {given}", ",\n  "
         else:
-            variables = _small(variables_of(head, self.spec.property(id_).claim))
-            every, end = f"forall {variables} : t", ", "
-        premise = f"{condition} {variables} -> " if condition else ""
+            variables, end = self._variables(self.spec.property(id_)), ", "
+            every = f"forall {variables} : t"
+        premise = f"condition_{id_} {variables} -> " if claim.role == "repaired" else ""
         return f"{every}{end}{premise}claim_{id_} {variables}"
 
     def _is_of_tensors(self, claim: Claim) -> bool:
@@ -206,33 +315,34 @@ class FamilyFile:
         of_classes = claim.name not in ("cases_complete", "cases_disjoint")
         return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
 
-
-def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
-    """The claims that are stated of every element type of a family alike, in the order of the file.
-
-    Those at a witness are stated of each float format (coqformats.py), and those on readings elsewhere
-    (coqreadings.py).
-    """
-    etype = spec.types_of(family)[0]
-    order: tuple[Role, ...] = ("written", "complete", "disjoint")
-    of_cases = [c for c in case_claims(spec, etype) if c.role in order]
-    yield from sorted(of_cases, key=lambda c: order.index(c.role))
-    yield from (c for c in class_claims(spec, etype) if c.role in order)
-    yield from (c for c in property_claims(spec, etype) if c.role in ("holds", "repaired"))
-    entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
-    for claim in constraint_claims(spec, etype):
-        if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
-            yield claim
-
-
-def theorem_name(claim: Claim) -> str:
-    """What the theorem of a claim is called: as its goal, but where that speaks of WhyML's order."""
-    return "cases_are_clip" if claim.role == "written" else claim.name
-
-
-def _one_of(ids: tuple[str, ...], given: str) -> str:
-    return " \\/ ".join(f"{id_} {given}" for id_ in ids)
-
-
-def _no_two_of(ids: tuple[str, ...], given: str) -> str:
-    return " /\\\n  ".join(f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2))
+    def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
+        head, shows = self.spec.head, (r.id,)
+        given, answered, y = head.arguments, head.arguments_and_result, head.result.lower()
+        returns, result = f"{r.predicate} {answered}", f"cases {given}"
+        yield CoqStatement(
+            f"{r.id} allows an answer for every input",
+            f"{r.word}_answers",
+            f"forall {given} : t, exists {y}, {returns}",
+            shows,
+            "elsewhere",
+        )
+        for regions, end, what, other, same in (
+            (r.agrees, "", "value", "another value", f"Clip.same {y} ({result})"),
+            (r.agrees_bitwise, "_bitwise", "bits", "other bits", f"{y} = {result}"),
+        ):
+            somewhere, region = self.family in regions, f"{r.word}_region{end} {given}"
+            where = "There" if somewhere else "Everywhere"
+            yield CoqStatement(
+                f"{where} every answer that {r.id} allows has the {what} of the cases",
+                f"{r.word}_agrees{end}",
+                f"forall {answered} : t, {f'{region} -> ' * somewhere}{returns} -> {same}",
+                shows,
+            )
+            if somewhere:
+                yield CoqStatement(
+                    f"Elsewhere {r.id} allows an answer of {other}",
+                    f"{r.word}_agrees{end}_nowhere_else",
+                    f"forall {given} : t,\n  ~ {region} -> exists {y}, {returns} /\\ ~ ({same})",
+                    shows,
+                    "elsewhere",
+                )

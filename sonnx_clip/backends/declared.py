@@ -111,18 +111,8 @@ def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
     wanted: set[str] = set()
     pending = list(trees)
     while pending:
-        for id_ in _ids_used(spec, pending.pop()):
+        for id_ in {node.id for node in subtrees(pending.pop()) if isinstance(node, Use)}:
             if id_ in known and id_ not in wanted:
                 wanted.add(id_)
                 pending.append(known[id_].is_)
     return [d for d in spec.definitions if d.id in wanted]
-
-
-def _ids_used(spec: Spec, expr: Expr) -> tuple[str, ...]:
-    """The ids that a tree uses; looked for once: each element type asks for all trees again."""
-    memo = spec.memo.setdefault(("ids used", ""), {})
-    if id(expr) not in memo:  # the tree is kept beside them, so that its number stays its own
-        found = dict.fromkeys(node.id for node in subtrees(expr) if isinstance(node, Use))
-        memo[id(expr)] = expr, tuple(found)
-    ids: tuple[str, ...] = memo[id(expr)][1]
-    return ids

@@ -71,15 +71,6 @@ def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
         UserError: the kernels hold what tracing cannot see, or what no input reaches.
     """
     every = traced_kernels(tuple(spec.element_types))
-    traced, rendered = spec.memo.get(("numpy theories", ""), (None, None))
-    if traced is not every or rendered is None:
-        rendered = _theories(spec, every)
-        spec.memo["numpy theories", ""] = every, rendered
-    found: tuple[Mapping[str, str], tuple[Obligation, ...]] = rendered
-    return found
-
-
-def _theories(spec: Spec, every: Sequence[Traced]) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
     for etype in dict.fromkeys(t.etype for t in every):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,27 @@ def _prose(context: Context, text: str) -> str:
 def _sentence(context: Context, text: str) -> str:
     """The filter `sentence`: prose that begins with a capital letter."""
     return _prose(context, text[:1].upper() + text[1:])
+
+
+@dataclass(frozen=True)
+class CoqStatement:
+    """A definition or theorem of Coq: a definition has a head, a theorem shows entries and has a proof."""
+
+    title: str
+    name: str
+    body: str
+    shows: tuple[str, ...] = ()
+    proof: str = "decided"
+    head: str = ""
+
+    @property
+    def text(self) -> str:
+        """The statement with its comment."""
+        title = escape(self.title, "v")
+        if self.head:
+            return f"(** {title} *)\n" * bool(title) + f"Definition {self.head} :=\n  {self.body}."
+        about = f"(** {title}. shows: {', '.join(self.shows)} *)"
+        return f"{about}\nTheorem {self.name} :\n  {self.body}.\nProof. {self.proof}. Qed."
 
 
 # --- The Jinja2 templates of the printers -------------------------------------------------------------------

@@ -14,8 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final
 
 from sonnx_clip import __version__
-from sonnx_clip.backends.coq_files import claims_of_family, theorem_name
-from sonnx_clip.backends.coqreadings import MODULES, theorems_of
+from sonnx_clip.backends.coq_files import MODULES, claims_of_family, theorem_name, theorems_of
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of

@@ -3,8 +3,8 @@
 import pytest
 
 from sonnx_clip.backends import coq_files
-from sonnx_clip.backends.coqreadings import MODULES, theorems_of
-from sonnx_clip.backends.coqterm import CoqPrinter, check_names
+from sonnx_clip.backends.coq_files import MODULES, check_names, theorems_of
+from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.backends.declared import definitions_beyond_readings
 from sonnx_clip.language.tree import (
     Call,
@@ -69,13 +69,13 @@ def test_propositions(printer, expr, proposition):
     ],
 )  # fmt: skip
 def test_computed_answers(printer, expr, computed):
-    assert printer.computed(expr) == computed
+    assert printer.show(expr) == computed
 
 
 @pytest.mark.parametrize("leaf", [Number("6"), Number("nan")])
 def test_value_without_a_name_in_every_format_is_refused(printer, leaf):
     with pytest.raises(UserError, match="no name that stands for it in every float format"):
-        printer.computed(leaf)
+        printer.show(leaf)
 
 
 def test_every_entry_is_rendered():

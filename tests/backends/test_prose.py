@@ -13,10 +13,12 @@ import pytest
 from pydantic import BaseModel
 
 from sonnx_clip.backends.acsl import render_acsl
+from sonnx_clip.backends.c_reference import kernel_theories
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.backends.drivers import render_replay
+from sonnx_clip.backends.generate import THEORIES
+from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
-from sonnx_clip.backends.targets import THEORIES
 from sonnx_clip.backends.type_theories import type_theories
 from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
@@ -58,7 +60,8 @@ def hostile(value: Any, text: str, *, is_prose: bool = False) -> Any:
 def theories(spec: Spec) -> Mapping[str, str]:
     files: dict[str, str] = {}
     for target in THEORIES:
-        files |= {} if not target.kept else target.render(spec)[0]
+        if target.render not in (kernel_theories, numpy_theories):  # they show no prose
+            files |= target.render(spec)[0]
     return files
 
 

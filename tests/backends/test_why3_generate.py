@@ -10,8 +10,7 @@ import pytest
 
 from sonnx_clip.backends import generate
 from sonnx_clip.backends.drivers import PATH as REPLAY
-from sonnx_clip.backends.generate import MANIFEST, Generated, differences, render_all, write
-from sonnx_clip.backends.targets import FILES, THEORIES
+from sonnx_clip.backends.generate import FILES, MANIFEST, THEORIES, Generated, differences, render_all, write
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonnx_clip.backends import coqterm, numpy_oracle, whyml_printer
-from sonnx_clip.backends.coqterm import CoqPrinter
+from sonnx_clip.backends import coq_printer, numpy_oracle, whyml_printer
+from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.language import tree, unparse
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import infix
@@ -211,7 +211,7 @@ TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "WhyML": (WHYML.show, read_formula),
     "NumPy": (lambda expr: numpy_oracle.expression(expr, "float", "X"), from_numpy),
     "Coq, a proposition": (COQ.proposition, from_coq),
-    "Coq, a bool": (COQ.computed, from_coq),
+    "Coq, a bool": (COQ.show, from_coq),
 }
 
 
@@ -238,8 +238,8 @@ def _both(operator: str, left: Expr, right: Expr) -> Expr:
 @pytest.mark.parametrize(
     ("target", "table", "key", "wrong"),
     [
-        ("Coq, a proposition", coqterm._Proposition, "iff", infix(0, "<->", "alone")),
-        ("Coq, a proposition", coqterm._Proposition, "and", infix(3, "/\\", "right")),
+        ("Coq, a proposition", coq_printer.Proposition, "iff", infix(0, "<->", "alone")),
+        ("Coq, a proposition", coq_printer.Proposition, "and", infix(3, "/\\", "right")),
         ("WhyML", whyml_printer.WhymlPrinter, "implies", infix(1, "->", "left")),
         ("NumPy", numpy_oracle._NumPy, "implies", infix(1, "|", "left")),
     ],
