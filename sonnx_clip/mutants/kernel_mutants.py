@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 
 from sonnx_clip.mutants.source_mutants import of_c, of_python
+from sonnx_clip.oracle.c import function_of
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.root.run_program import run_limited
@@ -29,6 +30,7 @@ NUMPY, C = "NumPy kernels", "C kernels"
 KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
 _PAD = 4  # entries around an array in C that must stay as they are
 _SECONDS = 10.0  # that a C kernel may take on all vectors
+_COMPILE = ("cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC")
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,8 @@ class KernelMutant:
         return f"{self.name}: {self.source.partition('*/')[2] or self.source}"
 
 
-@dataclass(frozen=True)
-class VectorPatterns:
-    """One vector, as patterns."""
+class Vector(NamedTuple):
+    """A vector, in bits."""
 
     id: str
     x: int
@@ -67,12 +68,12 @@ class VectorPatterns:
 
 
 @cache
-def vectors(etype: str) -> dict[tuple[int, int], tuple[VectorPatterns, ...]]:
-    """The vectors of an element type, those with the same bounds together."""
+def vectors(etype: str) -> dict[tuple[int, int], tuple[Vector, ...]]:
+    """The vectors of an element type, grouped by their bounds."""
     data = json.loads(repo_file(f"generated/vectors/{etype}.json").read_text(encoding="utf-8"))
-    found: dict[tuple[int, int], list[VectorPatterns]] = defaultdict(list)
+    found: dict[tuple[int, int], list[Vector]] = defaultdict(list)
     for v in data["vectors"]:
-        vector = VectorPatterns(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
+        vector = Vector(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
         found[vector.low, vector.high].append(vector)
     return {bounds: tuple(vs) for bounds, vs in found.items()}
 
@@ -83,14 +84,13 @@ def kernel_mutants(spec: Spec) -> Iterator[KernelMutant]:
     floats = ("float16", "bfloat16", "float32", "float64", "int8", "uint8")
     for path in (KERNELS, PLAN):
         for function, change, source in of_python(repo_file(path).read_text(encoding="utf-8")):
-            name = f"{path.rpartition('/')[2]} {function}"
             types = every if function in ("fill", "limit", "plan_integers") else floats
-            yield KernelMutant(NUMPY, name, change, source, types)
+            yield KernelMutant(NUMPY, f"{Path(path).name} {function}", change, source, types)
     for etype in spec.element_types:
         if etype.c is not None:
             path = f"generated/c/sonnx_clip_{etype.id}.c"
             for change, source in of_c(repo_file(path).read_text(encoding="utf-8")):
-                yield KernelMutant(C, path.rpartition("/")[2], change, source, (etype.id,))
+                yield KernelMutant(C, Path(path).name, change, source, (etype.id,))
 
 
 def killer(mutant: KernelMutant, seconds: float = _SECONDS) -> str:
@@ -98,20 +98,20 @@ def killer(mutant: KernelMutant, seconds: float = _SECONDS) -> str:
     if mutant.kind == C:
         return _killer_in_c(mutant, seconds)
     try:
-        plan = _planner(mutant)
+        planners = _planners(mutant)
     except Exception as error:  # noqa: BLE001  # a mutant may do anything
         return f"import {type(error).__name__}"
 
     def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
-        planned = plan[x.dtype](low, high)
+        plan = planners[x.dtype](low, high)
         out = x.copy() if in_place else np.full(x.shape, 1, x.dtype)
-        planned.kernel(out if in_place else x, planned.lower, planned.upper, out)
+        plan.kernel(out if in_place else x, plan.lower, plan.upper, out)
         return out
 
     return _first_wrong_vector(mutant.types, clip)
 
 
-def _planner(mutant: KernelMutant) -> Any:
+def _planners(mutant: KernelMutant) -> Any:
     sources = {path: repo_file(path).read_text(encoding="utf-8") for path in (KERNELS, PLAN)}
     sources[KERNELS if mutant.name.startswith("kernels") else PLAN] = mutant.source
     kernels, plan = ModuleType("mutant_kernels"), ModuleType("mutant_plan")
@@ -122,7 +122,7 @@ def _planner(mutant: KernelMutant) -> Any:
 
 
 def _first_wrong_vector(types: tuple[str, ...], clip: Callable[..., Any]) -> str:
-    """Those with the same bounds are run together, and each alone."""
+    """Vectors with the same bounds are run together, then each alone."""
     with np.errstate(all="ignore"):
         for etype in types:
             for (low, high), group in vectors(etype).items():
@@ -133,16 +133,14 @@ def _first_wrong_vector(types: tuple[str, ...], clip: Callable[..., Any]) -> str
                             got = clip(_array([v.x for v in few], etype), *bounds, in_place)
                         except Exception:  # noqa: BLE001  # a mutant may raise anything
                             return f"vector {few[0].id}"
-                        bits = _bits(got) if got is not None else [-1] * len(few)
-                        for v, result in zip(few, bits, strict=True):
-                            if int(result) != v.expected:
-                                return f"vector {v.id}"
+                        wrong = [v for v, y in zip(few, _bits(got), strict=True) if int(y) != v.expected]
+                        if wrong:
+                            return f"vector {wrong[0].id}"
     return ""
 
 
 def _array(patterns: Any, etype: str) -> Any:
-    dtype = np.dtype(ml_dtypes.bfloat16 if etype == "bfloat16" else etype)
-    return np.array(patterns, dtype=f"u{dtype.itemsize}").view(dtype)
+    return np.array(patterns, bits_type(etype)).view(numpy_type(etype))
 
 
 def _bits(array: Any) -> Any:
@@ -155,8 +153,8 @@ def _killer_in_c(mutant: KernelMutant, seconds: float) -> str:
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "mutant.c", Path(folder) / "mutant.so"
         source.write_text(mutant.source, encoding="utf-8")
-        command = ["cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC", f"-I{repo_file('generated/c')}"]
-        if run_limited([*command, str(source), "-o", str(library)], None).status != 0:
+        command = [*_COMPILE, f"-I{repo_file('generated/c')}", str(source), "-o", str(library)]
+        if run_limited(command, None).status != 0:
             return "compiler"
         done = run_isolated(_run_in_c, library, etype, seconds=seconds)
     if done.failure is not None:
@@ -165,32 +163,20 @@ def _killer_in_c(mutant: KernelMutant, seconds: float) -> str:
 
 
 def _run_in_c(library: Path, etype: str) -> bytes:
-    return _first_wrong_vector((etype,), _loaded(library, etype)).encode()
-
-
-def _loaded(library: Path, etype: str) -> Callable[..., Any]:
-    from sonnx_clip.oracle.c import _C_TYPES  # what C calls the element types
-
-    function = getattr(ctypes.CDLL(str(library)), f"sonnx_clip_{etype}")
-    number = _C_TYPES[etype]
-    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t]
-    function.restype = None
-
-    def argument(bound: Any) -> Any:
-        return number.from_buffer_copy(np.asarray(bound).tobytes())
+    function = function_of(ctypes.CDLL(str(library)), etype)
+    number = function.argtypes[2]
 
     def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
         # What lies around the arrays is compared afterwards: a kernel writes nothing beside them.
         around = np.full(x.size + 2 * _PAD, 1, x.dtype)
-        around[_PAD:-_PAD] = x if in_place else around[_PAD:-_PAD]
-        source = around[_PAD:-_PAD] if in_place else x.copy()
-        before = source.copy()
-        function(around[_PAD:].ctypes.data, source.ctypes.data, argument(low), argument(high), x.size)
+        inside = around[_PAD:-_PAD]
+        inside[:] = x if in_place else inside
+        source = inside if in_place else x.copy()
+        bounds = (number.from_buffer_copy(bound.tobytes()) for bound in (low, high))
+        function(inside.ctypes.data, source.ctypes.data, *bounds, x.size)
         edges = np.concatenate([around[:_PAD], around[-_PAD:]])
-        if not np.all(edges == np.ones(1, x.dtype)) or not (
-            in_place or np.array_equal(_bits(source), _bits(before))
-        ):
-            return None
-        return around[_PAD:-_PAD].copy()
+        if np.any(edges != np.ones(1, x.dtype)) or not (in_place or np.array_equal(_bits(source), _bits(x))):
+            raise ValueError("the kernel writes beside its output")
+        return inside.copy()
 
-    return clip
+    return _first_wrong_vector((etype,), clip).encode()

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.backends.templating import template
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 
@@ -58,7 +59,7 @@ class MutantsRecord(Stored):
 
 
 def counted(killers: Iterable[tuple[str, str]]) -> tuple[KindOfMutant, ...]:
-    """The counts of each kind, of pairs of a mutant's kind and what kills it, which may be empty."""
+    """The counts of each kind, from pairs of a mutant's kind and its killer, which may be empty."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for kind, by in killers:
         counts[kind].update([by] if by else [])
@@ -95,42 +96,15 @@ def closing_line(record: MutantsRecord) -> str:
 
 def page(record: MutantsRecord) -> str:
     """docs/mutants.md."""
-    kinds = "\n".join(
-        f"| {k.kind} | {k.killed + sum(s.kind == k.kind for s in record.survivors)} | {k.killed} | "
-        f"{', '.join(f'{name} {count}' for name, count in list(k.by.items())[:3])} | "
-        f"{record.count('equivalent', k.kind)} | {record.count('reason', k.kind)} | "
-        f"{record.count('open', k.kind)} |"
-        for k in record.kinds
-    )
+    of_kind = Counter(s.kind for s in record.survivors)
     others = Counter(s.reason or "open" for s in record.survivors if s.outcome != "equivalent")
-    kept = "\n".join(f"- {reason} ({count})" for reason, count in others.items())
-    names = Counter(s.name for s in record.survivors if s.outcome == "equivalent")
-    equal = ", ".join(f"`{name}` ({count})" for name, count in sorted(names.items())) or "None."
-    return f"""\
-# Mutants
-
-<!-- Rendered from {RECORD} by `make mutants`. Do not edit. -->
-
-Which small mistakes do the obligations and vectors notice? `make mutants` changes the conditions of
-spec/clip.yaml, the NumPy kernels and the C kernels, one place at a time: a comparison, a connective, a
-branch, an operand, a constant, a step. A mutant of the YAML is *killed* by an obligation whose claim is
-false for some values, a mutant of a kernel by a vector. Z3 and cvc5 are asked whether a surviving
-condition is *equivalent* to the original. Every other survivor needs a reason in {REASONS}. The run
-resumes from build/mutants.jsonl.
-
-    {closing_line(record)}
-
-| kind | mutants | killed | most often by | equivalent | reason | open |
-| --- | ---: | ---: | --- | ---: | ---: | ---: |
-{kinds}
-
-## Survivors with a reason
-
-{kept}
-
-## Equivalent mutants
-
-Z3 and cvc5 both prove that these mean the same; each change is in {RECORD}.
-
-{equal}
-"""
+    equal = Counter(s.name for s in record.survivors if s.outcome == "equivalent")
+    return template("mutants.md.j2").render(
+        record=record,
+        closing_line=closing_line(record),
+        survivors=of_kind,
+        others=others.items(),
+        equal=sorted(equal.items()),
+        RECORD=RECORD,
+        REASONS=REASONS,
+    )

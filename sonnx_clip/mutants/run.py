@@ -8,23 +8,14 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 
 from sonnx_clip import __version__
 from sonnx_clip.mutants.kernel_mutants import KernelMutant, kernel_mutants, killer, vectors
-from sonnx_clip.mutants.record import (
-    PAGE,
-    RECORD,
-    MutantsRecord,
-    Survivor,
-    closing_line,
-    counted,
-    page,
-    survivor,
-)
-from sonnx_clip.mutants.yaml_mutants import ClaimJudge, proved_equivalent, yaml_mutants
+from sonnx_clip.mutants.record import PAGE, RECORD, MutantsRecord, closing_line, counted, page, survivor
+from sonnx_clip.mutants.yaml_mutants import ClaimJudge, YamlMutant, proved_equivalent, yaml_mutants
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
 from sonnx_clip.root.folders import checkout
@@ -32,11 +23,12 @@ from sonnx_clip.root.terminal import progress
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from sonnx_clip.mutants.yaml_mutants import YamlMutant
     from sonnx_clip.spec import Spec
+
+Mutant: TypeAlias = YamlMutant | KernelMutant
 
 
 class Journal:
@@ -63,72 +55,57 @@ class Journal:
         return self._known[key]
 
 
-def all_mutants(spec: Spec) -> list[YamlMutant | KernelMutant]:
+def all_mutants(spec: Spec) -> list[Mutant]:
     """Every mutant of the conditions and kernels."""
     return [*yaml_mutants(spec), *kernel_mutants(spec)]
 
 
-def digest_of(mutants: Iterable[YamlMutant | KernelMutant]) -> str:
+def digest_of(mutants: Sequence[Mutant]) -> str:
     """The digest of what is mutated: neither prose nor headers count."""
     return digest_of_parts([f"{m.kind} {m.name} {m.change}" for m in mutants])
 
 
-def run_conditions(
-    spec: Spec, mutants: Sequence[YamlMutant], journal: Journal, build: Path, console: Console
-) -> tuple[list[tuple[str, str]], list[Survivor]]:
-    """Judge mutants of the YAML by claims, then by both provers.
-
-    Returns:
-        The kind and the killer of each, which may be empty, and the survivors.
-    """
-    state = digest_of_parts([mutant.key for mutant in yaml_mutants(spec)])
+def run_mutants(
+    spec: Spec, mutants: Sequence[Mutant], journal: Journal, build: Path, console: Console
+) -> MutantsRecord:
+    """Judge mutants: those of the YAML by claims, then by both provers; those of kernels by vectors."""
+    conditions = digest_of_parts([mutant.key for mutant in yaml_mutants(spec)])
+    inputs = digest_of_parts([repr(vectors(e.id)) for e in spec.element_types if e.bits])
     judge = ClaimJudge(spec)
-    killers, left = [], []
-    with progress("conditions", len(mutants), "mutants", console) as show:
-        for count, mutant in enumerate(mutants):
-            by = journal.result([state, "claims", mutant.key], judge.killer, mutant)
-            killers.append((mutant.section, by.partition(".")[2]))
-            if not by:
-                left.append(mutant)
-            show(count + 1, "")
-    question = [state, "both provers", *(mutant.key for mutant in left)]
-    equal = journal.result(question, proved_equivalent, spec, left, build)
-    return killers, [survivor(m.section, m.name, m.change, equivalent=m.key in equal) for m in left]
-
-
-def run_kernels(
-    spec: Spec, mutants: Sequence[KernelMutant], journal: Journal, console: Console
-) -> tuple[list[tuple[str, str]], list[Survivor]]:
-    """Run mutants of kernels on the vectors; returns what `run_conditions` does."""
-    state = digest_of_parts([repr(vectors(e.id)) for e in spec.element_types if e.bits])
-    killers, left = [], []
-    with progress("kernels", len(mutants), "mutants", console) as show:
-        for count, mutant in enumerate(mutants):
-            by = journal.result([state, mutant.key], killer, mutant)
-            killers.append((mutant.kind, by.partition(" ")[0].rstrip(":")))
-            if not by:
-                left.append(survivor(mutant.kind, mutant.name, mutant.change))
-            show(count + 1, "")
-    return killers, left
+    killers: list[tuple[str, str]] = []
+    left: list[Mutant] = []
+    with progress("mutants", len(mutants), "mutants", console) as show:
+        for count, mutant in enumerate(mutants, 1):
+            if isinstance(mutant, YamlMutant):
+                by = journal.result([conditions, "claims", mutant.key], judge.killer, mutant)
+                name = by.partition(".")[2]
+            else:
+                by = journal.result([inputs, mutant.key], killer, mutant)
+                name = by.partition(" ")[0].rstrip(":")
+            killers.append((mutant.kind, name))
+            left += [] if by else [mutant]
+            show(count, "")
+    asked = [mutant for mutant in left if isinstance(mutant, YamlMutant)]
+    question = [conditions, "both provers", *(mutant.key for mutant in asked)]
+    equal = journal.result(question, proved_equivalent, spec, asked, build)
+    return MutantsRecord(
+        tool=f"sonnx-clip {__version__}",
+        mutated_sha256=digest_of(mutants),
+        kinds=counted(killers),
+        survivors=tuple(survivor(m.kind, m.name, m.change, equivalent=m.key in equal) for m in left),
+    )
 
 
 def main() -> int:
     """Run all mutants, write the record and the page; 1 if a mutant is open."""
     ArgumentParser(prog="python -m sonnx_clip.mutants", description=__doc__).parse_args()
-    root, spec, console = checkout(), load_spec(), Console(stderr=True)
+    root, spec = checkout(), load_spec()
     try:
         journal = Journal(root / "build/mutants.jsonl")
-        conditions = run_conditions(spec, list(yaml_mutants(spec)), journal, root / "build", console)
-        kernels = run_kernels(spec, list(kernel_mutants(spec)), journal, console)
+        record = run_mutants(spec, all_mutants(spec), journal, root / "build", Console(stderr=True))
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    record = MutantsRecord(
-        tool=f"sonnx-clip {__version__}",
-        mutated_sha256=digest_of(all_mutants(spec)),
-        kinds=counted([*conditions[0], *kernels[0]]),
-        survivors=(*conditions[1], *kernels[1]),
-    )
     write_whole(root / RECORD, record.dump())
     write_whole(root / PAGE, page(record))
     print(closing_line(record))

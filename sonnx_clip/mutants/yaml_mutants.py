@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -51,7 +51,7 @@ CONDITIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The conditions that are mutated, by section; those of `repaired` and `agrees` are by family."""
 
-_NOT_JUDGING = frozenset({"differs from", "agrees in classes", "differs in classes", "written"})
+_NOT_JUDGING = frozenset({"differs from", "written"})
 _FURTHER = {
     "real": ("-1", "0", "0.5", "1", "2"),
     "int": ("lowest", "0", "1", "2", "highest"),
@@ -61,7 +61,7 @@ _FURTHER = {
 
 _SECONDS = 5  # for each question to a prover
 _SIGNS = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("<=",)}
-_WORDS = {"and": ("or",), "or": ("and",), "implies": ("iff",), "iff": ("implies",)}
+_WORDS = {"and": "or", "or": "and", "implies": "iff", "iff": "implies"}
 
 
 @dataclass(frozen=True)
@@ -103,18 +103,20 @@ class YamlMutant:
 
     def applied(self, spec: Spec) -> Spec:
         """The changed specification."""
-        entries = list(getattr(spec, self.section))
-        index = [entry.id for entry in entries].index(self.entry)
-        value = self.changed
+        entry, value = self.entry_in(spec), self.changed
         if self.family:
-            value = {**getattr(entries[index], self.field), self.family: self.changed}
-        entries[index] = entries[index].model_copy(update={self.field: value})
+            value = {**getattr(entry, self.field), self.family: value}
+        changed = entry.model_copy(update={self.field: value})
+        entries = (changed if other is entry else other for other in getattr(spec, self.section))
         return spec.model_copy(update={self.section: tuple(entries)})
+
+    def entry_in(self, spec: Spec) -> Any:
+        """The entry that is changed, as it is in a specification."""
+        return next(entry for entry in getattr(spec, self.section) if entry.id == self.entry)
 
     def types(self, spec: Spec) -> Iterator[ElementType]:
         """The first element type of each kind of which the changed entry speaks."""
-        (entry,) = [e for e in getattr(spec, self.section) if e.id == self.entry]
-        families = (self.family,) if self.family else getattr(entry, "families", None)
+        families = (self.family,) if self.family else getattr(self.entry_in(spec), "families", None)
         if self.section == "latitude":
             families = ("float",)
         kinds = set()
@@ -130,9 +132,9 @@ class YamlMutant:
 
 def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
     """Every mutant, in the order of the YAML."""
-    for section, fields in CONDITIONS.items():
+    for section, conditions in CONDITIONS.items():
         for entry in getattr(spec, section):
-            for field in fields:
+            for field in conditions:
                 found = getattr(entry, field)
                 for family, condition in (found if isinstance(found, dict) else {"": found}).items():
                     yield from _of_condition(spec, section, entry, field, family, condition)
@@ -163,24 +165,26 @@ def _of_condition(
 
 def changed_conditions(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, Expr]]:
     """Each changed part of a condition, what replaces it, and the whole condition."""
-    for other in _changed_node(expr, names):
-        yield expr, other, other
-    for index, part in enumerate(parts_of(expr)):
+    yield from ((expr, other, other) for other in _edits(expr, names))
+    is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If | tree.Subscript)
+    if is_atom and kind_of(expr) is Kind.BOOL:
+        yield expr, tree.Not(expr), tree.Not(expr)
+    for part in parts_of(expr) if not isinstance(expr, tree.Subscript) else ():
         for old, new, whole in changed_conditions(part, names):
-            yield old, new, _with_part(expr, index, whole)
+            yield old, new, _with_part(expr, part, whole)
 
 
-def _changed_node(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:  # one arm a kind of node
+def _edits(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
+    """What a small mistake puts in the place of a node: one arm for each kind of mistake."""
     match expr:
         case tree.Compare(operator=operator) if expr.kind not in (Kind.SHAPE, Kind.ELEMENT_TYPE):
             yield from (replace(expr, operator=other) for other in _SIGNS[operator])
         case tree.Connective(operator=operator, left=left, right=right):
-            yield from (replace(expr, operator=other) for other in _WORDS[operator])
-            yield from (left, right)
+            yield from (replace(expr, operator=_WORDS[operator]), left, right)
         case tree.Not(operand=operand):
             yield operand
-        case tree.If(condition=condition, then=then, otherwise=otherwise):
-            yield from (tree.If(condition, otherwise, then, expr.kind), then, otherwise)
+        case tree.If(then=then, otherwise=otherwise):
+            yield from (replace(expr, then=otherwise, otherwise=then), then, otherwise)
         case tree.Name(id=name, kind=Kind.ELEMENT) if name in names:
             yield from (replace(expr, id=other) for other in names if other != name)
         case tree.Number(text=text) if text.lstrip("-").isdigit():
@@ -189,30 +193,18 @@ def _changed_node(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:  # one 
             yield replace(expr, text="highest" if text == "lowest" else "lowest")
         case tree.Number(text=text, constant=name) if name != "nan":
             yield replace(expr, text=text[1:] if text.startswith("-") else f"-{text}")
-    if not isinstance(expr, tree.Not | tree.Connective | tree.If) and _is_condition(expr):
-        yield tree.Not(expr)
 
 
-def _is_condition(expr: Expr) -> bool:
-    return not isinstance(expr, tree.Subscript) and kind_of(expr) is Kind.BOOL
-
-
-def _with_part(expr: Expr, index: int, part: Expr) -> Expr:
-    parts: dict[str, Any]
-    match expr:
-        case tree.Compare() | tree.Connective():
-            parts = {("left", "right")[index]: part}
-        case tree.Not():
-            parts = {"operand": part}
-        case tree.Every():
-            parts = {"body": part}
-        case tree.If():
-            parts = {("condition", "then", "otherwise")[index]: part}
-        case tree.Call() | tree.Use():
-            parts = {"arguments": (*expr.arguments[:index], part, *expr.arguments[index + 1 :])}
-        case _:
-            parts = {}  # the tensor of a subscript
-    return replace(expr, **parts)
+def _with_part(expr: Expr, old: Expr, new: Expr) -> Expr:
+    """A node with one of its parts replaced."""
+    changes: dict[str, Any] = {}
+    for field in fields(expr):
+        value = getattr(expr, field.name)
+        if value is old:
+            changes[field.name] = new
+        elif isinstance(value, tuple):
+            changes[field.name] = tuple(new if part is old else part for part in value)
+    return replace(expr, **changes)
 
 
 # --- Killed by claims ------------------------------------------------------------------------------------
@@ -271,17 +263,19 @@ class ClaimJudge:
     def _entries_used(self) -> dict[str, set[str]]:
         """For each name of the language, the names that its conditions use."""
         uses: dict[str, set[str]] = defaultdict(set)
-        for section in ("cases", "definitions", "classes", "properties", "constraints"):
-            for entry in getattr(self.spec, section):
-                (field, *_) = CONDITIONS[section]
-                uses[entry.id] |= _names(getattr(entry, field))
-                if section == "cases":
-                    uses["cases"] |= {entry.id}
-                if section == "classes":
-                    uses[entry.id] |= {entry.case}
-                if section in ("properties", "constraints"):
-                    uses[entry.id] |= {"cases"}
-                    uses[f"stated_{entry.id}"] |= {entry.id}
+        spec = self.spec
+        for case in spec.cases:
+            uses[case.id] |= _names(case.when)
+            uses["cases"] |= {case.id}
+        for d in spec.definitions:
+            uses[d.id] |= _names(d.is_)
+        for klass in spec.classes:
+            uses[klass.id] |= {klass.case, *_names(klass.when)}
+        for p in spec.properties:
+            uses[p.id] |= {"cases", *_names(p.claim)}
+        for c in spec.constraints:
+            uses[c.id] |= {"cases", *_names(c.holds)}
+            uses[f"stated_{c.id}"] |= {c.id}
         for name, known in allowed_answers(self.spec).items():
             uses[name] |= {known.reading, *_names(self.spec.reading(known.reading).returns)}
         return uses
@@ -301,15 +295,10 @@ class ClaimJudge:
 
 def _names(expr: Expr) -> set[str]:
     """What an expression uses by its name; the result of the operator stands for all cases."""
-    found = set()
-    for node in subtrees(expr):
-        if isinstance(node, tree.Use):
-            found.add(node.id)
-        elif isinstance(node, tree.CasesResult) or (
-            isinstance(node, tree.Call) and node.function == "clip_tensor"
-        ):
-            found.add("cases")
-    return found
+    nodes = [*subtrees(expr)]
+    calls = (node for node in nodes if isinstance(node, tree.Call))
+    of_cases = any(isinstance(c, tree.CasesResult) or c.function == "clip_tensor" for c in calls)
+    return {node.id for node in nodes if isinstance(node, tree.Use)} | ({"cases"} if of_cases else set())
 
 
 def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
@@ -390,8 +379,14 @@ def _theory(spec: Spec, etype: ElementType, group: list[tuple[YamlMutant, str]])
     )
     lines = ["module Equal", f"  use elements.{etype.why3}", *(f"  {d.head} = {d.body}" for d in declared)]
     for number, (mutant, question) in enumerate(group):
-        entry = next(e for e in getattr(spec, mutant.section) if e.id == mutant.entry)
-        names = getattr(entry, "parameters", ()) or ("X", "L", "M", "Y", "A", spec.head.second)
+        names = getattr(mutant.entry_in(spec), "parameters", ()) or (
+            "X",
+            "L",
+            "M",
+            "Y",
+            "A",
+            spec.head.second,
+        )
         bound = " ".join(name.lower() for name in names)
         lines.append(f"  goal equal_{number}: forall {bound}: t. {question}")
     return "\n".join([*lines, "end", ""])

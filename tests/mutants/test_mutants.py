@@ -10,7 +10,7 @@ from rich.console import Console
 
 from sonnx_clip.mutants.kernel_mutants import kernel_mutants, killer
 from sonnx_clip.mutants.record import PAGE, RECORD, MutantsRecord, page, reasons, survivor
-from sonnx_clip.mutants.run import Journal, all_mutants, digest_of, run_conditions
+from sonnx_clip.mutants.run import Journal, all_mutants, digest_of, run_mutants
 from sonnx_clip.mutants.yaml_mutants import ClaimJudge, proved_equivalent, yaml_mutants
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
@@ -65,11 +65,11 @@ def test_mutated_kernel_is_killed_by_a_vector(name: str, change: str) -> None:
 
 def test_interrupted_run_resumes(tmp_path: Path) -> None:
     journal, console, some = tmp_path / "mutants.jsonl", Console(quiet=True), list(MUTANTS.values())[:6]
-    found = run_conditions(SPEC, some, Journal(journal), tmp_path, console)
+    found = run_mutants(SPEC, some, Journal(journal), tmp_path, console)
     with journal.open("a", encoding="utf-8") as file:
         file.write('\n["half a li')
     before = journal.read_text()
-    assert run_conditions(SPEC, some, Journal(journal), tmp_path, console) == found
+    assert run_mutants(SPEC, some, Journal(journal), tmp_path, console) == found
     assert journal.read_text() == before
 
 
