@@ -1,19 +1,20 @@
-"""A specification -> generated/numpy/<operator>_oracle.py: the cases as plain NumPy, and what each dialect
-fixes as plain data.
+"""Renders generated/numpy/<operator>_oracle.py: the cases as plain NumPy, and the dialects as plain data.
+
+The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
+reading, in the same order, with the same id. It is slow and proves nothing about speed.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pprint import pformat
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from sonnx_clip.backends.templating import template
-from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
-from sonnx_clip.language.tree import subtrees
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec.dialects import given_defaults
 from sonnx_clip.spec.entries import is_number
@@ -26,15 +27,63 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
-    from sonnx_clip.spec.entries import Case
+
+FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
+_WIDTH = 96  # of the code after `return`
+_ROW_WIDTH = _COMMENT_WIDTH = 104
+_BUILT_IN = ("identical", "is_nan", "is_signalling")
+# Binding strengths in Python, where comparisons bind less tightly than `|`.
+_COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(LOOSEST, LOOSEST + 5)
+_SIGNS = {"and": "&", "or": "|"}
 
 
-_ROW_WIDTH = 104
+def oracle_path(spec: Spec) -> str:
+    """Where the oracle of a specification is."""
+    return f"generated/numpy/{spec.head.function}_oracle.py"
 
 
-def dialect_rows(spec: Spec) -> str:
-    """The dialects as a Python expression: a dict by id."""
-    return pformat({d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False)
+def render_numpy(spec: Spec) -> dict[str, str]:
+    """The text of the oracle, by its path in the repository."""
+    families = [family for family in FAMILIES if any(spec.types_of(family))]
+    operands = spec.head.operands
+    results = [
+        f'_constant("{c.result}", {operands[0]})' if is_number(c.result) else c.result for c in spec.cases
+    ]
+    sections = [(family, [*_functions(spec, family)]) for family in families]
+    text = template("oracle.py.j2").render(
+        spec=spec,
+        operator=spec.head.function,
+        operands=", ".join(operands),
+        first=operands[0],
+        several=len(operands) > 1,
+        dtypes=" == ".join(f"{name}.dtype" for name in operands),
+        listed=" and ".join(filter(None, (", ".join(operands[:-1]), operands[-1]))),
+        results=results,
+        header=header_lines(spec),
+        quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
+        types=[etype for family in families for etype in spec.types_of(family)],
+        constants={
+            etype.id: {
+                text: _hex(text, etype) for text in _constants([*results, *(f.code for f in functions)])
+            }
+            for family, functions in sections
+            for etype in spec.types_of(family)
+        },
+        sections=sections,
+        dialects=pformat({d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False),
+        python_name=python_name,
+    )
+    return {oracle_path(spec): text}
+
+
+def _constants(codes: Sequence[str]) -> list[str]:
+    """The constants of the YAML that code uses."""
+    return sorted({text for code in codes for text in re.findall(r'_constant\("(.*?)"', code)})
+
+
+def _hex(text: str, etype: ElementType) -> str:
+    assert etype.width is not None
+    return f"0x{int(encode(text, etype)):0{etype.width // 4}x}"
 
 
 def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
@@ -63,103 +112,58 @@ def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
     }
 
 
-# --- A specification -> generated/numpy/<operator>_oracle.py: the cases as plain NumPy ----------------------
-#
-# The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
-# reading, in the same order, with the same id. It is slow and proves nothing about speed.
-
-
-FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
-_WIDTH = 96  # of the code after `return`
-_BUILT_IN = {
-    "identical": "_identical",
-    "is_nan": "_is_nan",
-    "is_signalling": "_is_signalling",
-}
-
-
-def oracle_path(spec: Spec) -> str:
-    """Where the oracle of a specification is."""
-    return f"generated/numpy/{spec.head.function}_oracle.py"
-
-
-def render_numpy(spec: Spec) -> dict[str, str]:
-    """The text of each file of the target, by its path in the repository."""
-    families = [family for family in FAMILIES if any(spec.types_of(family))]
-    operands = ", ".join(spec.head.operands)
-    text = template("oracle.py.j2").render(
-        spec=spec,
-        operator=spec.head.function,
-        operands=operands,
-        first=spec.head.operands[0],
-        several=len(spec.head.operands) > 1,
-        dtypes=" == ".join(f"{name}.dtype" for name in spec.head.operands),
-        listed=" and ".join(filter(None, (", ".join(spec.head.operands[:-1]), spec.head.operands[-1]))),
-        results=[_named_result(case, spec.head.operands[0]) for case in spec.cases],
-        header=header_lines(spec),
-        quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
-        types=[etype for family in families for etype in spec.types_of(family)],
-        constants=_constants(spec),
-        sections=[(family, [*_functions(spec, family)]) for family in families],
-        dialects=dialect_rows(spec),
-        python_name=python_name,
-    )
-    return {oracle_path(spec): text}
-
-
-def _named_result(case: Case, anchor: str) -> str:
-    """What a case gives: an operand, or a constant."""
-    return f'_constant("{case.result}", {anchor})' if is_number(case.result) else case.result
+# --- Functions ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the oracle: what it is called, what it says of itself, and what it returns."""
+    """A function of the oracle: its name, parameters, docstring, comment and code after `return`."""
 
     name: str
     parameters: str
     title: str
-    comment: tuple[str, ...]
+    comment: Sequence[str]
     code: str
 
 
 def _functions(spec: Spec, family: str) -> Iterator[Function]:
     """The functions of a family, in the order of the YAML."""
     operands = spec.head.operands
+
+    def function(
+        id_: str, title: str, expr: Expr, given: Sequence[str] = operands, name: str = ""
+    ) -> Function:
+        return Function(
+            f"{family}_{name or python_name(id_)}",
+            ", ".join(given),
+            f"{id_}: {title}",
+            textwrap.wrap(unparse(expr), _COMMENT_WIDTH),
+            _broken(expression(expr, family, given[0]), expr, family, given[0]),
+        )
+
     for d in spec.definitions:
+        given = d.parameters or operands
         if d.families is None or family in d.families:
-            yield _function(family, d.id, d.title, d.is_, d.parameters or operands)
-        else:
-            # It is false elsewhere, and callable like the others.
-            parameters = ", ".join(d.parameters or operands)
-            comment = (f"families: {', '.join(d.families)}",)
-            yield Function(
-                f"{family}_{d.id}", parameters, f"{d.id}: {d.title}", comment, f"_false({parameters})"
-            )
+            yield function(d.id, d.title, d.is_, given)
+        else:  # it is false, and callable like the others
+            names, comment = ", ".join(given), f"families: {', '.join(d.families)}"
+            yield Function(f"{family}_{d.id}", names, f"{d.id}: {d.title}", [comment], f"_false({names})")
     for case in spec.cases:
-        yield _function(family, case.id, case.title, case.when, operands)
+        yield function(case.id, case.title, case.when)
     for c in spec.classes_of(family):
         of_case = tree.Use(c.case, (), tree.Kind.BOOL, operands)
-        yield _function(family, c.id, f"a class of the case {c.case}", _both(of_case, c.when), operands)
+        yield function(c.id, f"a class of the case {c.case}", _both(of_case, c.when))
     for latitude in spec.latitude:
         accepted = _both(latitude.when, latitude.accepts)
-        yield _function(
-            family, latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A")
-        )
-    for reading in spec.readings:
-        what = "whether the reading allows the answer Y"
-        told = _function(family, reading.id, what, reading.returns, (*operands, "Y"))
-        yield replace(told, name=f"{family}_{reading.word}_returns")
+        yield function(latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A"))
+    for r in spec.readings:
+        title, given = "whether the reading allows the answer Y", (*operands, "Y")
+        yield function(r.id, title, r.returns, given, f"{r.word}_returns")
 
 
-def _function(family: str, id_: str, title: str, expr: Expr, parameters: Sequence[str]) -> Function:
-    return Function(
-        name=f"{family}_{python_name(id_)}",
-        parameters=", ".join(parameters),
-        title=f"{id_}: {title}",
-        comment=tuple(textwrap.wrap(unparse(expr), 104)),
-        code=_broken(expression(expr, family, parameters[0]), expr, family, parameters[0]),
-    )
+def python_name(id_: str) -> str:
+    """An id of the YAML as a part of a Python name."""
+    return id_.replace("-", "_")
 
 
 def _both(left: Expr, right: Expr) -> Expr:
@@ -169,13 +173,21 @@ def _both(left: Expr, right: Expr) -> Expr:
     return left
 
 
+def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
+    if isinstance(expr, tree.Connective) and expr.operator == operator:
+        yield from _operands(expr.left, operator)
+        yield from _operands(expr.right, operator)
+    else:
+        yield expr
+
+
 def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
     """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
     if len(code) > _WIDTH and isinstance(expr, tree.If):
         return _branches(expr, family, anchor, " " * 4)
-    if len(code) <= _WIDTH or not isinstance(expr, tree.Connective) or expr.operator not in _SIGN:
+    if len(code) <= _WIDTH or not isinstance(expr, tree.Connective) or expr.operator not in _SIGNS:
         return code
-    sign, place = _SIGN[expr.operator], _NumPy.forms[expr.operator].places[1]
+    sign, place = _SIGNS[expr.operator], _NumPy.forms[expr.operator].places[1]
     lines = [_NumPy(family, anchor).operand(part, place) for part in _operands(expr, expr.operator)]
     return "(\n        " + f"\n        {sign} ".join(lines) + "\n    )"
 
@@ -189,17 +201,7 @@ def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
     return f"{code.partition('(')[0]}(\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent})"
 
 
-def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
-    if isinstance(expr, tree.Connective) and expr.operator == operator:
-        yield from _operands(expr.left, operator)
-        yield from _operands(expr.right, operator)
-    else:
-        yield expr
-
-
-def python_name(id_: str) -> str:
-    """An id of the YAML as a part of a Python name."""
-    return id_.replace("-", "_")
+# --- Expressions ----------------------------------------------------------------------------------------
 
 
 def expression(expr: Expr, family: str, anchor: str) -> str:
@@ -216,11 +218,6 @@ def expression(expr: Expr, family: str, anchor: str) -> str:
     return _NumPy(family, anchor).show(expr)
 
 
-# How tightly each form binds in Python, where comparisons bind less than `|`.
-_COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(LOOSEST, LOOSEST + 5)
-_SIGN = {"and": "&", "or": "|"}
-
-
 @dataclass(frozen=True)
 class _NumPy(Printing):
     """Expressions on arrays of one family; see `expression`."""
@@ -231,8 +228,8 @@ class _NumPy(Printing):
     forms: ClassVar[Mapping[str, NodeForm]] = {
         "iff": infix(_COMPARISON, "==", "alone"),
         "implies": NodeForm(_OR, "~{0} | {1}", (_NOT, _AND)),
-        "or": infix(_OR, _SIGN["or"], "left"),
-        "and": infix(_AND, _SIGN["and"], "left"),
+        "or": infix(_OR, _SIGNS["or"], "left"),
+        "and": infix(_AND, _SIGNS["and"], "left"),
         "not": NodeForm(_NOT, "~{0}", (_NOT,)),
         **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
     }
@@ -251,7 +248,7 @@ class _NumPy(Printing):
             return self._called(f"{self.family}_{expr.function}", *expr.arguments)
         if expr.function not in _BUILT_IN:
             return self._refused(expr)
-        return self._called(_BUILT_IN[expr.function], *expr.arguments)
+        return self._called(f"_{expr.function}", *expr.arguments)
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         match expr:
@@ -267,29 +264,3 @@ class _NumPy(Printing):
 
     def _refused(self, expr: Expr) -> NoReturn:
         raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
-
-
-def _constants(spec: Spec) -> dict[str, dict[str, str]]:
-    """The bit patterns of the constants that the oracle uses, by element type and text."""
-    return {
-        etype.id: {text: _hex(text, etype) for text in sorted(_texts(spec, etype.family))}
-        for family in FAMILIES
-        for etype in spec.types_of(family)
-    }
-
-
-def _hex(text: str, etype: ElementType) -> str:
-    assert etype.width is not None
-    return f"0x{int(encode(text, etype)):0{etype.width // 4}x}"
-
-
-def _texts(spec: Spec, family: str) -> set[str]:
-    """The numbers and constants in all that the oracle renders of a family."""
-    shown = [d.is_ for d in spec.definitions if d.families is None or family in d.families]
-    shown += [case.when for case in spec.cases]
-    shown += [named_result(case) for case in spec.cases]
-    shown += [c.when for c in spec.classes_of(family)]
-    shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
-    shown += [reading.returns for reading in spec.readings]
-    nodes = (node for expr in shown for node in subtrees(expr))
-    return {unparse(node) for node in nodes if isinstance(node, tree.Number)}

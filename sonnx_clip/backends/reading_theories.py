@@ -28,6 +28,7 @@ from sonnx_clip.spec.findings import allowed_answers, types_of_claim
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
@@ -39,42 +40,56 @@ SAME_VALUE = Declared(
     "The same value, zeros of both signs and all NaNs taken together.",
 )  # fmt: skip
 READINGS = "Readings: whether y is an answer that one allows."
-CONVERSIONS = ("use elements.Float32 as FLOAT", "use convert.To{}")
 
 
-def _readings_declared(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, readings: Iterable[str], trees: Sequence[Expr]
-) -> list[str]:
-    """The cases, the definitions that trees use, and the readings with these ids."""
-    wanted = set(readings)
-    return [
-        *cases_and_result(spec, printer),
-        comment("Definitions."),
-        *definitions(spec, etype, definitions_used(spec, trees)),
-        SAME_VALUE.text,
-        comment(READINGS),
-        *declared_readings(spec, [r for r in spec.readings if r.id in wanted], printer),
-    ]
+def _of_readings(
+    spec: Spec,
+    etype: ElementType,
+    name: str,
+    about: str,
+    claims: Iterable[Claim],
+    *,
+    readings: Iterable[str],
+    trees: Sequence[Expr],
+    uses: Sequence[str] = (),
+) -> Module:
+    """A module with the cases, the definitions that trees use, and the readings with these ids."""
+    float32 = next((of for of in spec.element_types if of.id == "float32"), None)
+    printer, wanted = element_printer(spec, etype, float32), set(readings)
+    return Module(
+        name,
+        about,
+        [f"use elements.{etype.why3}", *uses],
+        [
+            *cases_and_result(spec, printer),
+            comment("Definitions."),
+            *definitions(spec, etype, definitions_used(spec, trees)),
+            SAME_VALUE.text,
+            comment(READINGS),
+            *declared_readings(spec, [r for r in spec.readings if r.id in wanted], printer),
+        ],
+        list(goals(claims, printer)),
+        f"smoke_{name.lower()}",
+    )
 
 
 def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
     """Where the readings agree with the cases."""
     if not spec.readings:
         return []
-    printer = element_printer(spec, etype)
     of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
-    trees = reading_trees(spec) + of_latitude * (etype.family == "float")
-    claims = (*reading_claims(spec, etype), *latitude_reading_claims(spec, etype))
     where = f"Where the readings of {spec.operator} agree in {etype.id}"
     return [
-        Module(
+        _of_readings(
+            spec,
+            etype,
             "Readings",
             f"{where}: with the cases, and with one another.",
-            [f"use elements.{etype.why3}", *[CLIP] * (spec.operator in WRITTEN)],
-            _readings_declared(spec, etype, printer, (r.id for r in spec.readings), trees),
-            list(goals(claims, printer)),
-            "smoke_readings",
-        ),
+            (*reading_claims(spec, etype), *latitude_reading_claims(spec, etype)),
+            readings=(r.id for r in spec.readings),
+            trees=reading_trees(spec) + of_latitude * (etype.family == "float"),
+            uses=[CLIP] * (spec.operator in WRITTEN),
+        )
     ]
 
 
@@ -83,31 +98,29 @@ def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
     dialects = of_type(spec, etype)
     if not dialects:
         return []
-    printer = element_printer(spec, etype, spec.element_type("float32"))
+    equivalences = [d.equivalence for d in dialects if d.equivalence is not None]
     # What their words allow, what decides between answers, and what they are said to be.
-    used = {id_ for d in dialects for id_ in (d.reading, d.answers)}
-    used |= {d.equivalence.to for d in dialects if d.equivalence is not None}
+    used = {id_ for d in dialects for id_ in (d.reading, d.answers)} | {e.to for e in equivalences}
     readings = [r for r in spec.readings if r.id in used]
-    regions = [regions for r in readings for regions in (r.agrees, r.agrees_bitwise)]
-    regions += [d.widens for d in dialects]
-    regions += [d.equivalence.where for d in dialects if d.equivalence is not None]
-    trees = [r.returns for r in readings] + [of[etype.family] for of in regions if etype.family in of]
+    regions = [of for r in readings for of in (r.agrees, r.agrees_bitwise)]
+    regions += [d.widens for d in dialects] + [e.where for e in equivalences]
     converts = any(d.converts_to(etype.id) for d in dialects)
     scales = etype.family == "float" and any(d.scale_bias for d in dialects)
     return [
-        Module(
+        _of_readings(
+            spec,
+            etype,
             "Dialects",
             f"The dialects of Clip in {etype.id}: where each is the Clip of SONNX, what its missing bounds"
             " do, what its\n    conversions do to bounds, and what a newer one changes.",
-            [
-                f"use elements.{etype.why3}",
-                *[use.format(etype.why3) for use in CONVERSIONS if converts],
+            dialect_claims(spec, etype),
+            readings=used,
+            trees=[r.returns for r in readings] + [of[etype.family] for of in regions if etype.family in of],
+            uses=[
+                *_conversions(etype, converts),
                 *[f"use scale_bias.Scale{etype.why3}"] * scales,
                 CLIP,
             ],
-            _readings_declared(spec, etype, printer, used, trees),
-            list(goals(dialect_claims(spec, etype), printer)),
-            "smoke_dialects",
         )
     ]
 
@@ -115,22 +128,15 @@ def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
 def example_modules(spec: Spec, etype: ElementType) -> list[Module]:
     """The worked examples of dialects: each is an obligation, entry by entry or for all X."""
     examples = [example for example in spec.dialect_examples if example.type == etype.id]
-    if not examples:
-        return []
-    printer = element_printer(spec, etype)
     used = {spec.dialect(example.dialect).reading for example in examples}
     used |= {example.Y.reading for example in examples if isinstance(example.Y, ComputedBy)}
+    about, claims = f"The worked examples of dialects in {etype.id}.", dialect_example_claims(spec, etype)
     trees = [r.returns for r in spec.readings if r.id in used]
-    return [
-        Module(
-            "Examples",
-            f"The worked examples of dialects in {etype.id}.",
-            [f"use elements.{etype.why3}"],
-            _readings_declared(spec, etype, printer, used, trees),
-            list(goals(dialect_example_claims(spec, etype), printer)),
-            "smoke_examples",
-        )
-    ]
+    return [_of_readings(spec, etype, "Examples", about, claims, readings=used, trees=trees)] * bool(examples)
+
+
+def _conversions(etype: ElementType, converts: bool) -> list[str]:
+    return ["use elements.Float32 as FLOAT", f"use convert.To{etype.why3}"] * converts
 
 
 # --- What findings claim ------------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> It
     yield Module(
         "Findings",
         f"What the findings about the sources claim of elements of {etype.id}.",
-        [f"use elements.{etype.why3}", *[use.format(etype.why3) for use in CONVERSIONS if converts]],
+        [f"use elements.{etype.why3}", *_conversions(etype, converts)],
         [
             *(cases_and_result(spec, printer) if of_cases else []),
             *definitions(spec, etype, own),
