@@ -1,12 +1,9 @@
-"""Dialects, versioned definitions of Clip, and their worked examples.
-
-A row of the file inherits from the row that it comes after.
-"""
+"""Dialects, versioned definitions of Clip, and their worked examples."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
@@ -52,7 +49,6 @@ class Saying(Part):
 
     section: Text | None = None
     quote: Text
-    inherited: Flag = False
 
 
 class Ranks(Part):
@@ -123,7 +119,7 @@ class Dialect(Part):
         widens: exactly where, with bounds given, it allows an answer that the version before did not.
         equivalence: a reading to which its page says that it is equivalent.
         printed_default: default values as the page prints them.
-        sayings: the words of the page on an aspect, its own or inherited; `says` in the file.
+        sayings: the words of the page on an aspect; `says` in the file.
         unsaid: the aspects that the page leaves open, and what the oracle does then.
     """
 
@@ -220,43 +216,6 @@ class DialectExample(OperandValues):
         """The entries of X and of Y, if they are listed."""
         x = next(iter(self.values.values()))
         return () if isinstance(self.Y, ComputedBy) else tuple(zip(x, self.Y, strict=True))
-
-
-_OWN = frozenset({"id", "title", "version", "after", "changes", "widens", "equivalence", "printed_default"})
-
-
-def inherit(data: Any) -> None:
-    """Complete each row of the plain data of a file from the row `after`, or from the one before it."""
-    rows = data.get("dialects") if isinstance(data, dict) else None
-    known: dict[str, dict[str, Any]] = {}
-    before: dict[str, Any] = {}
-    for index, row in enumerate(rows if isinstance(rows, list) else ()):
-        if not isinstance(row, dict) or not _has_aspects(row):
-            return  # validation reports it
-        before = _completed(known.get(str(row["after"]), before), row) if "after" in row else row
-        known[str(row.get("id"))] = before
-        data["dialects"][index] = before
-
-
-def _has_aspects(row: dict[str, Any]) -> bool:
-    says, unsaid = row.get("says", {}), row.get("unsaid", {})
-    return (
-        isinstance(says, dict)
-        and isinstance(unsaid, dict)
-        and all(isinstance(w, dict) for w in says.values())
-    )
-
-
-def _completed(before: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """A row with what it inherits; what it has of an aspect replaces both words and silence."""
-    found = {key: value for key, value in before.items() if key not in _OWN} | row
-    says, unsaid = row.get("says", {}), row.get("unsaid", {})
-    words = {aspect: of for aspect, of in before.get("says", {}).items() if aspect not in unsaid}
-    words = {aspect: {**of, "inherited": True} for aspect, of in words.items()}
-    silent = {aspect: text for aspect, text in before.get("unsaid", {}).items() if aspect not in says}
-    if found.get("bound_type") == "tensor":
-        silent.pop("casts", None)  # a bound of X's own type is not converted
-    return found | {"says": words | says, "unsaid": silent | unsaid}
 
 
 def check_dialects(spec: Spec) -> Iterator[Diagnostic]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.conditions import ConditionParser
-from sonnx_clip.spec.dialects import check_dialects, inherit
+from sonnx_clip.spec.dialects import check_dialects
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.references import check_references
@@ -44,7 +44,6 @@ def _read(path: Path) -> Spec:
     gc.disable()  # almost everything allocated here stays: collecting would take a third of the time
     try:
         document, content = read_document(path)
-        inherit(document.data)
         spec = validate(Spec, document).read_from(path, digest_of(content))
         for check in (check_operands, check_references, check_dialects):
             raise_first(document, check(spec))

@@ -75,12 +75,7 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
             yield from _check(way, source, pages[source.page])
     for index, dialect in enumerate(spec.dialects):
         for aspect, source in dialect.says.items() if dialect.page in pages.keys() - missing else ():
-            if not dialect.sayings[aspect].inherited:
-                yield from _check(("dialects", index, "says", aspect), source, pages[source.page])
-                continue
-            for found in _check((), source, pages[source.page]):  # in its own section too
-                what = f"{found.what}: `{source.quote}`, inherited for {aspect}"
-                yield Diagnostic(("dialects", index, "section"), what, found.todo)
+            yield from _check(("dialects", index, "says", aspect), source, pages[source.page])
 
 
 def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:

@@ -44,8 +44,8 @@ ALL = [*YAML, *STRUCTURE, *REFERENCES, *LANGUAGE, *NUMBERS, *DIALECTS, *FINDINGS
 
 @pytest.mark.parametrize("mistake", ALL, ids=lambda mistake: mistake.name)
 def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
-    assert TEXT.count(mistake.old) == 1, "the text to replace must stand once in the file"
-    marked = TEXT.replace(mistake.old, mistake.new)
+    assert mistake.old in TEXT
+    marked = TEXT.replace(mistake.old, mistake.new, 1)
     path = tmp_path / "clip.yaml"
     path.write_text(marked.replace("§", ""), encoding="utf-8")
     with pytest.raises(UserError) as caught:
@@ -63,9 +63,9 @@ def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mistake", EVALUATED, ids=lambda mistake: mistake.name)
 def test_evaluation_finds_the_entry(mistake: Mistake, tmp_path: Path) -> None:
-    assert TEXT.count(mistake.old) == 1, "the text to replace must stand once in the file"
+    assert mistake.old in TEXT
     path = tmp_path / "clip.yaml"
-    path.write_text(TEXT.replace(mistake.old, mistake.new), encoding="utf-8")
+    path.write_text(TEXT.replace(mistake.old, mistake.new, 1), encoding="utf-8")
     with pytest.raises(UserError) as caught:
         _check(path, check_claims)
     assert mistake.where in _counted(str(caught.value))
