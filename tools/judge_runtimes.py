@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.form_words import dependences, refusals
 from sonnx_clip.conform.matching import behaviour
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import LEGEND, SIGNS, short_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.installed import processor
@@ -222,7 +223,7 @@ def judge(name: str) -> None:
     """
     module_of(name)
     print(f"{name}: judged", flush=True)
-    report = run_campaign(name, jobs=os.cpu_count() or 1)
+    report = run_campaign(CheckOptions(name), jobs=os.cpu_count() or 1)
     RECORDS.mkdir(exist_ok=True)
     part = RECORDS / f".{name}.part"
     part.write_text(json.dumps(record_of(report), indent=1) + "\n", encoding="utf-8")

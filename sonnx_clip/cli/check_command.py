@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from sonnx_clip.cli.scheduler import workers_of
-from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign, version_of
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
 from sonnx_clip.conform.form_words import form_lines
 from sonnx_clip.conform.identity import cache_identity, identity
-from sonnx_clip.conform.levels import WHICH_CALLS, CheckOptions, units_of
 from sonnx_clip.conform.matching import behaviour
+from sonnx_clip.conform.options import WHICH_CALLS
 from sonnx_clip.conform.remote_judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
@@ -27,22 +26,16 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
-from sonnx_clip.runtimes.limits import LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Literal, TypeAlias
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.levels import WhichCalls
+    from sonnx_clip.conform.options import CheckOptions
     from sonnx_clip.conform.store import CampaignStatus
-    from sonnx_clip.conform.units import Level
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.terminal import Show
-    from sonnx_clip.runtimes.model_forms import Choice
     from sonnx_clip.spec import Spec
 
     CheckForm: TypeAlias = Literal["text", "json", "junit"]
@@ -53,54 +46,36 @@ INTERRUPTED = 130
 
 
 def check_runtime(
-    runtime: str,
-    types: Sequence[str],
-    policy: Policy,
+    options: CheckOptions,
     *,
     form: CheckForm = "text",
-    output: Path | None,
+    output: Path | None = None,
     brief: bool = False,
     repro: Path | None = None,
     jobs: int | None = None,
     build: Path | None = None,
     again: bool = False,
-    limits: Limits = LIMITS,
-    require: Sequence[str] = (),
-    forms: Choice = "default",
-    level: Level = "quick",
-    few_calls: bool = False,
     journal: Path | None = None,
     scheduler: str | None = None,
-    calls: WhichCalls = WHICH_CALLS,
-    of: CheckedOperator | None = None,
 ) -> int:
     """Run the checker, print the report, perhaps write it.
 
     Returns:
-        130 if it was interrupted: the report is then that of what was judged until then. Else 2 if the
-        machine lacks what the runtime needs, 1 if the run has failed, 0 if not.
+        130 after an interrupt: the report covers the calls made so far. Else 2 if the machine lacks what the
+        runtime needs, 1 if the run has failed, 0 if not.
 
     Args:
-        runtime: the runtime to judge.
-        types: ids of element types; all, if empty.
-        policy: which latitude counts.
+        options: the runtime to judge, and how.
         form: how the report is printed. Where that is no text, the summary goes to standard error.
         output: where the report is written, as JSON if `form` is text; ``-`` is standard output. JUnit
             is then written there alone.
         brief: print the summary alone.
         repro: where a shell script is written that repeats each kind of deviation.
-        jobs: how many element types are judged at once; all cores by default.
-        build: the build folder, in which verdicts are kept; if None, none is.
+        jobs: how many units are judged at once; as many as there are cores by default.
+        build: the build folder, which has a cache of verdicts; without it there is no cache.
         again: judge also what was judged before under the same conditions.
-        limits: how long the runtime may take.
-        require: ids of element types that must be supported.
-        forms: in which forms of a model a runtime that opens models is judged.
-        level: how much is asked.
-        few_calls: make few calls at every level, as of a runtime that starts a program for each.
         journal: the file that takes the result of each unit and gives those that it has.
         scheduler: the address of a Dask scheduler, whose workers judge the units.
-        calls: which calls are made.
-        of: the operator, if it is not Clip; see `run_campaign`.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, a file cannot be written, or the
@@ -108,26 +83,33 @@ def check_runtime(
     """
     if is_standard_output(output):
         form, output = "json" if form == "text" else form, None
-    for file in (output, repro):
-        if file is not None:  # better known before the run than after it
+    for file in (output, repro):  # errors are better known before the run than after it
+        if file is not None:
             check_target(file)
             make_folder(file.parent)
+    if journal is not None:
+        Store(journal).close()
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
-    interrupted = False
-    options = CheckOptions(runtime, "", policy, limits, forms, level, few_calls)
-    at_once = jobs or os.cpu_count() or 1
-    wanted = machine_types([*types, *require] if types else (), of)
-    cache = None if build is None or of is not None or calls != WHICH_CALLS else build / CACHE
-    with _campaign(options, wanted, journal, scheduler, cache, calls, at_once) as (store, show, judge):
+    module_of(options.runtime)
+    interrupted, at_once = False, jobs or os.cpu_count() or 1
+    with ExitStack() as left_open:
+        version = version_of(options) if journal or scheduler else ""
+        judge = None
+        if scheduler is not None:
+            judge = RemoteJudge(left_open.enter_context(workers_of(scheduler)), options.runtime, version)
+        store = _store(options, journal, None if build is None or scheduler else build / CACHE, version)
+        if store is not None:
+            left_open.callback(store.close)
+            options = replace(options, identity=store.identity)
+        known = _plan(options, store, version, counted(at_once, "job") if judge is None else judge.name)
+        show = left_open.enter_context(_progress(options, known))
         try:
             report = run_campaign(
-                runtime, types, policy=policy, on_progress=show, jobs=at_once, again=again,
-                limits=limits, require=require, forms=forms, level=level, store=store,
-                judge=judge, calls=calls, few_calls=few_calls, on_pace=_pace, of=of,
-            )  # fmt: skip
+                options, jobs=at_once, again=again, store=store, judge=judge, on_progress=show, on_pace=_pace
+            )
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
-    _write(report, form, output=output, brief=brief, repro=repro, spec=(of or clip_operator()).spec)
+    _write(report, form, output=output, brief=brief, repro=repro, spec=options.of.spec)
     if interrupted:
         goes_on = "" if journal is None else "; repeat the command to resume"
         print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
@@ -135,15 +117,45 @@ def check_runtime(
     for etype, words in report.environment.items():
         what = f"environment: {etype} could not be judged: {words}"
         todo = "provide what is missing (memory, a package, a file), and check again"
-        print(f"error: {UserError(what, runtime, todo)}", file=sys.stderr)
+        print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else 1 if report.failed else 0
+
+
+def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:
+    """The journal, or the cache, if the runtime and the options allow one."""
+    if journal is not None:
+        return Store(journal, identity(options.runtime, version), _warn)
+    if cache is None or not options.of.is_clip or options.calls != WHICH_CALLS:
+        return None
+    key = cache_identity(options.runtime)
+    return None if key is None else Store(cache, key, _warn, is_cache=True)
+
+
+def _plan(options: CheckOptions, store: Store | None, version: str, where: str) -> int:
+    """Store the plan of a campaign in its journal, and print it; how many results the journal has."""
+    units, types, known, stored = options.every_unit, len(options.units), 0, ""
+    if store is not None and not store.is_cache:
+        named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
+        store.plan({**named, "version": version, "types": list(options.units)}, units)
+        known = len({unit.digest for unit in units} & store.seconds().keys())
+        stored = f", {known} of them in {store.file}"
+    if len(units) > types or version:
+        kinds = f"{counted(len(units), 'unit')} at most in {counted(types, 'element type')}"
+        print(f"plan: {kinds}{stored} ({where})", file=sys.stderr)
+    return known
+
+
+def _progress(options: CheckOptions, known: int) -> AbstractContextManager[Show]:
+    units, types = len(options.every_unit), len(options.units)
+    unit, rate = ("element types", None) if units == types else ("units", known)
+    return progress(options.runtime, units, unit, Console(stderr=True), rate)
 
 
 def _write(
     report: Report, form: CheckForm, *, output: Path | None, brief: bool, repro: Path | None, spec: Spec
 ) -> None:
     """Print the report, and write what is to be written; the arguments are those of `check_runtime`."""
-    text = _printed(report, form)
+    text = to_junit(report) if form == "junit" else report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)
     if repro is not None:
@@ -159,59 +171,12 @@ def _write(
         print_report(report, Console(), None if repro is None else str(repro), spec)
 
 
-@contextmanager
-def _campaign(
-    options: CheckOptions, wanted: Sequence[ElementType], journal: Path | None, scheduler: str | None,
-    cache: Path | None, calls: WhichCalls, jobs: int,
-) -> Iterator[tuple[Store | None, Show, RemoteJudge | None]]:  # fmt: skip
-    """The store of results, what shows the progress, and who judges, if not this machine."""
-    with ExitStack() as left_open:
-        judge, store = None, None
-        if journal is not None:
-            Store(journal).close()  # a file that is no journal is reported before the runtime is opened
-        if journal is None and scheduler is None:
-            if cache is not None and (key := cache_identity(options.runtime)) is not None:
-                store = Store(cache, key, _warn, is_cache=True)
-        else:
-            module_of(options.runtime)
-            workers = None if scheduler is None else left_open.enter_context(workers_of(scheduler))
-            version = version_of(options.runtime, wanted, options.limits)
-            if workers is not None:
-                judge = RemoteJudge(workers, options.runtime, version)
-            if journal is not None:
-                store = Store(journal, identity(options.runtime, version), _warn)
-        if store is not None:
-            left_open.callback(store.close)
-            options = replace(options, identity=store.identity)
-        units = [unit for etype in wanted for unit in units_of(etype, options, calls)]
-        known = 0
-        if store is not None and not store.is_cache:
-            named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
-            store.plan({**named, "version": version, "types": [etype.id for etype in wanted]}, units)
-            known = len({unit.digest for unit in units} & store.seconds().keys())
-        if len(units) > len(wanted) or journal is not None or judge is not None:
-            stored = f", {known} of them in {journal}" if journal is not None else ""
-            where = counted(jobs, "job") if judge is None else judge.name
-            kinds = f"{counted(len(units), 'unit')} at most in {counted(len(wanted), 'element type')}"
-            print(f"plan: {kinds}{stored} ({where})", file=sys.stderr)
-        unit = "element types" if len(units) == len(wanted) else "units"
-        rate = known if len(units) > len(wanted) else None
-        with progress(options.runtime, len(units), unit, Console(stderr=True), rate) as show:
-            yield store, show, judge
-
-
 def _pace(words: str) -> None:
     print(f"{words} (Ctrl-C prints the report so far)", file=sys.stderr, flush=True)
 
 
 def _warn(words: str) -> None:
     print(f"warning: {words}", file=sys.stderr)
-
-
-def _printed(report: Report, form: CheckForm) -> str:
-    if form == "junit":
-        return to_junit(report)
-    return report.model_dump_json(indent=1) + "\n"
 
 
 # --- `sonnx-clip check --journal FILE --status`: the progress of the campaigns in a journal -----------------

@@ -1,5 +1,6 @@
 """The commands on runtimes: `check`, and `export` of test vectors."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -184,15 +185,24 @@ def check(
         onnx=onnx,
         onnx_cmd=onnx_cmd,
     )
-    of = None
-    if spec is not None:
-        from sonnx_clip.cli.another_operator import operator_to_check
+    from sonnx_clip.conform.options import CheckOptions
 
-        of = operator_to_check(spec)
-    code = check_command.check_runtime(
+    options = CheckOptions(
         name,
         dtype or [],
         policy.value,
+        Limits(limit, start_limit),
+        require or [],
+        forms.value,
+        level.value,
+        few_calls,
+    )
+    if spec is not None:
+        from sonnx_clip.cli.another_operator import operator_to_check
+
+        options = replace(options, of=operator_to_check(spec))
+    code = check_command.check_runtime(
+        options,
         form=chosen.value,
         output=output,
         brief=brief,
@@ -200,14 +210,8 @@ def check(
         jobs=jobs,
         build=build,
         again=again,
-        limits=Limits(limit, start_limit),
-        require=require or [],
-        forms=forms.value,
-        level=level.value,
-        few_calls=few_calls,
         journal=journal,
         scheduler=scheduler,
-        of=of,
     )
     raise typer.Exit(code)
 

@@ -1,4 +1,4 @@
-"""The operator that is checked: its specification, and the oracle that is generated of it."""
+"""The operator that is checked: its specification, and the oracle generated from it."""
 
 from __future__ import annotations
 
@@ -7,41 +7,39 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.operator_node import OperatorNode
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType, SimpleNamespace
 
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.spec import Spec
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedOperator:
-    """What runtimes are held against.
-
-    Args:
-        spec: the specification.
-        oracle: the module that is generated from it, or `evaluated_oracle`.
-    """
+    """An operator with its specification, and with the generated oracle or an `evaluated_oracle`."""
 
     spec: Spec
     oracle: ModuleType | SimpleNamespace
 
     @property
     def is_clip(self) -> bool:
-        """Whether it is Clip, of which more is stated: readings, and the forms of a model."""
+        """Whether it is Clip, which has readings, forms of a model, and further levels."""
         return self.spec.operator == "Clip"
 
     @property
     def tensors(self) -> int:
-        """How many of its operands are tensors; they stand before the scalars."""
+        """The number of its operands that are tensors; they precede the scalars."""
         return len(self.spec.head.tensors)
 
     @property
     def scalars(self) -> int:
-        """How many are scalars."""
+        """The number of its operands that are scalars."""
         return len(self.spec.operands) - self.tensors
 
     @property
@@ -52,7 +50,7 @@ class CheckedOperator:
         return OperatorNode(self.spec.operator, tuple(o.id.lower() for o in given), called)
 
     def result(self, *operands: Array) -> Any:
-        """What the oracle gives."""
+        """The result of the oracle."""
         return getattr(self.oracle, self.spec.head.function)(*operands)
 
     def class_ids(self, family: str) -> tuple[str, ...]:
@@ -62,5 +60,19 @@ class CheckedOperator:
 
 @cache
 def clip_operator() -> CheckedOperator:
-    """Clip, as spec/clip.yaml and generated/ have it."""
+    """Clip, from spec/clip.yaml and generated/."""
     return CheckedOperator(load_spec(), load_oracle())
+
+
+def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) -> list[ElementType]:
+    """The element types with these ids; all that NumPy has, if empty. UserError if one is not known."""
+    of = of or clip_operator()
+    spec = of.spec
+    if spec.digest != of.oracle.SPEC_DIGEST:
+        raise UserError(f"generated/ is not that of {spec.file}", todo="run `sonnx-clip generate`")
+    known = [etype for etype in spec.element_types if etype.numpy is not None]
+    wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
+    for etype in wanted:
+        if etype not in known:
+            raise UserError(f"no runtime could be given values of {etype.id}", todo="choose another type")
+    return wanted

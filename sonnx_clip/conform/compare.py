@@ -74,7 +74,9 @@ def compare(
     if same_bits(got, due):
         nowhere = np.zeros(0, np.intp)
         return Differences(nowhere, nowhere, nowhere)
-    rows, columns = np.nonzero(got != due)
+    differ = got != due  # np.nonzero takes twice as long as the two lines that follow
+    rows = np.repeat(np.arange(len(differ)), np.count_nonzero(differ, axis=1))
+    columns = np.flatnonzero(differ) - rows * differ.shape[1]
     latitude = np.full(len(rows), -1, np.int8)
     dtype = numpy_type(etype.id)
     values = [_at(part, rows, columns).view(dtype) for part in (*operands, due, got)]

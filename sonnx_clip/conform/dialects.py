@@ -1,4 +1,4 @@
-"""Compares a runtime of ONNX models with every Clip that ONNX has had: `check --against`.
+"""Compares a runtime of ONNX models with every version of ONNX's Clip: `check --against`.
 
 A dialect is another expectation of the one comparison: its oracle gives the expected bits, and its reading,
 the text of the version, is the latitude.
@@ -11,7 +11,7 @@ import platform
 import time
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -30,7 +30,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import dialect
-from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.find_runtime import module_of
@@ -46,14 +46,12 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.language import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
-    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer
     from sonnx_clip.spec import Spec
 
-    Bounds: TypeAlias = tuple[Array, Array]
-
 OBLIGATIONS = "generated/why3/obligations.json"
 _IR_VERSION = 8  # known to every runtime: what is refused is the operator set, not the file
+_BOUNDS = ("min", "max")
 _UNORDERED = "it refuses exactly the bounds for which min <= max is false"
 _NO_BOUND = "it takes a missing bound as no bound"
 
@@ -63,35 +61,12 @@ FLOATS = (
 )  # fmt: skip
 """The FLOATs that bounds are where they are attributes; some become infinite, zero or another float16."""
 
-
-@dataclass(frozen=True)
-class BoundsForm:
-    """How bounds are given: inputs of the node after X, of which an empty name is missing, or attributes."""
-
-    id: str
-    inputs: tuple[str, ...] = ()
-    attributes: tuple[str, ...] = ()
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The bounds that are not given."""
-        return tuple(name for name in ("min", "max") if name not in (*self.inputs, *self.attributes))
-
-
-_AS_ATTRIBUTES = (
-    BoundsForm("both", attributes=("min", "max")),
-    BoundsForm("no min", attributes=("max",)),
-    BoundsForm("no max", attributes=("min",)),
-    BoundsForm("none"),
-)
-_AS_INPUTS = (
-    BoundsForm("both", ("min", "max")),
-    BoundsForm("no min", ("", "max")),
-    BoundsForm("no max", ("min",)),
-    BoundsForm("no max, empty name", ("min", "")),
-    BoundsForm("none"),
-    BoundsForm("none, empty names", ("", "")),
-)
+_AS_ATTRIBUTES = {"both": _BOUNDS, "no min": ("max",), "no max": ("min",), "none": ()}
+_AS_INPUTS = {
+    "both": _BOUNDS, "no min": ("", "max"), "no max": ("min",), "no max, empty name": ("min", ""),
+    "none": (), "none, empty names": ("", ""),
+}  # fmt: skip
+"""The names of the bounds of a node in each form; an input with an empty name is missing."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +77,7 @@ class DialectForm:
         opset: the operator set.
         dialect: the oracle of its Clip.
         etype: the element type.
-        form: how bounds are given.
+        id: of the form.
         x: the special values, shape (n,), of the element type.
         given: the bounds as given, by name, each of shape (p,): FLOATs where they are attributes, else of the
             element type.
@@ -113,28 +88,41 @@ class DialectForm:
     opset: int
     dialect: DialectOracle
     etype: ElementType
-    form: BoundsForm
+    id: str
     x: Array
     given: dict[str, Array]
     lower: Array
     upper: Array
 
     @property
+    def attributes(self) -> bool:
+        """Whether bounds are attributes."""
+        return bool(self.dialect.row["bounds"] == "attributes")
+
+    @property
+    def missing(self) -> list[str]:
+        """The bounds that are not given."""
+        return [name for name in _BOUNDS if name not in self.given]
+
+    @property
     def calls(self) -> ModelCalls:
         """The calls as the process of a runtime makes them."""
-        columns = [self.given[name].tolist() for name in self.form.attributes]
-        rows = zip(*columns, strict=True) if columns else [()]
-        models = tuple(self._model(dict(zip(self.form.attributes, row, strict=True))) for row in rows)
-        bits = bits_type(self.etype.id)
-        bounds = {name: self.given[name].view(bits) for name in self.form.inputs if name}
+        bits, bounds = bits_type(self.etype.id), dict[str, Array]()
+        if self.attributes:
+            columns = zip(*(part.tolist() for part in self.given.values()), strict=True)
+            rows = [dict(zip(self.given, row, strict=True)) for row in columns] or [{}]
+            models = tuple(self._model((), row) for row in rows)
+        else:
+            models = (self._model(_AS_INPUTS[self.id], {}),)
+            bounds = {name: part.view(bits) for name, part in self.given.items()}
         return ModelCalls(self.etype.id, models, self.x.view(bits), bounds, len(self.lower))
 
-    def _model(self, attributes: dict[str, float]) -> bytes:
+    def _model(self, names: Sequence[str], attributes: dict[str, float]) -> bytes:
         """A model of one Clip node: X of one dimension, bounds that are inputs of none."""
         of = helper.np_dtype_to_tensor_dtype(numpy_type(self.etype.id))
         inputs = [helper.make_tensor_value_info("x", of, [None])]
-        inputs += [helper.make_tensor_value_info(name, of, []) for name in self.form.inputs if name]
-        node = helper.make_node("Clip", ["x", *self.form.inputs], ["y"])
+        inputs += [helper.make_tensor_value_info(name, of, []) for name in names if name]
+        node = helper.make_node("Clip", ["x", *names], ["y"])
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
         graph = helper.make_graph([node], "clip", inputs, [helper.make_tensor_value_info("y", of, [None])])
         opset = helper.make_opsetid("", self.opset)
@@ -144,7 +132,7 @@ class DialectForm:
     @property
     def bound_type(self) -> str:
         """The element type of the bounds as given."""
-        return "float32" if self.dialect.row["bounds"] == "attributes" else self.etype.id
+        return "float32" if self.attributes else self.etype.id
 
     @cached_property
     def every_x(self) -> Array:
@@ -157,24 +145,35 @@ class DialectForm:
         return self.dialect.answer(self.every_x, self.lower, self.upper)
 
     @property
-    def unbounded(self) -> Bounds:
+    def unbounded(self) -> tuple[Array, Array]:
         """Min and max with the ends of the type in the place of a missing one."""
         texts = ("-inf", "inf") if self.etype.family == "float" else ("lowest", "highest")
-        found = []
-        for name, text, bound in zip(("min", "max"), texts, (self.lower, self.upper), strict=True):
-            end = np.array(int(encode(text, self.etype)), bits_type(self.etype.id)).view(self.x.dtype)
-            found.append(np.full_like(bound, end) if name in self.form.missing else bound)
-        return found[0], found[1]
+        low, high = (
+            np.array(int(encode(text, self.etype)), bits_type(self.etype.id)).view(self.x.dtype)
+            for text in texts
+        )
+        return (
+            np.full_like(self.lower, low) if "min" in self.missing else self.lower,
+            np.full_like(self.upper, high) if "max" in self.missing else self.upper,
+        )
 
-    def shown_bounds(self, call: int) -> tuple[dict[str, str | None], str]:
-        """The bits of the bounds of a call as given, None where one is missing; and both in words."""
-        of, bits, words = load_spec().element_type(self.bound_type), dict[str, str | None](), []
-        for name in ("min", "max"):
-            given = self.given.get(name)
-            pattern = None if given is None else int(given.view(bits_type(of.id))[call])
-            bits[name] = None if pattern is None else hex_bits(pattern, of.id)
-            words.append(f"no {name}" if pattern is None else f"{name} = {show(pattern, of)}")
-        return bits, ", ".join(words)
+    def deviation(
+        self, call: int, words: str | None, column: int = 0, got: int | None = None
+    ) -> DialectDeviation:
+        """The record of an answer; of a call without a result if `got` is None."""
+        name, of = self.etype.id, load_spec().element_type(self.bound_type)
+        given = {name: int(part.view(bits_type(of.id))[call]) for name, part in self.given.items()}
+        shown = [f"{b} = {show(given[b], of)}" if b in given else f"no {b}" for b in _BOUNDS]
+        bits = {b: hex_bits(given[b], of.id) if b in given else None for b in _BOUNDS}
+        text, more = f"{', '.join(shown)}: no result", dict[str, str]()
+        if got is not None:
+            one = bits_type(name)
+            x, due = (int(part.view(one)) for part in (self.x[column], self.due[call, column]))
+            told = [show(value, self.etype) for value in (x, got, due)]
+            text = f"X = {told[0]}, {', '.join(shown)}: got {told[1]}, expected {told[2]}"
+            named = (("x", x), ("got", got), ("expected", due))
+            more = {key: hex_bits(value, name) for key, value in named}
+        return DialectDeviation(bound_type=of.id, shown=text, words=words, **bits, **more)
 
 
 def dialect_forms(spec: Spec, oracle: DialectOracle, opset: int, etype: ElementType) -> Iterator[DialectForm]:
@@ -185,22 +184,19 @@ def dialect_forms(spec: Spec, oracle: DialectOracle, opset: int, etype: ElementT
     if attributes:
         of = spec.element_type("float32")
         axis = np.array([int(encode(text, of)) for text in FLOATS], np.uint32).view(np.float32)
-    tensors = oracle.row["bound_type"] == "tensor"
-    # Each value as min and as max; what stands for a missing bound comes last.
-    taken = [oracle.bounds(dtype, value, value) for value in (
-        *(axis[i, ...] if tensors else axis[i] for i in range(len(axis))), None,
-    )]  # fmt: skip
-    ends = {name: np.stack([pair[side] for pair in taken]) for side, name in enumerate(("min", "max"))}
-    count = len(axis)
-    for form in _AS_ATTRIBUTES if attributes else _AS_INPUTS:
-        if form.missing:
-            places = {name: np.arange(count) for name in ("min", "max") if name not in form.missing}
-        else:
+    # Each value as min and as max; the substitute of a missing bound comes last.
+    tensors, count = oracle.row["bound_type"] == "tensor", len(axis)
+    values = [axis[i, ...] if tensors else axis[i] for i in range(count)]
+    taken = [oracle.bounds(dtype, value, value) for value in (*values, None)]
+    ends = {name: np.stack([pair[side] for pair in taken]) for side, name in enumerate(_BOUNDS)}
+    for id_, names in (_AS_ATTRIBUTES if attributes else _AS_INPUTS).items():
+        places = {name: np.arange(count) for name in _BOUNDS if name in names}
+        if len(places) == len(_BOUNDS):
             places = {"min": np.repeat(np.arange(count), count), "max": np.tile(np.arange(count), count)}
         missing = np.full(max(map(len, places.values()), default=1), -1)
-        lower, upper = (ends[name][places.get(name, missing)][:, None] for name in ("min", "max"))
+        lower, upper = (ends[name][places.get(name, missing)][:, None] for name in _BOUNDS)
         given = {name: axis[where] for name, where in places.items()}
-        yield DialectForm(opset, oracle, etype, form, x, given, lower, upper)
+        yield DialectForm(opset, oracle, etype, id_, x, given, lower, upper)
 
 
 def compare_dialects(
@@ -219,7 +215,7 @@ def compare_dialects(
             serialised model and returns a function of its inputs.
         versions: of Clip, such as 6; all, if empty.
         types: ids of element types; all that the versions take, if empty.
-        limits: how long the runtime may take, for a call and to be imported.
+        limits: on the time of a call and of the import.
         spec: the specification; that of the project if None.
         on_opset: called with each operator set before it is compared.
 
@@ -233,8 +229,12 @@ def compare_dialects(
     module_of(runtime)
     every = sorted({clip_version(opset) for opset in range(1, newest_opset() + 1)})
     wanted = sorted(set(versions)) or every
-    _require_taken(spec, wanted, types)
-    process, cells = _Process(runtime, limits), []
+    taken = {id_ for version in wanted for id_ in dialect("onnx", version).row["element_types"]}
+    if types and not taken & {spec.element_type(type_id).id for type_id in types}:
+        names = ", ".join(f"Clip-{version}" for version in wanted)
+        what = f"{', '.join(types)} is no element type of {names}"
+        raise UserError(what, todo=f"choose from {', '.join(sorted(taken))}")
+    process, cells = _Process(runtime, limits), list[DialectCell]()
     try:
         for version in wanted:
             oracle = dialect("onnx", version)
@@ -262,18 +262,6 @@ def compare_dialects(
     )
 
 
-def _require_taken(spec: Spec, versions: Sequence[int], types: Sequence[str]) -> None:
-    taken = {id_ for version in versions for id_ in dialect("onnx", version).row["element_types"]}
-    for type_id in types:
-        spec.element_type(type_id)
-    if types and not taken & set(types):
-        names = ", ".join(f"Clip-{version}" for version in versions)
-        raise UserError(
-            f"{', '.join(types)} is no element type of {names}",
-            todo=f"choose from {', '.join(sorted(taken))}",
-        )
-
-
 class _Process:
     """The process of a runtime, started again after a crash."""
 
@@ -284,11 +272,10 @@ class _Process:
 
     def compared(self, spec: Spec, form: DialectForm) -> DialectCell:
         """The verdict on a form."""
-        if self._runner is None:
-            self._runner = ModelRunner(self._runtime, self._limits)
-            self.version = self._runner.version
+        self._runner = self._runner or ModelRunner(self._runtime, self._limits)
+        self.version = self._runner.version
         try:
-            return judge(spec, form, self._runner.answered(form.calls))
+            return _judge(spec, form, self._runner.answered(form.calls))
         except RuntimeDiedError as error:
             self.close()
             return _cell(form, "crashed", words=f"{error} in call {max(0, error.died.call)}")
@@ -303,7 +290,7 @@ class _Process:
 # --- The verdict on one form --------------------------------------------------------------------------------
 
 
-def judge(spec: Spec, form: DialectForm, answer: Answer) -> DialectCell:
+def _judge(spec: Spec, form: DialectForm, answer: Answer) -> DialectCell:
     """The verdict on the answers of a form: bits first, the text of the version where they differ."""
     served = np.array([call not in answer.failures for call in range(len(form.lower))])
     words = next((failure.words for failure in answer.failures.values()), None)
@@ -322,13 +309,12 @@ def judge(spec: Spec, form: DialectForm, answer: Answer) -> DialectCell:
     if len(violating):
         cause, proved = _cause(spec, form, rows, got)
         row, column = int(found.rows[violating[0]]), int(found.columns[violating[0]])
-        deviation = _deviation(form, int(rows[row]), column, int(got[row, column]))
+        deviation = form.deviation(int(rows[row]), None, column, int(got[row, column]))
     elif refused:
-        if raised and np.array_equal(served, _ordered(form)):
-            cause = _UNORDERED
-        bounds, shown = form.shown_bounds(int(np.flatnonzero(~served)[0]))
-        shown = f"{shown}: no result"
-        deviation = DialectDeviation(bound_type=form.bound_type, shown=shown, words=words, **bounds)
+        low, high = form.given.get("min", form.lower[:, 0]), form.given.get("max", form.upper[:, 0])
+        with np.errstate(invalid="ignore"):
+            cause = _UNORDERED if raised and np.array_equal(served, np.less_equal(low, high)) else None
+        deviation = form.deviation(int(np.flatnonzero(~served)[0]), words)
     return _cell(
         form,
         "violates" if deviation else "acceptable" if len(found.rows) else "conforms",
@@ -345,7 +331,7 @@ def judge(spec: Spec, form: DialectForm, answer: Answer) -> DialectCell:
 
 def _cell(form: DialectForm, verdict: Verdict, **fields: object) -> DialectCell:
     return DialectCell.model_validate({
-        "opset": form.opset, "dialect": form.dialect.id, "type": form.etype.id, "form": form.form.id,
+        "opset": form.opset, "dialect": form.dialect.id, "type": form.etype.id, "form": form.id,
         "verdict": verdict, "calls": len(form.lower), **fields,
     })  # fmt: skip
 
@@ -367,19 +353,20 @@ def _cause(spec: Spec, form: DialectForm, rows: Array, got: Array) -> tuple[str 
     word = form.dialect.id.replace("-", "_")
     own = spec.reading(str(form.dialect.row["reading"]))
     others = [reading for reading in spec.readings if reading.id != own.id]
-    rules: list[tuple[str, str, Bounds, tuple[str, ...]]] = [
-        (f"it answers as the reading {other.id} allows", other.id, (form.lower, form.upper),
+    given = form.lower, form.upper
+    rules: list[tuple[str, str, tuple[Array, Array], tuple[str, ...]]] = [
+        (f"it answers as the reading {other.id} allows", other.id, given,
          (f"{own.word}_agrees", f"{other.word}_agrees"))
         for other in others
     ]  # fmt: skip
-    if form.form.missing:
-        missing = "bounds" if len(form.form.missing) == 2 else "".join(form.form.missing)
-        no_bound, ends = (f"{word}_infinities", f"{word}_without_{missing}"), form.unbounded
-        rules.insert(0, (_NO_BOUND, own.id, ends, no_bound))
-        rules += [
-            (f"{_NO_BOUND}, and answers as the reading {other.id} allows", other.id, ends,
-             (f"{own.word}_agrees", f"{other.word}_agrees", *no_bound))
-            for other in others
+    if form.missing:
+        missing = "bounds" if len(form.missing) == 2 else form.missing[0]
+        goals = (f"{word}_infinities", f"{word}_without_{missing}")
+        rules = [
+            (_NO_BOUND, own.id, form.unbounded, goals),
+            *rules,
+            *((f"{_NO_BOUND}, and answers{words.removeprefix('it answers')}", id_, form.unbounded,
+               (*more, *goals)) for words, id_, _, more in rules),
         ]  # fmt: skip
     answers, x = got.view(form.x.dtype), form.every_x[rows]
     for words, reading, (lower, upper), proved in rules:
@@ -398,23 +385,3 @@ def known_obligations() -> frozenset[str]:
     """The ids of all obligations of the theories."""
     rows = json.loads(repo_file(OBLIGATIONS).read_text(encoding="utf-8"))["obligations"]
     return frozenset(row["id"] for row in rows)
-
-
-@np.errstate(invalid="ignore")
-def _ordered(form: DialectForm) -> Array:
-    """Where min <= max, as given or as they stand for missing ones, shape (p,)."""
-    lower, upper = form.given.get("min", form.lower[:, 0]), form.given.get("max", form.upper[:, 0])
-    found: Array = np.less_equal(lower, upper)
-    return found
-
-
-def _deviation(form: DialectForm, call: int, column: int, got: int) -> DialectDeviation:
-    bits, name = bits_type(form.etype.id), form.etype.id
-    x, due = (int(part.view(bits)) for part in (form.x[column], form.due[call, column]))
-    shown = [show(value, form.etype) for value in (x, got, due)]
-    bounds, words = form.shown_bounds(call)
-    return DialectDeviation(
-        bound_type=form.bound_type,
-        shown=f"X = {shown[0]}, {words}: got {shown[1]}, expected {shown[2]}",
-        x=hex_bits(x, name), got=hex_bits(got, name), expected=hex_bits(due, name), **bounds,
-    )  # fmt: skip

@@ -1,12 +1,13 @@
-"""What is expected of calls: the oracle's word on each triple; or, of Clip, on the ends of each range of X in
-which the class is one, which takes a tenth of the time.
+"""Expected results and classes of calls, from the oracle.
+
+The oracle judges each combination of operands or, for Clip, only the two ends of each range of X in which the
+class is the same: that takes a tenth of the time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +17,11 @@ from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from sonnx_clip.language.types import ElementType
 
     Pools = Sequence[Array]  # of the tensors, each of shape (k,)
-
-_SHORT = 2**12  # values of a pool: up to so many, the ranges of all rows are written at once
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Table:
         pool: bits of the values of the first tensor, shape (k,).
         scalars: bits of each scalar, of shape (p,).
         due: bits of the result, shape (p, k).
-        find_classes: what works `classes` out.
+        find_classes: computes `classes`.
         beside: bits of each other tensor beside the first, of shape (k,).
     """
 
@@ -50,7 +49,7 @@ class Table:
 
     @property
     def count(self) -> int:
-        """How many choices of the scalars there are: one where there are none."""
+        """The number of choices of the scalars: one where there are none."""
         return len(self.due)
 
     def rows(self, rows: Array | slice) -> Table:
@@ -65,14 +64,9 @@ class Table:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many results each class has, in the order of the YAML; classes behind the last are left out."""
+        """The number of results of each class, in the order of the YAML, up to the last that occurs."""
         last = int(self.classes.max(initial=-1))
         return tuple(int(np.count_nonzero(self.classes == index)) for index in range(last + 1))
-
-    def classes_at(self, rows: Array, columns: Array) -> Array:
-        """The classes of some results, each by its choice of the scalars and its place in the pool."""
-        found: Array = self.classes[rows, columns]
-        return found
 
 
 def class_ids(family: str) -> tuple[str, ...]:
@@ -83,26 +77,28 @@ def class_ids(family: str) -> tuple[str, ...]:
 def tabulate(
     etype: ElementType, pools: Pools, scalars: Sequence[Array], of: CheckedOperator | None = None
 ) -> Table:
-    """The oracle's word on every value of the pools under every choice of the scalars (bits)."""
+    """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
     of, dtype = of or clip_operator(), numpy_type(etype.id)
     operands = [pool.view(dtype)[None, :] for pool in pools]
     operands += [scalar.view(dtype)[:, None] for scalar in scalars]
     shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
     due = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
-    classes = classes_of(etype, operands, of)
+    classes = np.broadcast_to(_classes_of(etype, operands, of), shape)
     return Table(pools[0], tuple(scalars), due, lambda: classes, tuple(pools[1:]))
 
 
-def classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:
+def _classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:
     """The class of all operands, as an index into the classes of the family; the operands are broadcast."""
     shape = np.broadcast_shapes(*(operand.shape for operand in operands))
-    masks = [np.broadcast_to(holds(*operands), shape) for holds in of.oracle.CLASSES[etype.family].values()]
-    if not np.all(sum(mask.astype(np.int8) for mask in masks) == 1):
+    conditions = of.oracle.CLASSES[etype.family].values()
+    masks = np.stack([np.broadcast_to(holds(*operands), shape) for holds in conditions])
+    if not np.all(masks.sum(axis=0) == 1):
         raise AssertionError(f"the classes of {etype.family} do not part the triples of {etype.id}")
-    return np.select(masks, [np.int8(i) for i in range(len(masks))]).astype(np.int8)
+    found: Array = masks.argmax(axis=0).astype(np.int8)
+    return found
 
 
-# --- The classes of X, by ranges ----------------------------------------------------------------------------
+# --- Clip, by ranges of X -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -110,66 +106,55 @@ class ClassRanges:
     """The keys of a type, cut where the class may change: an integer is its own key, a float has its bits.
 
     Args:
-        ids: the classes of the family, in the order of the YAML.
         starts: the first key of each range under each pair of bounds, ascending, shape (p, r); the first of
             all is the least key that there is. A range whose start is that of the next one is empty.
-        classes: the class of each range, as an index into `ids`, shape (p, r).
+        classes: the class of each range, shape (p, r).
         is_x: whether Clip is X itself in a range, shape (p, r).
         results: the bound that it is elsewhere, as a key; shape (p, r).
     """
 
-    ids: tuple[str, ...]
     starts: Array
     classes: Array
     is_x: Array
     results: Array
 
 
-def key_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of the keys of an element type."""
-    return dtype if load_oracle().FAMILY_OF[dtype.name] == "int" else np.dtype(f"u{dtype.itemsize}")
-
-
-def class_ranges(dtype: np.dtype[Any], bounds: Sequence[Array]) -> ClassRanges:
+def class_ranges(etype: ElementType, bounds: Sequence[Array]) -> ClassRanges:
     """The ranges under each pair of bounds.
 
     Args:
-        dtype: an element type of the profile.
-        bounds: each min and each max, of this type, shape (p,).
+        etype: the element type.
+        bounds: bits of each min and each max, shape (p,).
 
     Raises:
         AssertionError: a pattern is in no class or in two, or the two ends of a range are in two classes, or
             Clip is neither one bound nor X at both: this module or the oracle errs.
     """
-    oracle, keys = load_oracle(), key_type(dtype)
-    starts = _starts(dtype, [bound.view(keys) for bound in bounds])
+    of, dtype, keys = clip_operator(), numpy_type(etype.id), _key_type(etype)
+    starts = _starts(etype, [bound.view(keys) for bound in bounds])
     ends = np.empty_like(starts)  # the last key of each range
     ends[:, :-1], ends[:, -1] = starts[:, 1:], np.iinfo(keys).max
     ends[:, :-1] -= starts[:, 1:] > starts[:, :-1]
-    columns = [bound[:, None] for bound in bounds]
+    columns = [bound.view(dtype)[:, None] for bound in bounds]
     first, last = ((at.view(dtype), *columns) for at in (starts, ends))
-    conditions = oracle.CLASSES[oracle.FAMILY_OF[dtype.name]]
-    masks = _holding(conditions, first)
-    assert np.all(masks.sum(axis=0) == 1), "a triple is in one class"
-    assert np.array_equal(masks, _holding(conditions, last)), "a range is in one class"
-    result, result_at_end = (oracle.clip(*operands).view(keys) for operands in (first, last))
+    classes = _classes_of(etype, first, of)
+    assert np.array_equal(classes, _classes_of(etype, last, of)), "a range is in one class"
+    result, result_at_end = (of.result(*operands).view(keys) for operands in (first, last))
     is_x = (result == starts) & (result_at_end == ends)
     assert np.all(is_x | (result == result_at_end)), "Clip is one bound, or X, in each class"
-    return ClassRanges(tuple(conditions), starts, masks.argmax(axis=0), is_x, result)
+    return ClassRanges(starts, classes, is_x, result)
 
 
-def _holding(conditions: Mapping[str, Callable[..., Array]], operands: Sequence[Array]) -> Array:
-    """Which conditions hold, one after the other, shape (number of them, p, r)."""
-    shape = operands[0].shape
-    return np.stack([np.broadcast_to(holds(*operands), shape) for holds in conditions.values()])
+def _key_type(etype: ElementType) -> np.dtype[Any]:
+    return numpy_type(etype.id) if etype.family == "int" else bits_type(etype.id)
 
 
-def _starts(dtype: np.dtype[Any], bounds: Sequence[Array]) -> Array:
+def _starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
     """Where a class may begin: at each value that is compared with, and after it."""
-    oracle, keys = load_oracle(), key_type(dtype)
+    keys = _key_type(etype)
     info = np.iinfo(keys)
-    constants = np.array(list(oracle.CONSTANTS[dtype.name].values()), f"u{keys.itemsize}").view(keys)
-    zeros = [0] if keys == dtype else [0, 1 << (8 * keys.itemsize - 1)]  # that NaNs begin is a constant
+    constants = np.array(list(load_oracle().CONSTANTS[etype.id].values()), bits_type(etype.id)).view(keys)
+    zeros = [0] if etype.family == "int" else [0, 1 << (8 * keys.itemsize - 1)]
     fixed = np.concatenate([constants, np.array(zeros, keys)])
     cuts = np.hstack([bound[:, None] for bound in bounds] + [np.tile(fixed, (len(bounds[0]), 1))])
     after = cuts + (cuts < info.max).astype(keys)
@@ -177,137 +162,61 @@ def _starts(dtype: np.dtype[Any], bounds: Sequence[Array]) -> Array:
     return np.sort(np.hstack([least, cuts, after]), axis=1)
 
 
-# --- What is expected, by ranges ----------------------------------------------------------------------------
-#
-# The oracle is asked about the two ends of each range of X in which the class, and so what Clip gives, is one
-# (`class_ranges`), not about each X: that takes ten times as long as a runtime.
-
-
 @dataclass(frozen=True)
 class RangeTable(Table):
-    """A `Table` of Clip that knows how many results are in each class, and which class one is in when asked.
+    """A `Table` of Clip that counts the classes without looking at each result.
 
     Args:
-        ranges: of X, under each pair of bounds.
-        order: the places of the pool in the order of its keys; None if that is the order of the pool.
-        ends: where each range begins in that order, and where the last one ends, shape (p, r + 1).
-        short: whether the pool is so short that the classes of all rows are found at once.
+        sizes: of each range: the number of values of the pool in it, shape (p, r).
+        of_ranges: the class of each range, shape (p, r).
     """
 
-    ranges: ClassRanges = field(kw_only=True)
-    order: Array | None = field(kw_only=True)
-    ends: Array = field(kw_only=True)
-    short: bool = field(kw_only=True)
+    sizes: Array = field(kw_only=True)
+    of_ranges: Array = field(kw_only=True)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many results each class has, in the order of the YAML."""
-        counts = np.zeros(len(self.ranges.ids), int)
-        np.add.at(counts, self.ranges.classes, np.diff(self.ends))
-        return tuple(counts.tolist())
-
-    def classes_at(self, rows: Array, columns: Array) -> Array:
-        """As that of `Table`, of these results alone."""
-        if self.short:
-            return super().classes_at(rows, columns)
-        found = np.empty(len(rows), np.int8)
-        changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1  # most come row by row
-        for begin, end in pairwise((0, *changes.tolist(), len(rows)) if len(rows) else ()):
-            row, here = rows[begin], slice(begin, end)
-            found[here] = _classes(self.order, self.ends[row], self.ranges.classes[row])[columns[here]]
-        return found
+        """The number of results of each class, as that of `Table`."""
+        found = np.bincount(self.of_ranges.ravel(), self.sizes.ravel()).astype(int).tolist()
+        while found and not found[-1]:
+            found.pop()
+        return tuple(found)
 
 
-def _spread(order: Array | None, ends: Array, values: Array) -> Array:
-    """What each range has at each value of a pool, of all rows at once, shape (p, k).
-
-    Args:
-        order: as that of `RangeTable`.
-        ends: likewise.
-        values: of each range, shape (p, r).
-    """
-    found = np.repeat(values.ravel(), np.diff(ends).ravel()).reshape(len(ends), -1)
-    if order is None:
-        return found
-    placed = np.empty_like(found)
-    placed[:, order] = found
-    return placed
-
-
-def _fill(row: Array, order: Array | None, ends: Array, values: Array, where: Array | None = None) -> None:
-    """Write what each range has.
-
-    Args:
-        row: what is written, shape (k,).
-        order: as that of `RangeTable`.
-        ends: where each range begins, and where the last one ends, shape (r + 1,).
-        values: of each range, shape (r,).
-        where: which ranges are written, shape (r,); all by default.
-    """
-    wanted = ends[:-1] < ends[1:] if where is None else where & (ends[:-1] < ends[1:])
-    for begin, end, value in zip(ends[:-1][wanted], ends[1:][wanted], values[wanted], strict=True):
-        row[slice(begin, end) if order is None else order[begin:end]] = value
-
-
-def range_table(
-    etype: ElementType, pool: Array, scalars: Sequence[Array], at_once: int = _SHORT
-) -> RangeTable:
+def range_table(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> RangeTable:
     """What is expected of Clip for every value of a pool under every pair of bounds.
 
     Args:
         etype: the element type.
         pool: bits of the values of the tensor, shape (k,).
         scalars: bits of each scalar, of shape (p,).
-        at_once: values of a pool up to which all rows are written at once, not each by itself.
     """
-    dtype = numpy_type(etype.id)
-    ranges = _ranges(dtype, *(scalar.tobytes() for scalar in scalars))
-    keys = pool.view(key_type(dtype))
+    ranges = _ranges(etype, *(scalar.tobytes() for scalar in scalars))
+    keys = pool.view(_key_type(etype))
     order = None if np.all(keys[:-1] <= keys[1:]) else np.argsort(keys, kind="stable")
+    ranks = None if order is None else np.argsort(order)
     begins = np.searchsorted(keys, ranges.starts, sorter=order)
-    ends = np.hstack([begins, np.full((len(begins), 1), len(keys))])
-    short = len(pool) <= at_once
-    if short:
-        results = _spread(order, ends, ranges.results)
-        due = np.where(_spread(order, ends, ranges.is_x), keys, results)
-    else:
-        due = np.empty((len(ends), len(keys)), keys.dtype)
-        due[...] = keys
-        for row, of_row, values, is_x in zip(due, ends, ranges.results, ranges.is_x, strict=True):
-            _fill(row, order, of_row, values, ~is_x)
+    sizes = np.diff(begins, axis=1, append=len(keys))
 
-    def classes() -> Array:
-        if short:
-            return _spread(order, ends, ranges.classes.astype(np.int8))
-        return np.stack([_classes(order, *both) for both in zip(ends, ranges.classes, strict=True)])
+    def spread(values: Array) -> Array:
+        """The value of its range for each value of the pool, shape (p, k)."""
+        found = np.repeat(values.ravel(), sizes.ravel()).reshape(len(sizes), len(keys))
+        return found if ranks is None else found.take(ranks, axis=1)
 
-    given = pool, tuple(scalars), due.view(pool.dtype), classes
-    return RangeTable(*given, ranges=ranges, order=order, ends=ends, short=short)
+    due = np.where(spread(ranges.is_x), keys, spread(ranges.results)).view(pool.dtype)
+    given = pool, tuple(scalars), due, lambda: spread(ranges.classes)
+    return RangeTable(*given, sizes=sizes, of_ranges=ranges.classes)
+
+
+@lru_cache(maxsize=4)
+def _ranges(etype: ElementType, *bounds: bytes) -> ClassRanges:
+    """As `class_ranges`: many stretches of X have the same bounds."""
+    return class_ranges(etype, [np.frombuffer(bound, bits_type(etype.id)) for bound in bounds])
 
 
 def whole_table(
     etype: ElementType, pools: Pools, scalars: Sequence[Array], of: CheckedOperator | None = None
 ) -> Table:
-    """What is expected of calls that each have the pools as they stand; of Clip by ranges.
-
-    Args:
-        etype: the element type.
-        pools: as for `tabulate`, and likewise the others.
-        scalars: likewise.
-        of: likewise.
-    """
+    """What is expected of calls that each have the whole pools, as `tabulate`; of Clip by ranges."""
     of = of or clip_operator()
     return range_table(etype, pools[0], scalars) if of.is_clip else tabulate(etype, pools, scalars, of)
-
-
-def _classes(order: Array | None, ends: Array, classes: Array) -> Array:
-    """Those of a pool under a pair of bounds, shape (k,)."""
-    found = np.empty(ends[-1], np.int8)
-    _fill(found, order, ends, classes)
-    return found
-
-
-@lru_cache(maxsize=4)
-def _ranges(dtype: np.dtype[Any], *bounds: bytes) -> ClassRanges:
-    """As `class_ranges`: many stretches of X have the same bounds."""
-    return class_ranges(dtype, [np.frombuffer(bound, dtype) for bound in bounds])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.units import Level
+    from sonnx_clip.conform.levels import Level
 
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})

@@ -11,9 +11,9 @@ from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.chosen_triples import covering_scalars
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.expected import Table, tabulate
-from sonnx_clip.conform.merging import type_report
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, cut
 from sonnx_clip.conform.tally import Tally
+from sonnx_clip.conform.verdicts import type_report
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import integer_range
 from sonnx_clip.root.dtypes import Array, bits_type

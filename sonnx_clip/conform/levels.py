@@ -11,15 +11,12 @@ A part has a name, from which its calls follow: a unit is judged wherever its na
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from sonnx_clip.conform.chosen_triples import covering_scalars, random_patterns, request_of, together
 from sonnx_clip.conform.expected import range_table, tabulate
-from sonnx_clip.conform.judge_forms import chunks_of_all
-from sonnx_clip.conform.units import FIRST, FORMS, Level, Unit
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -27,16 +24,14 @@ from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.runtimes.limits import Limits
-    from sonnx_clip.runtimes.model_forms import Choice
 
     Calls = Iterator[tuple[Request, Table]]
+
+Level: TypeAlias = Literal["quick", "standard", "exhaustive"]
 
 EVERY_LENGTH = 2048
 """Up to it, calls of every length are made at levels above quick."""
@@ -47,7 +42,7 @@ _DRAWN = 70_000  # special and random X of more than 16 bits
 _BLOCK = 2**22  # results in a request of long calls: it bounds the memory
 _PAIRS = 640  # of special bounds in a unit
 _DRAWS, _JOINED, _RANDOM = 32, 16, 2  # draws of random triples in a unit; draws that share X; units
-_LENGTHS, _UNDER = 1024, 3  # lengths in a unit, and pairs of bounds for each
+LENGTHS_OF_A_PART, _UNDER = 1024, 3  # and pairs of bounds for each
 _TURNS = 2**15  # pairs of 8 bits in a unit of a layout
 _BOUNDS = 64  # of 16 bits: bounds in a unit
 # The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
@@ -61,36 +56,13 @@ _STRIDED = tuple(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class CheckOptions:
-    """The runtime to check, and how: what all units of a campaign have in common.
-
-    Args:
-        runtime: as for `Unit`, and likewise the others.
-        identity: likewise.
-        policy: likewise.
-        limits: likewise.
-        forms: likewise.
-        level: how much is asked.
-        few_calls: as for `Unit`.
-    """
-
-    runtime: str
-    identity: str
-    policy: Policy
-    limits: Limits
-    forms: Choice
-    level: Level
-    few_calls: bool = False
-
-
 def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     """The kinds of parts that a level adds, and how many of each there are."""
     width, special = etype.width, len(special_patterns(etype))
     found: list[tuple[str, int]] = []
     if level != "quick":
         found += [("special", -(-(special**2) // _PAIRS))] if width != 8 else []
-        found += [("random", _RANDOM), ("lengths", EVERY_LENGTH // _LENGTHS)]
+        found += [("random", _RANDOM), ("lengths", EVERY_LENGTH // LENGTHS_OF_A_PART)]
     if level == "exhaustive" and width == 8:
         found += [(layout, 2**16 // _TURNS) for layout in _STRIDED]
     if level == "exhaustive" and width == 16:
@@ -104,44 +76,12 @@ def size_of(etype: ElementType, part: str) -> int:
     """About how many calls a part has."""
     kind = part.rpartition("-")[0]
     sizes = {"special": _PAIRS, "every-min": _BOUNDS * _OTHERS, "every-max": _BOUNDS * _OTHERS}
-    sizes |= {"every-x": _STRETCHES * _COVER, "random": _DRAWS * 100, "lengths": _LENGTHS * _UNDER}
+    sizes |= {"every-x": _STRETCHES * _COVER, "random": _DRAWS * 100, "lengths": LENGTHS_OF_A_PART * _UNDER}
     sizes |= dict.fromkeys(_STRIDED, 4 * _TURNS)
     return sizes.get(kind, 69_000 if etype.width == 8 else 7_000)
 
 
-@dataclass(frozen=True)
-class WhichCalls:
-    """Which calls a campaign makes.
-
-    Args:
-        first: those of the first unit of an element type, which every level has; None for all of the plan
-            (`chosen_triples`).
-        kinds: the kinds of further parts that a level adds, and how many of each there are.
-        lengths: how many lengths a part of them has.
-    """
-
-    first: Callable[[ElementType, CheckedOperator], Calls] | None = None
-    kinds: Callable[[ElementType, Level], Sequence[tuple[str, int]]] = kinds_of
-    lengths: int = _LENGTHS
-
-
-WHICH_CALLS = WhichCalls()
-
-
-def units_of(etype: ElementType, asked: CheckOptions, calls: WhichCalls = WHICH_CALLS) -> tuple[Unit, ...]:
-    """The units of an element type, in the order in which a report is made of them."""
-    kinds = calls.kinds(etype, asked.level)
-    parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
-    if asked.forms == "all":
-        parts += [f"{FORMS}{n}" for n in range(chunks_of_all())]
-    a = asked
-    return tuple(
-        Unit(a.runtime, a.identity, etype.id, part, a.policy, a.limits, a.forms, a.few_calls)
-        for part in parts
-    )
-
-
-def calls_of(etype: ElementType, part: str, lengths: int = _LENGTHS) -> Calls:
+def calls_of(etype: ElementType, part: str, lengths: int = LENGTHS_OF_A_PART) -> Calls:
     """The requests of a part that is no unit of its element type alone, each with what is expected.
 
     Args:

@@ -16,15 +16,12 @@ from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.runtimes.layouts import OF_RANK_0, PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Differences
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
-
-    ClassAt = Callable[[Array, Array], Array]
 
 
 _FAST = 1  # of zlib
@@ -45,7 +42,7 @@ class Observed:
         indices: Array | None,
         answered: Array,
         answers: tuple[Array, Array],
-        class_at: ClassAt,
+        expected: Table,
         deviating: Differences,
     ) -> None:
         """Keep some answers to a request.
@@ -55,7 +52,7 @@ class Observed:
             indices: where in the pools their entries are, shape (p, n); None if each call has all in order.
             answered: which of them gave a result that can be compared, shape (p,).
             answers: bits of the first tensor and of the answers, each of shape (p, n).
-            class_at: the classes of some of these, by row and column.
+            expected: of these calls.
             deviating: the answers whose bits are not expected.
         """
         entries, got = answers
@@ -75,7 +72,7 @@ class Observed:
         places = columns if indices is None else indices[rows, columns]
         operands = request.operands_at(rows, places)
         of_rank_0 = np.full(len(chosen), request.layout == OF_RANK_0.id, np.int8)
-        self._parts.append((*operands, got[rows, columns], class_at(rows, columns), of_rank_0))
+        self._parts.append((*operands, got[rows, columns], expected.classes[rows, columns], of_rank_0))
 
     def packed(self) -> str:
         """All that was kept, each answer once, as a text; empty if nothing was."""

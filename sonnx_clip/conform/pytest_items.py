@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sonnx_clip.conform.campaign import machine_types, run_campaign
+from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.checked_operator import machine_types
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_formats import cases, headline_of, told
 from sonnx_clip.conform.report_text import summary
 from sonnx_clip.root.errors import UserError
@@ -162,7 +164,7 @@ def _judged(runtime: str, types: list[str]) -> Report:
     before = list(sys.path)
     sys.path.insert(0, str(Path.cwd()))
     try:
-        return run_campaign(runtime, types, jobs=os.cpu_count() or 1)
+        return run_campaign(CheckOptions(runtime, types), jobs=os.cpu_count() or 1)
     finally:
         sys.path[:] = before
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.campaign import LocalJudge
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.identity import comparable_parts
-from sonnx_clip.conform.units import UnitResult
+from sonnx_clip.conform.local_judge import LocalJudge
+from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.results import UnitResult
 from sonnx_clip.machines.dask_workers import WorkLostError, require_same, require_same_workers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.conform.counts import Known
-    from sonnx_clip.conform.units import Unit
+    from sonnx_clip.conform.options import Unit
+    from sonnx_clip.conform.results import Known
     from sonnx_clip.machines.dask_workers import DaskWorkers
 
 _AHEAD = 2  # units for each thread of a worker, so that workers that join find some
@@ -65,7 +65,7 @@ def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str)
         UserError: this machine differs from that of the campaign, or the runtime has another version here.
     """
     require_same(here, _own_parts(unit.runtime))
-    found, seconds = LocalJudge(1, clip_operator()).judge(unit, known)
+    found, seconds = LocalJudge(CheckOptions(unit.runtime)).judge(unit, known)
     if found.version not in (version, unit.runtime):  # its name, where it died before it was opened
         require_same({**here, "version": version}, {**here, "version": found.version})
     return found, seconds

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sonnx_clip.conform.check_report import FAILING
-from sonnx_clip.conform.merging import in_order
 from sonnx_clip.conform.reproduce import command_line
+from sonnx_clip.conform.verdicts import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

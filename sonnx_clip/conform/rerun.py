@@ -24,12 +24,11 @@ from sonnx_clip.runtimes.words import printable, words_of
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.check_report import Deviation
-    from sonnx_clip.conform.counts import Count
-    from sonnx_clip.conform.units import UnitResult
+    from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.results import UnitResult
     from sonnx_clip.runtimes.board import Board
 
     Line = tuple[str, int, float]  # Python, the entry that deviates, and the seconds that it may take
@@ -80,65 +79,44 @@ class Rerun:
         return self.type != ("ndarray", etype) or result != operand
 
 
-def confirm(result: UnitResult, etype: str, command: str, limits: Limits) -> UnitResult:
-    """The result of a unit, with words in place of each reproducer that shows nothing in a new process.
+def confirm(result: UnitResult, unit: Unit, options: CheckOptions) -> None:
+    """Replace each reproducer that shows nothing in a new process by words.
 
     Args:
-        result: what this run has judged; no text of a journal is run.
-        etype: the id of the element type.
-        command: what repeats all calls.
-        limits: of the runtime.
+        result: what this run has judged; no text of a store is run.
+        unit: the unit.
+        options: of the check.
     """
-    found: dict[str, Deviation] = {}
-
-    def noted(one: Deviation) -> Deviation:
-        return found.setdefault(one.reproduce, one)
-
-    _with_deviations(result, noted)
-    if not found:
-        return result
-    missing = _not_shown(etype, [*found.values()], limits, together=True)
-    again = _not_shown(etype, [found[line] for line in missing], limits, together=False)
-
-    def told(one: Deviation) -> Deviation:
-        if one.reproduce not in again:
-            return one
-        sentence = (
-            f"no line of Python shows it in a new process ({again[one.reproduce]}); repeat it: {command}"
-        )
-        words = f"{one.words}; {sentence}" if one.words else sentence
-        return one.model_copy(update={"words": words, "reproduce": ""})
-
-    return _with_deviations(result, told) if again else result
+    holders = list(_holders(result))
+    found = {one.reproduce: one for deviations in holders for one in deviations.values()}
+    missing = _not_shown(unit, [*found.values()], together=True)
+    missing = _not_shown(unit, [found[line] for line in missing], together=False)
+    if missing:
+        command = _command(unit, options)
+    for deviations in holders:
+        for key, one in deviations.items():
+            if one.reproduce in missing:
+                told = missing[one.reproduce]
+                words = f"no line of Python shows it in a new process ({told}); repeat it: {command}"
+                words = f"{one.words}; {words}" if one.words else words
+                deviations[key] = one.model_copy(update={"words": words, "reproduce": ""})
 
 
-def _with_deviations(result: UnitResult, told: Callable[[Deviation], Deviation]) -> UnitResult:
-    """The same, with each deviation replaced; not those of calls that a layout refuses as a whole."""
-
-    def of_counts(counts: dict[str, Count]) -> dict[str, Count]:
-        return {
-            key: count.model_copy(update={"deviations": {k: told(d) for k, d in count.deviations.items()}})
-            for key, count in counts.items()
-        }
-
-    tally = result.tally and result.tally.model_copy(update={
-        "of": of_counts(result.tally.of),
-        "raised": {
-            form: one if one.all else one.model_copy(update={"of": of_counts(one.of)})
-            for form, one in result.tally.raised.items()
-        },
-    })  # fmt: skip
-    forms = result.forms and tuple(
-        form.model_copy(update={"deviations": {id_: told(d) for id_, d in form.deviations.items()}})
-        for form in result.forms
-    )
-    return result.model_copy(update={"tally": tally, "forms": forms})
+def _holders(result: UnitResult) -> Iterator[dict[str, Deviation]]:
+    """The deviations of a result; not those of calls that a layout refuses as a whole."""
+    if result.tally is not None:
+        refused = [one.of for one in result.tally.raised.values() if not one.all]
+        for counts in (result.tally.of, *refused):
+            yield from (count.deviations for count in counts.values())
+    for form in result.forms or ():
+        yield form.deviations
 
 
-def _not_shown(etype: str, wanted: Sequence[Deviation], limits: Limits, *, together: bool) -> dict[str, str]:
+def _not_shown(unit: Unit, wanted: Sequence[Deviation], *, together: bool) -> dict[str, str]:
     """The lines that do not show their deviation, each with what it did instead."""
     if not wanted:
         return {}
+    limits = unit.limits
     runs = [
         (d.reproduce, d.entry, limits.call if _hangs(d) else max(_LONGEST, 3 * limits.call)) for d in wanted
     ]
@@ -148,12 +126,19 @@ def _not_shown(etype: str, wanted: Sequence[Deviation], limits: Limits, *, toget
         d.reproduce: rerun.words
         or ("its result is right" if d.got is None else f"its result is {rerun.bits}")
         for d, rerun in zip(wanted, reruns, strict=True)
-        if not rerun.shows(d, etype)
+        if not rerun.shows(d, unit.etype)
     }
 
 
 def _hangs(found: Deviation) -> bool:
     return found.kind == "crashed" and (found.words or "").startswith("no answer within")
+
+
+def _command(unit: Unit, options: CheckOptions) -> str:
+    """What repeats all calls of an element type."""
+    more = "" if unit.first or options.level == "quick" else f" --level {options.level}"
+    more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
+    return f"sonnx-clip check --runtime {shlex.quote(unit.runtime)} --dtype {unit.etype}{more} --again"
 
 
 def _rerun(lines: Sequence[Line], limits: Limits, *, preload: bool) -> list[Rerun]:
@@ -238,10 +223,3 @@ def _observed(line: str, entry: int) -> dict[str, Any]:
     if "unchanged" in names:
         found["unchanged"] = bool(names["unchanged"])
     return found
-
-
-def command_of(runtime: str, etype: str, level: str, spec: Path | None = None) -> str:
-    """What repeats all calls of an element type; `spec` is the file of another operator than Clip."""
-    more = "" if level == "quick" else f" --level {level}"
-    more += "" if spec is None else f" --spec {shlex.quote(str(spec))}"
-    return f"sonnx-clip check --runtime {shlex.quote(runtime)} --dtype {etype}{more} --again"

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.conform.merging import merged, needed
-from sonnx_clip.conform.units import Unit, UnitResult
+from sonnx_clip.conform.options import Unit
+from sonnx_clip.conform.results import UnitResult
+from sonnx_clip.conform.verdicts import merged, needed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, digest_of_parts, make_folder
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.runtimes.limits import LIMITS
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ def _campaign(
 def _type(
     etype: str, digests: Mapping[str, str], results: Mapping[str, UnitResult], took: Mapping[str, float]
 ) -> TypeStatus:
-    units = [Unit("", "", etype, part, "default", LIMITS, "default") for part in digests]
+    units = [Unit("", "", etype, part) for part in digests]
     found = {part: results[digest] for part, digest in digests.items() if digest in results}
     wanted = needed(units, found)
     report = merged(load_spec().element_type(etype), units, found)

@@ -9,8 +9,9 @@ import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitudes
-from sonnx_clip.conform.counts import Count, Counts, Known, Raised
 from sonnx_clip.conform.matching import Observed
+from sonnx_clip.conform.results import Count, Counts, Known, Raised
+from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
 
-FORM_TAGS = ("C1", "C3")  # shape and type of a result are judged call by call, with or without entries
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
 _ENOUGH = 64  # calls that all raised, after which only a sample of a form is asked
@@ -69,7 +69,7 @@ class Tally:
         self._ids = self._of.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, self._of)
         self.describe = describe
-        self._counts = {key: Count() for key in (*self._ids, *FORM_TAGS)}
+        self._counts = {key: Count() for key in (*self._ids, *TAGS)}
         self._raised: dict[str, Raised] = {}
         self._raising: dict[tuple[str, str], Spot] = {}  # the first call by form, and class or tag
         self._observed = Observed(etype, self._of)
@@ -112,7 +112,7 @@ class Tally:
             answered[list(failures)] = False
             judged = answered.copy()
             judged[[row for row, failure in failures.items() if not failure.raised]] = True
-        for tag in FORM_TAGS:
+        for tag in TAGS:
             self._counts[tag].compared += int(judged.sum())
         compared = (expected if judged.all() else expected.rows(judged)).counts
         for id_, number in zip(self._ids, compared, strict=False):
@@ -120,7 +120,7 @@ class Tally:
         # A call without result has nothing to compare: let it agree.
         got = answer.bits if answered.all() else np.where(answered[:, None], answer.bits, expected.due)
         found = self._deviate(request, got, expected, tensors)
-        self._observed.add(request, indices, answered, (tensors[0], got), expected.classes_at, found)
+        self._observed.add(request, indices, answered, (tensors[0], got), expected, found)
 
     def _known(self, words: str, classes: Array) -> bool:
         """Whether it is known of each of some classes that memory is touched: results are compared again."""
@@ -137,7 +137,7 @@ class Tally:
         entries, due, classes = triples
         touched = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         # A call without entries touches no class: what fails there counts for the constraints on its form.
-        tags = failure.tags or (() if touched else FORM_TAGS)
+        tags = failure.tags or (() if touched else TAGS)
         touched |= dict.fromkeys(tags, 1)
         if failure.blamed:
             touched = {self._ids[index]: 1 for index in failure.blamed}
@@ -186,7 +186,7 @@ class Tally:
         if not len(found.rows):
             return found
         names: list[str | None] = [*self._accepts, None]
-        classes = expected.classes_at(found.rows, found.columns)
+        classes = expected.classes[found.rows, found.columns]
         keys = classes.astype(np.int16) * len(names) + found.latitude % len(names)
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():

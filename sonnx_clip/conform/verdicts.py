@@ -1,40 +1,219 @@
-"""Derives the verdict of a class from its counts: for the tally, and for the evidence, which counts again."""
+"""Makes the report on an element type from the results of its units.
+
+It reads the results in the order of the plan and nothing else. So a report is the same whether the units were
+judged side by side or one by one, in one run or in several.
+"""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.check_report import FAILING
+from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, ClassReport, TypeReport
+from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.matching import Observed
+from sonnx_clip.conform.results import Count, added
+from sonnx_clip.root.terminal import counted
+from sonnx_clip.runtimes.layouts import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import FormReport, TypeReport, Verdict
-    from sonnx_clip.conform.counts import Count
+    from sonnx_clip.conform.check_report import Deviation, FormReport, Verdict
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.options import Unit
+    from sonnx_clip.conform.results import Counts, Raised, UnitResult
+    from sonnx_clip.language.types import ElementType
 
+    Stop = tuple[Verdict, str]  # why judging ended early: ``crashed`` or ``environment``, and words
+
+TAGS = ("C1", "C3")
+"""The constraints on the form of a result: its shape and its type, judged call by call."""
+
+_OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
 _WORST_FIRST: tuple[Verdict, ...] = (
-    "environment",
-    "crashed",
-    "unreached",
-    "violates",
-    "depends",
-    "unfinished",
-    "refused",
-    "unsupported",
-    "acceptable",
-    "conforms",
-)
+    "environment", "crashed", "unreached", "violates", "depends", "unfinished", "refused", "unsupported",
+    "acceptable", "conforms",
+)  # fmt: skip
+_NEED_ALL_UNITS = ("conforms", "acceptable", "refused", "unsupported", "unreached")
 
 
-def verdict_of(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a type: the worst of its classes."""
+    return min(verdicts, key=_WORST_FIRST.index)
+
+
+def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
+    """Deviations, the worst kind first: the first one is the headline of a class."""
+    return tuple(sorted(deviations, key=lambda found: DEVIATION_KINDS.index(found.kind)))
+
+
+# --- Which units a report needs -----------------------------------------------------------------------------
+
+
+def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Unit]:
+    """The units that a report needs, as far as is known: all up to the first that ends the element type."""
+    found: list[Unit] = []
+    first = results.get(units[0].part)
+    for unit in units:
+        if first is None or follows(first, unit):
+            found.append(unit)
+            result = results.get(unit.part)
+            if result is not None and result.ends:
+                break
+    return found
+
+
+def follows(first: UnitResult, unit: Unit) -> bool:
+    """Whether a unit is judged after this result of the first one of its element type."""
+    if unit.first:
+        return True
+    if first.ends:
+        return False
+    return first.models if unit.chunk is not None else first.unopened is None and not first.few
+
+
+def merged(
+    etype: ElementType,
+    units: Sequence[Unit],
+    results: Mapping[str, UnitResult],
+    of: CheckedOperator | None = None,
+    begun: Mapping[str, UnitResult] = MappingProxyType({}),
+) -> TypeReport:
+    """The report on an element type.
+
+    Args:
+        etype: the element type.
+        units: its units, in their order.
+        results: by part; the report says how many that are needed are missing.
+        of: the operator; Clip by default.
+        begun: likewise, of units at work when the run was interrupted.
+    """
+    of = of or clip_operator()
+    wanted = needed(units, results)
+    missing = sum(unit.part not in results for unit in wanted)
+    known = {**begun, **results}
+    used = [known[unit.part] for unit in wanted if unit.part in known]
+    if not used:
+        return without_comparison(etype, "unfinished", "nothing was judged before it was interrupted", of)
+    report = _of_results(etype, used, of)
+    if not missing:
+        return report
+    words = f"{missing} of {counted(len(wanted), 'unit')} not judged whole before it was interrupted"
+    classes = tuple(
+        c.model_copy(update={"verdict": "unfinished"}) if c.verdict in _NEED_ALL_UNITS else c
+        for c in report.classes
+    )
+    update = {"classes": classes, "verdict": worst(c.verdict for c in classes), "unfinished": words}
+    return report.model_copy(update={**update, "words": report.words or words})
+
+
+def _of_results(etype: ElementType, results: Sequence[UnitResult], of: CheckedOperator) -> TypeReport:
+    first, stopped = results[0], results[-1].stopped
+    again = next((r.unopened[1] for r in results[1:] if r.unopened and not first.unopened), None)
+    if again is not None:
+        stopped = stopped or ("crashed", f"opened before, and then not again: {again}")
+    tallies = [result.tally for result in results if result.tally is not None]
+    if tallies:
+        observed = Observed(etype, of)
+        for tally in tallies:
+            observed.unpack(tally.answers)
+        report = type_report(etype, sum(tallies[1:], start=tallies[0]), observed, stopped, of)
+        update = {"unasked": first.unasked, "longest": first.longest, "few": first.few}
+        report = report.model_copy(update=update)
+    else:
+        verdict, words = first.unopened or stopped or ("crashed", "")
+        report = without_comparison(etype, verdict, words, of)
+    if any(result.forms is not None for result in results):
+        forms: dict[object, FormReport] = {}
+        for result in results:
+            for form in result.forms or ():
+                forms.setdefault(form.form, form)
+        report = _with_forms(report, tuple(forms.values()))
+    remarks = dict.fromkeys(remark for result in results for remark in result.remarks)
+    left = max(result.left for result in results)
+    if left:
+        remarks[f"it leaves processes behind: {left}, ended now"] = None
+    return report.model_copy(update={"remarks": tuple(remarks)})
+
+
+def without_comparison(etype: ElementType, verdict: Verdict, words: str, of: CheckedOperator) -> TypeReport:
+    """The report on an element type in which no call was made, and why."""
+    case_of = of.oracle.CASE_OF_CLASS
+    classes = [
+        ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, compared=0, words=words)
+        for id_ in (*of.class_ids(etype.family), *TAGS)
+    ]
+    unfinished = words if verdict == "unfinished" else None
+    return TypeReport(
+        type=etype.id, verdict=verdict, compared=0, words=words, classes=tuple(classes), unfinished=unfinished
+    )
+
+
+# --- From counts to verdicts --------------------------------------------------------------------------------
+
+
+def type_report(
+    etype: ElementType,
+    counts: Counts,
+    observed: Observed | None,
+    stopped: Stop | None = None,
+    of: CheckedOperator | None = None,
+) -> TypeReport:
+    """The verdicts that follow from counts.
+
+    Args:
+        etype: the element type.
+        counts: the sums of all units.
+        observed: the answers that are compared with the readings; None to compare none.
+        stopped: why judging ended early, if it did.
+        of: the operator; Clip by default.
+    """
+    of = of or clip_operator()
+    refused = {form: found for form, found in counts.raised.items() if found.all}
+    by_key = {key: Count() + count for key, count in counts.of.items()}
+    for form, found in counts.raised.items():
+        if form not in refused:
+            by_key = added(by_key, found.of)
+    _count_refusals(by_key, refused)
+    served = any(count.compared for count in by_key.values())
+    case_of, why = of.oracle.CASE_OF_CLASS, stopped[0] if stopped else None
+    classes = tuple(
+        _class_report(id_, case_of.get(id_), count, _verdict(count, stopped=why, served=served))
+        for id_, count in by_key.items()
+    )
+    if stopped and not any(found.verdict in FAILING for found in classes):
+        # It ended early, and no class is to blame: the results of the other calls are unknown.
+        classes = tuple(found.model_copy(update={"verdict": stopped[0]}) for found in classes)
+    verdict = worst(found.verdict for found in classes)
+    words, line = stopped[1] if stopped else None, None
+    crashes = [one.deviations["crashed"] for one in by_key.values() if "crashed" in one.deviations]
+    if crashes:
+        words, line = words or crashes[0].words, crashes[0].reproduce or None
+    elif verdict == "unsupported":
+        words = next(found.words for found in classes if found.verdict == "unsupported")
+    ids = of.class_ids(etype.family)
+    return TypeReport(
+        type=etype.id,
+        verdict=verdict,
+        compared=sum(counts.of[id_].compared for id_ in ids),
+        words=words,
+        reproduce=line,
+        refused_layouts={form: found.words for form, found in refused.items()} if served else {},
+        calls=sum(found.calls for found in counts.raised.values()),
+        classes=classes,
+        readings=None if observed is None else observed.match(ids),
+    )
+
+
+def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
     """The verdict of one class, or of C1 or C3.
 
     Args:
-        count: what is known of it.
-        stopped: why the run in this element type ended early: ``environment``, which is then the verdict of
-            all, or ``crashed``, which is that of what was not compared; None if it did not.
-        served: whether anything was compared in the element type. Where all was refused the type is
-            unsupported; where something was served, a refused rank or form is `refused`.
+        count: of it.
+        stopped: why the run ended early, if it did: ``environment`` is then the verdict of all classes,
+            ``crashed`` that of classes with nothing compared.
+        served: whether anything was compared in the element type: if not, a refusal is ``unsupported``.
     """
     if stopped == "environment":
         return stopped
@@ -42,40 +221,93 @@ def verdict_of(count: Count, *, stopped: Verdict | None, served: bool) -> Verdic
         return "crashed"
     if count.violating or count.raised:
         return "violates"
-    if count.compared == 0:
-        if stopped is not None:
-            return stopped
-        if count.refused:
-            return "refused" if served else "unsupported"
-        return "unreached"
+    if count.compared == 0 and stopped is not None:
+        return stopped
     if count.refused:
-        return "refused"
+        return "refused" if served or count.compared else "unsupported"
+    if count.compared == 0:
+        return "unreached"
     return "acceptable" if count.latitude else "conforms"
+
+
+def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) -> None:
+    """Count what forms refuse as a whole: for C1 and C3, and for classes that no other form reached."""
+    classes = [count for key, count in counts.items() if key not in TAGS]
+
+    def refuse(count: Count, number: int, words: str | None) -> None:
+        count.refused += number
+        count.words = count.words or words
+
+    for form, found in refused.items():
+        for tag in TAGS:
+            if form not in _OPTIONAL or counts[tag].compared == 0:
+                refuse(counts[tag], found.raised, found.words)
+        for key, of_class in found.of.items():
+            if key not in TAGS and counts[key].compared == 0:
+                refuse(counts[key], of_class.raised, found.words)
+    if refused and not any(count.compared or count.raised or count.died for count in classes):
+        words = next(iter(refused.values())).words
+        for count in classes:  # since all was refused, some classes had no call
+            refuse(count, int(not count.refused), words)
+
+
+def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) -> ClassReport:
+    same = ("compared", "violating", "raised", "refused", "died", "latitude", "words")
+    return ClassReport(
+        id=id_,
+        case=case,
+        verdict=verdict,
+        acceptable=sum(count.latitude.values()),
+        deviations=() if verdict == "unsupported" else in_order(count.deviations.values()),
+        **{name: getattr(count, name) for name in same},
+    )
+
+
+# --- Verdicts in the forms of a model -----------------------------------------------------------------------
 
 
 def by_form(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
     """By class, the forms of a model that the runtime serves, with the verdict in each.
 
-    X of rank 0 has one entry, and what is wrong in loops over several entries is right there: so a form of
-    rank 0 whose verdict is better than that of every form of another rank is left out.
+    X of rank 0 has one entry, so mistakes in loops over several entries do not show there: a form of rank 0
+    whose verdict is better than that of every form of another rank is left out.
     """
-    served = report.served_forms
     found: dict[str, list[tuple[FormReport, Verdict]]] = {}
     for klass in report.classes:
-        every = [(form, form.classes.get(klass.id, "conforms")) for form in served]
+        every = [(form, form.classes.get(klass.id, "conforms")) for form in report.served_forms]
         others = [verdict for form, verdict in every if form.rank]
         best = max(map(_WORST_FIRST.index, others), default=len(_WORST_FIRST))
         found[klass.id] = [(form, v) for form, v in every if form.rank or _WORST_FIRST.index(v) <= best]
     return found
 
 
-def with_forms(verdict: Verdict, in_forms: Sequence[Verdict]) -> Verdict:
-    """The verdict of a class that was judged in several forms of a model, too.
+def _with_forms(report: TypeReport, forms: tuple[FormReport, ...]) -> TypeReport:
+    """A report in which the verdicts of classes take those of the forms into account."""
+    found = by_form(report.model_copy(update={"forms": forms}))
+    in_forms = {id_: [verdict for _, verdict in pairs] for id_, pairs in found.items()}
+    classes = tuple(
+        c.model_copy(update={
+            "verdict": _combined(c.verdict, in_forms[c.id]),
+            # A refusal before any call counts as one where other forms are served.
+            "refused": max(c.refused, int(c.verdict == "unsupported" and bool(in_forms[c.id]))),
+        })
+        for c in report.classes
+    )  # fmt: skip
+    verdict, words = worst(c.verdict for c in classes), report.words
+    if verdict in ("crashed", "environment"):
+        words = words or next((form.words for form in forms if form.verdict == verdict), None)
+    # A deviation that all forms share is reported once, by the class, unless only models deviate.
+    shown = {c.id for c in classes if not c.deviations}
+    shown |= {id_ for id_, verdicts in in_forms.items() if len(set(verdicts)) > 1}
+    forms = tuple(
+        form.model_copy(update={"deviations": {k: v for k, v in form.deviations.items() if k in shown}})
+        for form in forms
+    )
+    return report.model_copy(update={"classes": classes, "verdict": verdict, "words": words, "forms": forms})
 
-    Args:
-        verdict: what follows from the other calls.
-        in_forms: the verdict in each form that is served; the calls are the same in all of them.
-    """
+
+def _combined(verdict: Verdict, in_forms: Sequence[Verdict]) -> Verdict:
+    """The verdict of a class, from that of the other calls and those in each form that is served."""
     if not in_forms or verdict == "environment":
         return verdict
     if "environment" in in_forms:
@@ -83,8 +315,3 @@ def with_forms(verdict: Verdict, in_forms: Sequence[Verdict]) -> Verdict:
     if len(set(in_forms)) > 1 and FAILING & set(in_forms):
         return "depends"
     return worst(["refused" if verdict == "unsupported" else verdict, *in_forms])
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of a type: the worst of its classes."""
-    return min(verdicts, key=_WORST_FIRST.index)

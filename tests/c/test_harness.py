@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
 from tests.c.harness import CONFORM, SMALL, built, judged, named
@@ -40,7 +41,7 @@ def test_our_kernels_conform_in_every_type(first, tmp_path, flags):  # noqa: F81
 @pytest.mark.usefixtures("brief")
 def test_it_speaks_on_standard_input_and_output(first, tmp_path):  # noqa: F811
     program = built(first, tmp_path, "-DINPUT=0", "-DOUTPUT=1")
-    (report,) = run_campaign(f"exec[stdio]:{program}", ["uint8"]).types
+    (report,) = run_campaign(CheckOptions(f"exec[stdio]:{program}", ["uint8"])).types
     assert report.verdict == "conforms"
 
 

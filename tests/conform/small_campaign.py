@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sonnx_clip.cli.app import end_as_interrupted
 from sonnx_clip.cli.check_command import check_runtime
-from sonnx_clip.conform.levels import WhichCalls
+from sonnx_clip.conform.options import CheckOptions, WhichCalls
 from tests.meta.judged import three_layouts
 
 UNITS = 6
@@ -33,7 +33,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int)
     asked = vars(parser.parse_args())
     end_as_interrupted()
-    return check_runtime(asked.pop("runtime"), asked.pop("dtype"), "default", calls=SMALL, **asked)
+    named = {name: asked.pop(name) for name in ("runtime", "level")}
+    return check_runtime(CheckOptions(types=asked.pop("dtype"), calls=SMALL, **named), **asked)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.chosen_triples import request_of
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.levels import WhichCalls
+from sonnx_clip.conform.options import CheckOptions, WhichCalls
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.layouts import PLAIN
@@ -37,17 +37,17 @@ def verdicts(report, type_id):
 
 @pytest.fixture(scope="module")
 def onnxruntime_report():
-    return run_campaign("onnxruntime", ["float32", "int16", "uint16", "bfloat16", "int64"])
+    return run_campaign(CheckOptions("onnxruntime", ["float32", "int16", "uint16", "bfloat16", "int64"]))
 
 
 @pytest.fixture(scope="module")
 def numpy_report():
-    return run_campaign("numpy", ["float32", "bfloat16", "int16"])
+    return run_campaign(CheckOptions("numpy", ["float32", "bfloat16", "int16"]))
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "uint8"])
 def test_ours_conforms(dtype):
-    report = run_campaign("sonnx", [dtype], policy="strict")
+    report = run_campaign(CheckOptions("sonnx", [dtype], policy="strict"))
     assert not report.failed
     assert set(verdicts(report, dtype).values()) == {"conforms"}
 
@@ -101,7 +101,7 @@ def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_repor
 
 @pytest.mark.nightly
 def test_the_onnx_reference_propagates_nan_bounds():
-    found = verdicts(run_campaign("onnx-reference", ["float64"]), "float64")
+    found = verdicts(run_campaign(CheckOptions("onnx-reference", ["float64"])), "float64")
     assert found["inside_min_nan"] == "violates"
     assert found["inside_ordinary"] == "conforms"
 
@@ -237,7 +237,7 @@ def test_unreached_is_printed(capsys):
         yield request_of(tabulate(etype, [bits], [bits, bits], of), PLAIN.id, 2)
 
     few = WhichCalls(of_ones_and_twos)
-    assert check_runtime("numpy", ["uint16"], "default", output=None, calls=few) == 1
+    assert check_runtime(CheckOptions("numpy", ["uint16"], calls=few)) == 1
     assert "unreached uint16: no vector reached" in capsys.readouterr().out
 
 

@@ -10,27 +10,24 @@ import pytest
 
 from sonnx_clip.conform import expected as ranges
 from sonnx_clip.conform import levels
-from sonnx_clip.conform.campaign import machine_types, run_campaign
-from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.chosen_triples import covering_scalars, parts_of, request_of, together
-from sonnx_clip.conform.expected import RangeTable, class_ranges, range_table, tabulate, whole_table
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.checked_operator import clip_operator, machine_types
+from sonnx_clip.conform.chosen_triples import covering_scalars, parts_of, together
+from sonnx_clip.conform.expected import RangeTable, Table, class_ranges, range_table, tabulate, whole_table
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.levels import LEVELS, CheckOptions, WhichCalls, calls_of, size_of, units_of
-from sonnx_clip.conform.merging import without_comparison
-from sonnx_clip.conform.tally import Tally
+from sonnx_clip.conform.levels import LEVELS, calls_of, size_of
+from sonnx_clip.conform.options import CheckOptions, WhichCalls
+from sonnx_clip.conform.verdicts import without_comparison
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type
-from sonnx_clip.runtimes.calls import Answer, entry_indices
-from sonnx_clip.runtimes.layouts import PLAIN
-from sonnx_clip.runtimes.limits import LIMITS
+from sonnx_clip.runtimes.calls import entry_indices
 
 TYPES = {etype.id: etype for etype in machine_types()}
 
 
 def parts(name: str, level: str) -> list[str]:
-    asked = CheckOptions("numpy", "", "default", LIMITS, "default", level)
-    return [unit.part for unit in units_of(TYPES[name], asked)]
+    return [unit.part for unit in CheckOptions("numpy", [name], level=level).every_unit]
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -45,8 +42,7 @@ def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
 
 def test_all_forms_are_units_of_their_own() -> None:
     pytest.importorskip("onnx")
-    asked = CheckOptions("numpy", "", "default", LIMITS, "all", "quick")
-    found = [unit.part for unit in units_of(TYPES["int8"], asked)]
+    found = [unit.part for unit in CheckOptions("numpy", ["int8"], forms="all").every_unit]
     assert found[:2] == ["chosen", "forms-0"]
     assert len(found) > 5
 
@@ -140,58 +136,26 @@ def test_blind_spots_depend_on_the_level() -> None:
 # --------------------------------------------------------------- tables without classes
 
 
-EACH_ROW = {"all rows at once": 2**12, "each row by itself": 0}
-
-
-def both(name: str, pairs: int = 40, at_once: int = 0) -> tuple[RangeTable, object]:
+def both(name: str, pairs: int = 40) -> tuple[RangeTable, Table]:
     etype = TYPES[name]
     special = np.array(special_patterns(etype), bits_type(name))
     random = np.random.PCG64(7).random_raw(300).astype(special.dtype)
     pool = np.unique(np.concatenate([special, random]))
     both_ = zip(covering_scalars(etype, 8), together(random, 2), strict=True)
     scalars = [np.concatenate([a, b[:pairs]]) for a, b in both_]
-    return range_table(etype, pool, scalars, at_once), tabulate(etype, [pool], scalars)
+    return range_table(etype, pool, scalars), tabulate(etype, [pool], scalars)
 
 
-@pytest.mark.parametrize("at_once", EACH_ROW.values(), ids=EACH_ROW)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_table_by_ranges_expects_what_any_other_does(name: str, at_once: int) -> None:
-    long, table = both(name, at_once=at_once)
-    assert long.short == bool(at_once)
-    assert np.array_equal(long.due, table.due)
-    assert long.counts == tuple(np.bincount(table.classes.ravel(), minlength=len(long.counts)).tolist())
-    rows, columns = np.nonzero(table.due % 3 == 0)
-    assert np.array_equal(long.classes_at(rows, columns), table.classes_at(rows, columns))
-    assert np.array_equal(long.classes, table.classes)
-
-
-@pytest.mark.parametrize("name", ["int16", "float32", "bfloat16"])
-@pytest.mark.parametrize("wrong", [False, True])
-def test_long_calls_are_counted_as_others_are(name: str, wrong: bool) -> None:
-    states = []
-    for table in both(name):
-        bits = table.due.copy()
-        if wrong:
-            bits[:, ::7] ^= 1
-        tally = Tally(TYPES[name], "default", lambda _: None)
-        tally.add(*request_of(table, PLAIN.id, len(table.pool)), Answer(bits))
-        states.append(tally.state())
-    assert states[0] == states[1]
-    assert any(count.violating for count in states[0].of.values()) == wrong
-
-
-@pytest.mark.parametrize("at_once", EACH_ROW.values(), ids=EACH_ROW)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_pool_in_any_order_is_read_alike(name: str, at_once: int) -> None:
-    """Ranges are places of a pool in order; stretches of all X are, special and random X are not."""
-    etype, (long, _) = TYPES[name], both(name)
-    mixed = np.random.default_rng(3).permutation(long.pool)
-    found, due = range_table(etype, mixed, long.scalars, at_once), tabulate(etype, [mixed], long.scalars)
-    assert found.order is not None
-    assert np.array_equal(found.due, due.due)
-    assert np.array_equal(found.classes, due.classes)
-    assert found.counts == long.counts
-    assert range_table(etype, mixed[:0], long.scalars, at_once).counts == (0,) * len(long.counts)
+def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name: str) -> None:
+    found, due = both(name)
+    mixed = np.random.default_rng(3).permutation(found.pool)
+    more = range_table(TYPES[name], mixed, found.scalars), tabulate(TYPES[name], [mixed], found.scalars)
+    for ours, other in ((found, due), more):
+        assert np.array_equal(ours.due, other.due)
+        assert np.array_equal(ours.classes, other.classes)
+        assert ours.counts == other.counts
+    assert range_table(TYPES[name], mixed[:0], found.scalars).counts == ()
 
 
 MISTAKES = {
@@ -203,16 +167,16 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("wrong", MISTAKES)
-def test_ranges_that_are_wrong_are_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_ranges_give_another_table(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = ranges.class_ranges
     monkeypatch.setattr(ranges, "class_ranges", lambda *given: MISTAKES[wrong](real(*given)))
     ranges._ranges.cache_clear()
-    long, table = both("int16")
+    found, due = both("int16")
     ranges._ranges.cache_clear()
-    assert not (np.array_equal(long.due, table.due) and np.array_equal(long.classes, table.classes))
+    assert not (np.array_equal(found.due, due.due) and np.array_equal(found.classes, due.classes))
 
 
-def test_a_class_that_ends_within_a_range_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_class_that_ends_within_a_range_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: a condition compares X with a number that is neither a bound nor a constant."""
     real = load_oracle().CLASSES["int"]
     low, inside = real["low_ordinary"], real["inside_ordinary"]
@@ -222,20 +186,20 @@ def test_a_class_that_ends_within_a_range_is_noticed(monkeypatch: pytest.MonkeyP
     }
     monkeypatch.setitem(load_oracle().CLASSES, "int", real | wrong)
     with pytest.raises(AssertionError, match="a range is in one class"):
-        class_ranges(np.dtype(np.int16), [np.array([-7], np.int16), np.array([90], np.int16)])
+        class_ranges(TYPES["int16"], [np.array([-7], np.int16), np.array([90], np.int16)])
 
 
-def test_an_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted: what it gives depends on X within a class."""
+def test_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: its result depends on X within a class."""
     real = load_oracle().clip
     monkeypatch.setattr(load_oracle(), "clip", lambda x, l, m: real(x, l, m) ^ (x & 1))
     with pytest.raises(AssertionError, match="Clip is one bound, or X"):
-        class_ranges(np.dtype(np.int16), [np.array([-7], np.int16), np.array([90], np.int16)])
+        class_ranges(TYPES["int16"], [np.array([-7], np.int16), np.array([90], np.int16)])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["int8", "uint8"])
-def test_every_triple_of_8_bits_is_expected_by_ranges_as_by_the_oracle(name: str) -> None:
+def test_every_triple_of_8_bits(name: str) -> None:
     etype, every = TYPES[name], np.arange(256, dtype=np.uint8)
     for part in parts_of(2**16):
         scalars = [scalar[part] for scalar in together(every, 2)]
@@ -243,22 +207,18 @@ def test_every_triple_of_8_bits_is_expected_by_ranges_as_by_the_oracle(name: str
         assert isinstance(found, RangeTable)
         assert np.array_equal(found.due, due.due)
         assert np.array_equal(found.classes, due.classes)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["int8", "uint8"])
-def test_every_triple_of_8_bits_of_functions(name: str) -> None:
     for runtime in ("sonnx", "numpy"):
-        (found,) = run_campaign(runtime, [name], level="exhaustive", jobs=2).types
-        assert found.verdict == "conforms"
-        assert found.compared > 7 * 2**24  # once in plain calls, once in each of six layouts
+        (report,) = run_campaign(CheckOptions(runtime, [name], level="exhaustive"), jobs=2).types
+        assert report.verdict == "conforms"
+        assert report.compared > 7 * 2**24  # once in plain calls, once in each of six layouts
 
 
 @pytest.mark.nightly
 def test_some_units_of_the_level_exhaustive() -> None:
     some = WhichCalls(kinds=lambda etype, _: [("every-x" if etype.width == 32 else "every-max", 2)])
     types = ["float16", "uint16", "int32", "float32"]
-    report = run_campaign("sonnx", types, policy="strict", level="exhaustive", jobs=2, calls=some)
+    options = CheckOptions("sonnx", types, policy="strict", level="exhaustive", calls=some)
+    report = run_campaign(options, jobs=2)
     assert {found.verdict for found in report.types} == {"conforms"}
     assert all(found.compared > 2**25 for found in report.types)
     assert "every X of 32 bits" in report.scope[0]

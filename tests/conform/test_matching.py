@@ -6,6 +6,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ReadingMatch, Report, TypeReport
 from sonnx_clip.conform.matching import _different, behaviour
+from sonnx_clip.conform.options import CheckOptions
 
 PLANTED = "tests.conform.test_matching"
 
@@ -55,7 +56,7 @@ def raises(x, low, high):
 
 
 def match(name, dtype="float32"):
-    report = run_campaign(f"{PLANTED}:{name}", [dtype])
+    report = run_campaign(CheckOptions(f"{PLANTED}:{name}", [dtype]))
     return report.types[0].readings, behaviour(report)
 
 
@@ -120,14 +121,14 @@ def test_raising_runtime_matches_no_reading():
 )
 def test_real_runtimes_on_float32(runtime, reading, exact):
     pytest.importorskip("onnxruntime" if runtime == "onnxruntime" else "numpy")
-    (found,) = [one.readings for one in run_campaign(runtime, ["float32"]).types]
+    (found,) = [one.readings for one in run_campaign(CheckOptions(runtime, ["float32"])).types]
     alike = {"onnx-body": ("onnx-words", "onnx-13-words"), "numpy": ("onnx-equation",)}
     assert found.allowed_by == (reading, *alike.get(reading, ()))
     assert (found.exactly == (reading,)) == exact
 
 
 def test_ours_is_the_cases_in_integers_with_nine_others():
-    (found,) = [one.readings for one in run_campaign("sonnx", ["uint8"]).types]
+    (found,) = [one.readings for one in run_campaign(CheckOptions("sonnx", ["uint8"])).types]
     assert len(found.allowed_by) == 10
     assert not {"directml", "directml-c"} & {*found.allowed_by}
     assert set(found.exactly) == {*found.allowed_by} - {"onnx-words"}

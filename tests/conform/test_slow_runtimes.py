@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED
-from sonnx_clip.conform.campaign import Pace
+from sonnx_clip.conform.local_judge import Pace
 from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import judged
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.conform import campaign, units
+from sonnx_clip.conform import campaign, results
 from sonnx_clip.conform import identity as identities
-from sonnx_clip.conform.campaign import InterruptedCampaignError, LocalJudge, run_campaign
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
+from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.identity import CHECKER, cache_identity, files_named, identity
+from sonnx_clip.conform.local_judge import LocalJudge
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.store import APPLICATION, Store
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root import installed
@@ -36,13 +38,18 @@ DIES = "tests.meta.planted_deaths:segfaults_inverted"
 SHORT = Limits(call=0.2)
 
 
+def asked(runtime: str, *types: str, **options) -> CheckOptions:
+    options = {"level": "standard", "limits": SHORT, "calls": SMALL, "identity": "me", **options}
+    return CheckOptions(runtime, types or ["int16"], **options)
+
+
 def run(
     runtime: str, file: Path | None, *types: str, warn=lambda _: None, who="me", is_cache=False, **options
 ) -> Report:  # fmt: skip
     store = None if file is None else Store(file, who, warn, is_cache=is_cache)
-    options = {"level": "standard", "limits": SHORT, "calls": SMALL, **options}
+    outer = {name: options.pop(name) for name in ("jobs", "again", "judge", "on_progress") if name in options}
     try:
-        return run_campaign(runtime, types or ["int16"], store=store, **options)
+        return run_campaign(asked(runtime, *types, **options), store=store, **outer)
     finally:
         if store is not None:
             store.close()
@@ -71,7 +78,7 @@ class Watched(LocalJudge):
     """Judges as this machine does; remembers what."""
 
     def __init__(self) -> None:
-        super().__init__(1, clip_operator(), SMALL)
+        super().__init__(CheckOptions(RIGHT, calls=SMALL))
         self.seen: list[object] = []
 
     def judge(self, unit, known=frozenset()):
@@ -122,9 +129,7 @@ def test_other_options_are_another_unit(options, tmp_path) -> None:
 
 
 def test_unit_is_complete_and_can_be_sent(tmp_path) -> None:
-    options = campaign.CheckOptions(RIGHT, "me", "default", SHORT, "default", "standard")
-    (etype,) = campaign.machine_types(["int16"])
-    for unit in campaign.units_of(etype, options, SMALL):
+    for unit in asked(RIGHT, "int16").every_unit:
         again = pickle.loads(pickle.dumps(unit))
         assert (again, again.digest) == (unit, unit.digest)
 
@@ -297,11 +302,11 @@ def test_rows_are_only_added(tmp_path) -> None:
 
 def test_result_of_another_campaign_is_used_if_it_was_first(tmp_path) -> None:
     with closing(Store(tmp_path / "j.sqlite")) as store:
-        first, second = (units.UnitResult(version=version) for version in "12")
+        first, second = (results.UnitResult(version=version) for version in "12")
         assert store.keep("digest", "name", first, 1.0) == first
         assert store.keep("digest", "name", second, 1.0) == first
         assert store.keep("digest", "name", second, 1.0, replace=True) == second
-        assert store.take("digest", "name", units.UnitResult)[0] == second
+        assert store.take("digest", "name", results.UnitResult)[0] == second
 
 
 def test_environment_verdict_is_not_stored(tmp_path) -> None:
@@ -427,9 +432,7 @@ def test_empty_file_and_odd_names_become_stores(tmp_path) -> None:
 
 def test_status_reports_what_is_done_and_what_is_not(tmp_path) -> None:
     file = tmp_path / "j.sqlite"
-    options = campaign.CheckOptions(WRONG, "me", "default", SHORT, "default", "standard")
-    types = campaign.machine_types(["int16", "uint8"])
-    every = [unit for etype in types for unit in campaign.units_of(etype, options, SMALL)]
+    every = asked(WRONG, "int16", "uint8").every_unit
     named = {"runtime": WRONG, "version": "planted", "level": "standard", "policy": "default",
              "forms": "default", "types": ["int16", "uint8"]}  # fmt: skip
     with closing(Store(file, "me")) as store:
@@ -447,12 +450,10 @@ def test_status_reports_what_is_done_and_what_is_not(tmp_path) -> None:
 
 def test_type_that_ends_early_needs_no_more_units(tmp_path) -> None:
     file, runtime = tmp_path / "j.sqlite", "tests.meta.planted_deaths:aborts"
-    options = campaign.CheckOptions(runtime, "me", "default", SHORT, "default", "standard")
-    (etype,) = campaign.machine_types(["int16"])
     with closing(Store(file, "me")) as store:
         store.plan(
             {"runtime": runtime, "version": "", "level": "", "policy": "", "forms": ""},
-            campaign.units_of(etype, options, SMALL),
+            asked(runtime, "int16").every_unit,
         )
     run(runtime, file)
     with closing(Store(file, create=False)) as store:

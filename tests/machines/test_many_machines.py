@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -23,14 +22,13 @@ from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, comparable_parts, identity, variables
-from sonnx_clip.conform.levels import CheckOptions, units_of
+from sonnx_clip.conform.options import FIRST, CheckOptions, Unit
 from sonnx_clip.conform.remote_judge import RemoteJudge, judge_there
 from sonnx_clip.conform.store import Store
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.limits import LIMITS, Limits
-from sonnx_clip.spec import load_spec
+from sonnx_clip.runtimes.limits import Limits
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 
@@ -38,8 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sonnx_clip.conform.counts import Known
-    from sonnx_clip.conform.units import Unit, UnitResult
+    from sonnx_clip.conform.results import Known, UnitResult
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")
@@ -66,9 +63,6 @@ def nanny(cluster: Cluster) -> psutil.Process:
 def alone(cluster: Cluster, nanny: psutil.Process) -> psutil.Process:
     """A worker of two threads that is gone when it is killed, beside the other one."""
     return cluster.worker(2, "--no-nanny")
-
-
-ASKED = CheckOptions(RUNTIME, "", "default", LIMITS, "default", "quick")
 
 
 @contextmanager
@@ -140,7 +134,11 @@ def test_the_unit_of_a_killed_worker_is_judged_by_another(
         killing = threading.Thread(target=kill_one)
         killing.start()
         status = check_runtime(
-            RUNTIME, TYPES[:1], "default", output=written, brief=True, journal=file, scheduler=cluster.address
+            CheckOptions(RUNTIME, TYPES[:1]),
+            output=written,
+            brief=True,
+            journal=file,
+            scheduler=cluster.address,
         )
         killing.join()
     assert status == 1
@@ -153,9 +151,9 @@ def test_the_unit_of_a_killed_worker_is_judged_by_another(
     assert not left, "what a killed worker had started ends"
     report = Report.model_validate_json(written.read_text(encoding="utf-8"))
     journal = Store(file, identity(RUNTIME, VERSION))
-    again = run_campaign(RUNTIME, TYPES[:1], store=journal, judge=NobodyJudges())
+    again = run_campaign(CheckOptions(RUNTIME, TYPES[:1]), store=journal, judge=NobodyJudges())
     journal.close()
-    assert text(report) == text(again) == text(run_campaign(RUNTIME, TYPES[:1]))
+    assert text(report) == text(again) == text(run_campaign(CheckOptions(RUNTIME, TYPES[:1])))
     assert {one.verdict for one in report.types} == {"violates"}
     wait_until(lambda: idle(nanny, alone))
 
@@ -179,7 +177,7 @@ def test_an_interrupt_ends_what_the_workers_do(
         judges = InterruptedJudges(workers, HANGS, HANGS)
         judges.reached = lambda: at_work(nanny, alone)
         with pytest.raises(InterruptedCampaignError) as interrupted:
-            run_campaign(HANGS, TYPES, judge=judges, limits=Limits(call=10 * PATIENCE))
+            run_campaign(CheckOptions(HANGS, TYPES, limits=Limits(call=10 * PATIENCE)), judge=judges)
     assert {one.verdict for one in interrupted.value.report.types} == {"unfinished"}
     wait_until(lambda: idle(nanny, alone))
 
@@ -195,7 +193,7 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
 
     deadly = Deadly(cluster.address, VARIABLES, variables())
     with ended(deadly):
-        (unit, *_) = units_of(load_spec().element_type("int8"), ASKED)
+        unit = Unit(RUNTIME, "", "int8", FIRST)
         found, _ = RemoteJudge(deadly, RUNTIME, VERSION).judge(unit)
     assert found.stopped is not None
     verdict, words = found.stopped
@@ -224,8 +222,7 @@ def test_a_worker_of_other_code_is_refused_by_name(cluster: Cluster, tmp_path: P
 
 
 def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
-    (first, *_) = units_of(load_spec().element_type("int16"), ASKED)
-    unit, here = replace(first, part="lengths-0"), comparable_parts(RUNTIME)
+    unit, here = Unit(RUNTIME, "", "int16", "lengths-0"), comparable_parts(RUNTIME)
     found, seconds = judge_there(unit, frozenset(), here, VERSION)
     assert (found.version, found.stopped) == (VERSION, None)
     assert seconds > 0
@@ -316,7 +313,7 @@ def test_a_long_campaign_of_which_workers_are_killed(tmp_path: Path) -> None:
     book.close()
     (campaign,) = status.campaigns
     assert campaign.done == campaign.units == status.results
-    here = run_campaign("numpy", ["int8", "float16"], level="standard", jobs=2)
+    here = run_campaign(CheckOptions("numpy", ["int8", "float16"], level="standard"), jobs=2)
     assert text(here) == text(Report.model_validate_json(report.read_text(encoding="utf-8")))
     cluster.close()
 

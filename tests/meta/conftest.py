@@ -11,6 +11,6 @@ __all__ = ["bench", "real_bench"]
 @pytest.fixture
 def brief(monkeypatch):
     """A plan of few calls, for what is slow, hangs, or is the same in every layout."""
-    from sonnx_clip.conform import campaign
+    from sonnx_clip.conform import local_judge
 
-    monkeypatch.setattr(campaign, "plan", three_layouts)
+    monkeypatch.setattr(local_judge, "plan", three_layouts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform import campaign, chosen_triples
-from sonnx_clip.conform.levels import WhichCalls
+from sonnx_clip.conform.options import CheckOptions, WhichCalls
 from sonnx_clip.conform.session import sample
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def judged(
         runtime: a module of this folder and a function of it, as ``planted:right``.
         dtype: the id of the element type.
         plan: the calls that are made, if not those that are made otherwise.
-        options: of `run_campaign`.
+        options: of `CheckOptions`.
     """
-    report = campaign.run_campaign(f"tests.meta.{runtime}", [dtype], calls=WhichCalls(plan), **options)
+    report = campaign.run_campaign(
+        CheckOptions(f"tests.meta.{runtime}", [dtype], calls=WhichCalls(plan), **options)
+    )
     return report, {c.id: c for c in report.types[0].classes}

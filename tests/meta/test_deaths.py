@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.supervisor import OwnTime
@@ -81,7 +82,7 @@ def test_a_crash_in_a_very_long_call_has_a_short_line():
 
 
 def test_one_type_that_dies_leaves_the_others_judged():
-    found = run_campaign("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"]).types
+    found = run_campaign(CheckOptions("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"])).types
     assert [one.verdict for one in found] == ["crashed", "conforms"]
 
 
@@ -177,4 +178,4 @@ def test_the_limits_of_the_command_are_those_of_the_function():
 
     given = inspect.signature(check).parameters
     assert Limits(given["limit"].default, given["start_limit"].default) == LIMITS
-    assert inspect.signature(run_campaign).parameters["limits"].default == LIMITS
+    assert CheckOptions("numpy").limits == LIMITS

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.limits import LIMITS
@@ -84,7 +85,7 @@ def test_memory_exhaustion_in_one_type_leaves_the_others_judged(tmp_path):
     ],
 )
 def test_environment_failure_during_a_call(name, words):
-    report = run_campaign(f"{PLANTED}:{name}", ["int16"])
+    report = run_campaign(CheckOptions(f"{PLANTED}:{name}", ["int16"]))
     (found,) = report.types
     assert found.verdict == "environment"
     assert words in found.words
@@ -93,8 +94,8 @@ def test_environment_failure_during_a_call(name, words):
 
 
 def test_a_type_that_is_required_must_be_supported():
-    free = run_campaign(f"{PLANTED}:refuses_uint16", ["int16"])
-    asked = run_campaign(f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"])
+    free = run_campaign(CheckOptions(f"{PLANTED}:refuses_uint16", ["int16"]))
+    asked = run_campaign(CheckOptions(f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"]))
     assert not free.failed
     assert [found.verdict for found in asked.types] == ["conforms", "unsupported"]
     assert asked.failed
@@ -112,7 +113,8 @@ def test_a_program_without_a_guard_checks_runtimes(place, tmp_path):
     """Python would import the program in each process that it starts; standard input it cannot import."""
     program = (
         "from sonnx_clip.conform.campaign import run_campaign\n"
-        "print('once', run_campaign('numpy', ['int16']).types[0].verdict)\n"
+        "from sonnx_clip.conform.options import CheckOptions\n"
+        "print('once', run_campaign(CheckOptions('numpy', ['int16'])).types[0].verdict)\n"
     )
     script = tmp_path / "script.py"
     script.write_text(program)

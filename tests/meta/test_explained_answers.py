@@ -9,6 +9,7 @@ from sonnx_clip.conform import explanations
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.matching import behaviour
+from sonnx_clip.conform.options import CheckOptions
 
 PLANTED = "tests.meta.test_explained_answers"
 
@@ -27,7 +28,7 @@ def sse_but_for_one(x, low, high):
 
 
 def found_of(name):
-    report = run_campaign(f"{PLANTED}:{name}", ["float32"])
+    report = run_campaign(CheckOptions(f"{PLANTED}:{name}", ["float32"]))
     (line,) = behaviour(report)
     return report.types[0].readings, line
 

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import campaign, chosen_triples
+from sonnx_clip.conform import chosen_triples, local_judge
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.checked_operator import CheckedOperator
+from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.folders import repo_root
@@ -109,7 +110,7 @@ CAUGHT = {
 
 @pytest.mark.parametrize(("name", "dtype"), CAUGHT)
 def test_a_mistake_is_caught_by_its_classes(name, dtype, request):
-    if name in IN_VALUES and campaign.machine_types([dtype])[0].width > 8:
+    if name in IN_VALUES and machine_types([dtype])[0].width > 8:
         request.getfixturevalue("brief")
         report, classes = judged_anew(name, dtype)
     else:
@@ -234,7 +235,7 @@ def repeated(line):
 
 
 def test_a_type_is_unsupported_alone():
-    report = run_campaign("tests.meta.planted:refuses_bfloat16", ["bfloat16", "uint16"])
+    report = run_campaign(CheckOptions("tests.meta.planted:refuses_bfloat16", ["bfloat16", "uint16"]))
     assert [found.verdict for found in report.types] == ["unsupported", "conforms"]
     assert "bfloat16 is not supported" in report.types[0].words
     assert not report.failed
@@ -294,7 +295,7 @@ def test_runtime_that_refuses_every_call_is_abandoned(monkeypatch):
     monkeypatch.setattr(Session, "ask", counted)
     report, _ = judged_anew("refuses_bfloat16", "bfloat16")
     assert report.types[0].verdict == "unsupported"
-    every = sum(request.count for request, _ in chosen_triples.plan(campaign.machine_types(["bfloat16"])[0]))
+    every = sum(request.count for request, _ in chosen_triples.plan(machine_types(["bfloat16"])[0]))
     assert asked < every / 2
 
 
@@ -322,7 +323,7 @@ def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
 
 
 def test_a_run_that_compares_nothing_is_a_failure(monkeypatch):
-    monkeypatch.setattr(campaign, "plan", lambda *_: iter(()))
+    monkeypatch.setattr(local_judge, "plan", lambda *_: iter(()))
     report, classes = judged_anew("right")
     assert report.failed
     assert report.compared == 0
@@ -336,7 +337,7 @@ def test_a_runtime_that_supports_nothing_is_a_failure():
 
 
 def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
-    etype = campaign.machine_types(["int8"])[0]
+    etype = machine_types(["int8"])[0]
     values = np.arange(4, dtype=np.uint8)
     # Put back, a class that is taken out would come last: tables that are kept number them in their order.
     every = load_oracle().CLASSES
@@ -351,4 +352,4 @@ def test_an_oracle_of_another_specification_is_refused():
 
     another = CheckedOperator(load_spec(), SimpleNamespace(SPEC_DIGEST="0" * 64))
     with pytest.raises(UserError, match="sonnx-clip generate"):
-        run_campaign("sonnx", ["int8"], of=another)
+        run_campaign(CheckOptions("sonnx", ["int8"], of=another))

@@ -14,13 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import campaign
+from sonnx_clip.conform import campaign, local_judge
 from sonnx_clip.conform import few_calls as few
+from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.chosen_triples import LONG
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.form_words import dependences
 from sonnx_clip.conform.judge_forms import form_plan
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes import model_command
@@ -69,15 +71,15 @@ def brief(monkeypatch):
                 left -= {request.layout}
                 yield request, table
 
-    monkeypatch.setattr(campaign, "calls_if_few", calls)
+    monkeypatch.setattr(local_judge, "few_calls", calls)
     forms = "sonnx_clip.conform.judge_forms"
     monkeypatch.setattr(f"{forms}.opsets_of_this_clip", lambda: (13,))
-    whole_forms = campaign.judge_forms.__globals__["covering"]
+    whole_forms = local_judge.judge_forms.__globals__["covering"]
     monkeypatch.setattr(f"{forms}.covering", lambda forms: whole_forms(forms)[:2])
 
 
 def judged(fault, mark, dtype="int16", *, limits=LIMITS):
-    (report,) = campaign.run_campaign(named(fault, mark), [dtype], limits=limits).types
+    (report,) = campaign.run_campaign(CheckOptions(named(fault, mark), [dtype], limits=limits)).types
     return report, {found.id: found for found in report.classes}
 
 
@@ -86,7 +88,7 @@ def judged(fault, mark, dtype="int16", *, limits=LIMITS):
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])
 def test_few_calls_reach_every_class_and_shape(dtype):
-    (etype,) = campaign.machine_types([dtype])
+    (etype,) = machine_types([dtype])
     seen, calls, lengths = set(), 0, set()
     for request, table in few.few_calls(etype):
         indices = (request.starts[:, None] + np.arange(request.length)) % len(request.pool)
@@ -101,14 +103,14 @@ def test_few_calls_reach_every_class_and_shape(dtype):
 
 
 def test_every_x_of_16_bits_is_in_a_call():
-    (etype,) = campaign.machine_types(["float16"])
+    (etype,) = machine_types(["float16"])
     request, _ = next(few.few_calls(etype))
     assert len(request.pool) == 2**16 < request.length
 
 
 @pytest.mark.parametrize("dtype", ["int16", "int64", "float32"])
 def test_few_calls_of_a_form_reach_what_many_reach(dtype):
-    (etype,) = campaign.machine_types([dtype])
+    (etype,) = machine_types([dtype])
 
     def classes(form, **options):
         found, calls = set(), 0
@@ -270,7 +272,7 @@ def test_a_wrong_value_is_found_with_a_line_that_repeats_it(mark):
 
 @pytest.mark.usefixtures("brief")
 def test_deviation_in_some_forms_depends_on_the_form(mark):
-    report = campaign.run_campaign(named("wrong_with_constants", mark), ["int16"])
+    report = campaign.run_campaign(CheckOptions(named("wrong_with_constants", mark), ["int16"]))
     assert {c.id: c.verdict for c in report.types[0].classes}["high_ordinary"] == "depends"
     assert "violates with bounds as" in dependences(report)[0].text
 
@@ -344,7 +346,7 @@ def test_the_program_of_the_page_is_judged(monkeypatch):
     words = shlex.split(arguments[arguments.index("--onnx-cmd") + 1])
     assert words[0] == "python"
     name = f"onnx-cmd:{shlex.join([sys.executable, *words[1:]])}"
-    (report,) = campaign.run_campaign(name, ["int8"]).types
+    (report,) = campaign.run_campaign(CheckOptions(name, ["int8"])).types
     assert report.verdict == "conforms", report.words
 
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform import campaign, judge_forms
+from sonnx_clip.conform import judge_forms, local_judge
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.form_words import dependences, form_lines, refusals, told_of_forms
 from sonnx_clip.conform.judge_forms import bounds_of, form_plan
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import print_report, reproducers
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.root.errors import UserError
@@ -206,14 +207,14 @@ def test_a_type_that_is_refused_as_it_is_asked_by_default_is_judged_in_other_for
 
 def test_forms_in_which_nothing_was_asked_fail(monkeypatch):
     monkeypatch.setattr(judge_forms, "form_plan", lambda *_, **__: iter(()))
-    report = run_campaign("tests.meta.planted_forms:right", ["int16"])
+    report = run_campaign(CheckOptions("tests.meta.planted_forms:right", ["int16"]))
     assert report.failed
     assert {form.verdict for form in report.types[0].forms} == {"unreached"}
 
 
 def test_no_forms_at_all_fail(monkeypatch):
-    monkeypatch.setattr(campaign, "judge_forms", lambda *_: ((), False))
-    report = run_campaign("tests.meta.planted_forms:right", ["int16"])
+    monkeypatch.setattr(local_judge, "judge_forms", lambda *_: ((), False))
+    report = run_campaign(CheckOptions("tests.meta.planted_forms:right", ["int16"]))
     assert report.failed
     assert set(form_lines(report)) == {"int16: nothing was compared in any form of a model"}
 
@@ -221,12 +222,12 @@ def test_no_forms_at_all_fail(monkeypatch):
 def test_without_onnx_one_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sonnx_clip.runtimes.opsets", None)
     with pytest.raises(UserError, match="environment: models cannot be made") as told:
-        run_campaign("tests.meta.planted_forms:right", ["int16"])
+        run_campaign(CheckOptions("tests.meta.planted_forms:right", ["int16"]))
     assert "pip install" in told.value.todo
 
 
 def test_a_function_that_opens_no_models_has_no_forms():
-    report = run_campaign("tests.meta.planted:right", ["int16"])
+    report = run_campaign(CheckOptions("tests.meta.planted:right", ["int16"]))
     assert report.types[0].forms is None
     assert not report.failed
     assert list(form_lines(report)) == []

@@ -8,6 +8,7 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.form_words import dependences, refusals
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.find_runtime import find_model_runtime
 from sonnx_clip.runtimes.limits import LIMITS, Limits
@@ -20,7 +21,7 @@ HERE = "tests.meta.planted_openers"
 
 @cache
 def judged(name, dtype="int16", limits=LIMITS):
-    report = run_campaign(f"onnx:{HERE}:{name}", [dtype], limits=limits)
+    report = run_campaign(CheckOptions(f"onnx:{HERE}:{name}", [dtype], limits=limits))
     return report, {c.id: c.verdict for c in report.types[0].classes}
 
 

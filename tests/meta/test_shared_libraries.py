@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.limits import Limits
@@ -40,14 +41,14 @@ def abi(folder, symbol, operands=USUAL, more="", etype="int16"):
 
 
 def judged(library, file, limits=Limits(call=0.5)):  # noqa: B008 - it is frozen
-    (report,) = run_campaign(f"so[{file}]:{library}", ["int16"], limits=limits).types
+    (report,) = run_campaign(CheckOptions(f"so[{file}]:{library}", ["int16"], limits=limits)).types
     return report, {found.id: found for found in report.classes}
 
 
 @pytest.mark.nightly
 def test_our_own_kernels_conform_in_every_type(tmp_path):
     library = built(tmp_path, sorted(repo_file("generated/c").glob("*.c")))
-    report = run_campaign(f"so[{repo_file('harness/clip.toml')}]:{library}")
+    report = run_campaign(CheckOptions(f"so[{repo_file('harness/clip.toml')}]:{library}"))
     assert {found.type: found.verdict for found in report.types} == dict.fromkeys(TYPES, "conforms")
     assert report.runtime_version == "libplanted.so by clip.toml"
 
@@ -136,7 +137,7 @@ def test_hanging_runtime_is_stopped_and_reported(library, tmp_path):
 
 
 def test_a_type_without_a_function_is_unsupported(library, tmp_path):
-    found = run_campaign(f"so[{abi(tmp_path, 'right')}]:{library}", ["uint16"]).types[0]
+    found = run_campaign(CheckOptions(f"so[{abi(tmp_path, 'right')}]:{library}", ["uint16"])).types[0]
     assert (found.verdict, found.words) == (
         "unsupported", "Unsupported: the file names no function for uint16",
     )  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 
 from sonnx_clip import RestrictionError
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import c, load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
@@ -111,6 +112,6 @@ def test_the_flags_hold_no_fast_math():
 
 @pytest.mark.parametrize("dtype", ["uint16", "float16", "float64"])
 def test_as_a_runtime_it_conforms_to_the_bit(dtype):
-    report = run_campaign("sonnx-c", [dtype], policy="strict")
+    report = run_campaign(CheckOptions("sonnx-c", [dtype], policy="strict"))
     assert {klass.verdict for found in report.types for klass in found.classes} == {"conforms"}
     assert "-O3" in report.runtime_version

@@ -12,6 +12,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import CheckedOperator
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from tests.toy.toys import FOLDER
 
@@ -40,7 +41,7 @@ WRONG = [
 
 
 def checked(toy: Toy, runtime: str, *types: str) -> Report:
-    return run_campaign(runtime, types, of=CheckedOperator(toy.spec, toy.oracle()))
+    return run_campaign(CheckOptions(runtime, types, of=CheckedOperator(toy.spec, toy.oracle())))
 
 
 def by_command(spec: Path, *options: object) -> subprocess.CompletedProcess[str]:
@@ -161,4 +162,4 @@ def test_generated_files_of_another_specification_are_refused(toy: Toy) -> None:
     oracle = toy.oracle()
     oracle.SPEC_DIGEST = "0" * 64
     with pytest.raises(UserError, match=r"generated/ is not that of (relu|max)\.yaml"):
-        run_campaign("numpy", of=CheckedOperator(toy.spec, oracle))
+        run_campaign(CheckOptions("numpy", of=CheckedOperator(toy.spec, oracle)))

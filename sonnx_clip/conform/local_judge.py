@@ -1,0 +1,169 @@
+"""Judges units on this machine: makes the calls of each in a process of its own, and counts the results."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.conform.chosen_triples import plan
+from sonnx_clip.conform.describe import Describer
+from sonnx_clip.conform.few_calls import FEW_CALLS, STRIDED, few_calls, reaching
+from sonnx_clip.conform.judge_forms import judge_forms
+from sonnx_clip.conform.levels import calls_of, size_of
+from sonnx_clip.conform.results import UnitResult
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
+from sonnx_clip.conform.tally import Tally
+from sonnx_clip.root.terminal import duration
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.results import Known
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.worker import Worker
+
+_SAMPLE = 16  # calls of a request whose form was always refused
+_FIRST, _THEN = 5.0, 60.0  # seconds before the first report of progress, and between two
+_SLOW = 60.0  # seconds left, below which progress is not reported
+
+
+class LocalJudge:
+    """Judges units in threads of this process, each with the runtime in a process of its own.
+
+    Args:
+        options: of the check.
+        jobs: how many units are judged at once.
+        on_pace: called with the progress of each slow unit.
+    """
+
+    def __init__(
+        self, options: CheckOptions, jobs: int = 1, on_pace: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.places, self._of, self._calls, self._on_pace = jobs, options.of, options.calls, on_pace
+        self._workers: set[Worker] = set()
+        self._lock, self._stopped = threading.Lock(), False
+
+    def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
+        """The result of a unit, and the seconds that it took."""
+        began = time.monotonic()
+        return self._judge(unit, known), time.monotonic() - began
+
+    def stop(self) -> None:
+        """End every process."""
+        with self._lock:
+            self._stopped = True
+            for worker in self._workers:
+                worker.kill()
+
+    def _judge(self, unit: Unit, known: Known) -> UnitResult:
+        etype, forms_only = self._of.spec.element_type(unit.etype), unit.chunk is not None
+        unopened: tuple[Verdict, str] | None = None
+        try:
+            try:
+                session = Session(
+                    unit.runtime, etype.id, unit.limits, models_only=forms_only, node=self._of.node
+                )
+            except UnsupportedError as error:
+                unopened = "unsupported", str(error)
+                if not error.opens_models or not unit.first:
+                    return UnitResult(version=error.version, unopened=unopened)
+                session = Session(unit.runtime, etype.id, unit.limits, models_only=True)
+        except RuntimeDiedError as error:
+            return UnitResult(version=unit.runtime, unopened=("crashed", f"{error} while it was opened"))
+        worker = session.worker
+        worker.few = worker.few or unit.few_calls
+        with self._lock:
+            self._workers.add(worker)
+            if self._stopped:
+                worker.kill()
+        try:
+            found: dict[str, Any] = {"models": bool(worker.models), "unopened": unopened}
+            stopped = None
+            if unopened is None and not forms_only:
+                tally = Tally(etype, unit.policy, Describer(etype, session, self._of), self._of, known)
+                stopped = self._count(session, tally, etype, unit)
+                found |= {"tally": tally.state(), "unasked": () if worker.strides else (STRIDED,)}
+                found |= {"stopped": stopped, "longest": worker.entries, "few": worker.few}
+            if worker.models and stopped is None and (unit.first or forms_only):
+                forms, over = judge_forms(session, etype, unit.policy, unit.forms, unit.chunk)
+                found |= {"forms": forms, "forms_stopped": over}
+            left = 0
+            with suppress(RuntimeDiedError):
+                left = worker.end()
+            return UnitResult(version=worker.version, remarks=tuple(session.remarks), left=left, **found)
+        finally:
+            with self._lock:
+                self._workers.discard(worker)
+            worker.close()
+
+    def _count(
+        self, session: Session, tally: Tally, etype: ElementType, unit: Unit
+    ) -> tuple[Verdict, str] | None:
+        """Make all calls, and count their results; why it ended early, if it did."""
+        worker = session.worker
+        number = FEW_CALLS if worker.few else size_of(etype, unit.part)
+        pace = Pace(unit.name, number, "the forms of a model" if worker.models else None, self._on_pace)
+        worker.on_call = pace.at
+        try:
+            if not unit.first:
+                calls = calls_of(etype, unit.part, self._calls.lengths)
+            elif worker.few:
+                calls = few_calls(etype)
+            else:
+                calls = (self._calls.first or plan)(etype, self._of)
+            for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
+                if tally.refuses(request):
+                    for piece in session.ask(*sample(request, table, _SAMPLE)):
+                        tally.add(*piece)
+                    if tally.refuses(request):
+                        continue
+                for piece in session.ask(request, table):
+                    tally.add(*piece)
+                pace.answered(request.count)
+        except GaveUpError as error:
+            return "crashed", str(error)
+        except EnvironmentFaultError as error:
+            return "environment", str(error)
+        return None
+
+
+class Pace:
+    """Reports the progress of a slow unit, from the number of calls that have returned.
+
+    Args:
+        name: of the unit: ``float32``.
+        calls: about how many calls it has.
+        more: what comes after them; None if nothing does.
+        report: called with a sentence soon after the start of a slow unit, and then once a minute.
+        clock: seconds by the clock.
+    """
+
+    def __init__(
+        self, name: str, calls: int, more: str | None, report: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._name, self._calls, self._report, self._clock = name, calls, report, clock
+        self._more = f", and then {more}" if more else ""
+        self._began = self._reported = clock()
+        self._wait, self._before = _FIRST, 0
+
+    def at(self, call: int) -> None:
+        """So many calls of the current request have returned."""
+        now, done = self._clock(), self._before + call
+        if done <= 0 or now - self._reported < self._wait:
+            return
+        left = max(0, self._calls - done) * (now - self._began) / done
+        if left >= _SLOW:
+            self._reported, self._wait = now, _THEN
+            calls = f"{done:,} of about {self._calls:,} calls"
+            self._report(f"{self._name}: {calls}, about {duration(left)} left{self._more}")
+
+    def answered(self, calls: int) -> None:
+        """All calls of a request have returned."""
+        self._before += calls
+        self.at(0)

@@ -1,0 +1,139 @@
+"""The options of a check, and its units: parts of the calls in one element type.
+
+The calls of a unit are made in a process of their own, since a runtime may keep something between calls. A
+unit holds all that is needed to judge it, so any machine can; its digest names its result in a store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
+from sonnx_clip.conform.judge_forms import chunks_of_all
+from sonnx_clip.conform.levels import LENGTHS_OF_A_PART, Level, kinds_of
+from sonnx_clip.root.files import digest_of_parts
+from sonnx_clip.runtimes.limits import LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.conform.levels import Calls
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.model_forms import Choice
+
+FIRST = "chosen"
+"""The first unit of each element type: its result decides whether the others are judged."""
+
+_FORMS = "forms-"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A part of the calls in an element type; the fields that `CheckOptions` has too are described there."""
+
+    runtime: str
+    identity: str
+    etype: str
+    part: str
+    policy: Policy = "default"
+    limits: Limits = LIMITS
+    forms: Choice = "default"
+    few_calls: bool = False
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the first unit of its element type."""
+        return self.part == FIRST
+
+    @property
+    def chunk(self) -> int | None:
+        """The number of its chunk of the forms of a model; None if it has other calls."""
+        return int(self.part.removeprefix(_FORMS)) if self.part.startswith(_FORMS) else None
+
+    @property
+    def name(self) -> str:
+        """Its name for people: ``float32``, ``float32 random-3``."""
+        return self.etype if self.first else f"{self.etype} {self.part}"
+
+    @property
+    def digest(self) -> str:
+        """A digest of all fields."""
+        return digest_of_parts(
+            part for one in fields(self) for part in (one.name, repr(getattr(self, one.name)))
+        )
+
+
+@dataclass(frozen=True)
+class WhichCalls:
+    """The calls of a check.
+
+    Args:
+        first: those of the first unit of an element type; None for the plan of the level quick.
+        kinds: the kinds of further parts of a level, and how many of each there are.
+        lengths: how many lengths a part of the kind ``lengths`` has.
+    """
+
+    first: Callable[[ElementType, CheckedOperator], Calls] | None = None
+    kinds: Callable[[ElementType, Level], Sequence[tuple[str, int]]] = kinds_of
+    lengths: int = LENGTHS_OF_A_PART
+
+
+WHICH_CALLS = WhichCalls()
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The runtime to check, and how.
+
+    Args:
+        runtime: a name of `RUNTIMES`, or ``module:function``.
+        types: ids of element types; all that NumPy has, if empty.
+        policy: ``strict`` keeps only the latitude that is always granted.
+        limits: on the time of a call and of the import.
+        require: ids of element types that the runtime must support; they are judged in any case.
+        forms: of a runtime that opens models: forms that cover every pair of values of two axes, or all.
+        level: how much is compared.
+        few_calls: whether few calls are made at any level, as for a runtime that starts a program for each.
+        of: the operator.
+        calls: the calls; a store and a remote judge expect the default.
+        identity: a digest of the runtime, the checker and the machine; empty without a store.
+    """
+
+    runtime: str
+    types: Sequence[str] = ()
+    policy: Policy = "default"
+    limits: Limits = LIMITS
+    require: Sequence[str] = ()
+    forms: Choice = "default"
+    level: Level = "quick"
+    few_calls: bool = False
+    of: CheckedOperator = field(default_factory=clip_operator)
+    calls: WhichCalls = WHICH_CALLS
+    identity: str = ""
+
+    @cached_property
+    def element_types(self) -> tuple[ElementType, ...]:
+        """The element types to judge; UserError if one is not known."""
+        required = [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
+        return tuple(machine_types([*self.types, *required] if self.types else (), self.of))
+
+    @cached_property
+    def units(self) -> dict[str, tuple[Unit, ...]]:
+        """The units of each element type, in the order in which their results are added up."""
+        return {etype.id: tuple(self._units(etype)) for etype in self.element_types}
+
+    @property
+    def every_unit(self) -> list[Unit]:
+        """The units of all element types."""
+        return [unit for units in self.units.values() for unit in units]
+
+    def _units(self, etype: ElementType) -> list[Unit]:
+        kinds = self.calls.kinds(etype, self.level)
+        parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
+        if self.forms == "all":
+            parts += [f"{_FORMS}{n}" for n in range(chunks_of_all())]
+        given = self.policy, self.limits, self.forms, self.few_calls
+        return [Unit(self.runtime, self.identity, etype.id, part, *given) for part in parts]
