@@ -1,4 +1,4 @@
-"""Says beside the verdicts what was compared, and what no verdict of a run can speak of."""
+"""What a run compared, and its blind spots, in two sentences."""
 
 from __future__ import annotations
 
@@ -20,89 +20,90 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.levels import Level
 
+    Parts = tuple[list[str], list[str]]  # what was compared, and what is not seen
+
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
 _HIGHEST_RANK = max(found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length)
 _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
+_RANKS = f"ranks above {_HIGHEST_RANK}"
+_THREE_TRAITS = "what three traits of a form of a model bring about together"
 
 
 def scope(
-    types: Sequence[TypeReport],
-    of: CheckedOperator | None = None,
-    level: Level = "quick",
-    *,
+    types: Sequence[TypeReport], of: CheckedOperator | None = None, level: Level = "quick", *,
     few_calls: bool = False,
-) -> tuple[str, str]:
+) -> tuple[str, str]:  # fmt: skip
     """What was compared in some element types, and what is not seen by it, each as a sentence.
 
     Args:
         types: the reports on them.
         of: the operator; Clip by default.
-        level: how much was asked.
+        level: of the check.
         few_calls: whether few calls were asked for, whatever the runtime is.
     """
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     if of is not None and not of.is_clip:
-        return _scope_of_another(types, bits, of)
-    if any(one.few for one in types):
-        return _scope_of_few(types, bits, asked_for=few_calls)
+        parts, unseen = _of_another(types, bits, of)
+    elif any(one.few for one in types):
+        parts, unseen = _of_few(types, bits, asked_for=few_calls)
+    else:
+        parts, unseen = _of_all(types, bits, level)
+    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+
+
+def _of_all(types: Sequence[TypeReport], bits: set[str], level: Level) -> Parts:
     unasked = dict.fromkeys(words for one in types for words in one.unasked)
-    layouts = "every shape" if unasked else "every layout"
-    parts = ["every triple of special values", f"every class and each special bound in {layouts}"]
-    parts += ["random triples"]
-    parts += ["every triple of 8 bits"] if "8" in bits else []
-    parts += ["every X of 16 bits under 24 pairs of bounds"] if "16" in bits else []
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
-    parts += [_lengths(longest), *more_words(level, bits)]
-    unseen = ["one unusual X"] if bits & {"32", "64"} else []
-    unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
-    unseen += ["one unusual pair of bounds in one layout", *unasked]
-    calls = max((one.calls for one in types), default=0)
-    short, of_a_process = _SHORT - 1, f"of a type than were made here ({calls:,})"
+    layouts = "every shape" if unasked else "every layout"
+    parts = [
+        "every triple of special values",
+        f"every class and each special bound in {layouts}",
+        "random triples",
+        *(["every triple of 8 bits"] if "8" in bits else []),
+        *(["every X of 16 bits under 24 pairs of bounds"] if "16" in bits else []),
+        _lengths(longest), *more_words(level, bits),
+    ]  # fmt: skip
+    short, of_a_process = _SHORT - 1, f"of a type than were made here ({_calls(types)})"
     if level != "quick":
         short, of_a_process = EVERY_LENGTH, "than one unit makes of a process"
-    unseen += [
+    unseen = [
+        *(["one unusual X"] if bits & {"32", "64"} else []),
+        *(["one unusual pair of bounds"] if bits - {"8"} else []),
+        "one unusual pair of bounds in one layout",
+        *unasked,
         f"one unusual length above {min(longest, short):,} or any above {longest:,}",
         f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
-        f"ranks above {_HIGHEST_RANK}",
+        _RANKS,
         f"what begins after more calls {of_a_process}",
         "writes elsewhere than into X and the bounds (of a library: over 4,096 bytes from the result)",
     ]
-    forms = max((one.served_forms for one in types), key=len, default=())
-    if forms:
-        every = every_value([found.form for found in forms])
-        parts += [f"{len(forms)} forms of a model under the same chosen bounds ({every})"]
-        unseen += ["other constant bounds", "models of more nodes", "other threads, other processors"]
-        if len(forms) <= _PAIRWISE:
-            unseen += ["what three traits of a form of a model bring about together"]
-    else:
-        unseen += ["other forms of a model, other threads, other processors"]
-    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+    number, values = _forms(types)
+    if not number:
+        return parts, [*unseen, "other forms of a model, other threads, other processors"]
+    parts += [f"{number} forms of a model under the same chosen bounds ({values})"]
+    unseen += ["other constant bounds", "models of more nodes", "other threads, other processors"]
+    return parts, unseen + ([_THREE_TRAITS] if number <= _PAIRWISE else [])
 
 
-def _scope_of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator) -> tuple[str, str]:
-    """The same of another operator than Clip."""
+def _of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator) -> Parts:
     operands = " and ".join(of.node.called)
     parts = [f"special values of {operands}, all together, and in every layout", "random ones"]
     parts += [f"all 8-bit values of {operands}"] if "8" in bits else []
-    parts += [_lengths(LONG)]
-    calls = max((one.calls for one in types), default=0)
     unseen = ["one unusual value"] if bits - {"8"} else []
     unseen += ["tensors of different shapes"] if of.tensors > 1 else []
-    unseen += ["a length with other bounds than the few of its calls", f"ranks above {_HIGHEST_RANK}"]
-    unseen += [f"what begins after more calls of a type than were made here ({calls:,})"]
-    unseen += ["other forms of a model, other threads, other processors"]
-    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+    unseen += ["a length with other bounds than the few of its calls", _RANKS]
+    unseen += [f"what begins after more calls of a type than were made here ({_calls(types)})"]
+    return [*parts, _lengths(LONG)], [*unseen, "other forms of a model, other threads, other processors"]
 
 
-def _scope_of_few(types: Sequence[TypeReport], bits: set[str], *, asked_for: bool) -> tuple[str, str]:
-    """The same of a runtime of which few calls were made: that was asked for, or each started a program."""
+def _of_few(types: Sequence[TypeReport], bits: set[str], *, asked_for: bool) -> Parts:
+    """Of a runtime of which few calls were made: that was asked for, or each started a program."""
     every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
     lengths = ", ".join(map(str, FEW_LENGTHS))
     parts = [f"{every}, in one call under each chosen pair of bounds (they reach every class)"]
     parts += [f"{FEW_OF_A_SHAPE} calls of every shape", f"one call of each of the lengths {lengths}"]
-    unseen = ["any other pair of bounds, or value beside these bounds", "any other length"]
-    unseen += [f"ranks above {_HIGHEST_RANK}"]
+    unseen = ["any other pair of bounds, or value beside these bounds", "any other length", _RANKS]
     unseen += ["one unusual X"] if bits & {"32", "64"} else []
     unseen += dict.fromkeys(words for one in types for words in one.unasked)
     if asked_for:
@@ -111,16 +112,24 @@ def _scope_of_few(types: Sequence[TypeReport], bits: set[str], *, asked_for: boo
         unseen += ["what a process does in its second call: each call had a process of its own"]
         unseen += ["what it writes or reads past its memory, unless it dies of it"]
     unseen += ["models of more nodes", "other threads, other processors"]
+    number, values = _forms(types)
+    if number:
+        parts += [f"{number} forms of a model under fewer of these pairs ({values})"]
+        unseen += [_THREE_TRAITS]
+    return parts, unseen
+
+
+def _calls(types: Sequence[TypeReport]) -> str:
+    return f"{max((one.calls for one in types), default=0):,}"
+
+
+def _forms(types: Sequence[TypeReport]) -> tuple[int, str]:
     forms = max((one.served_forms for one in types), key=len, default=())
-    if forms:
-        every = every_value([found.form for found in forms])
-        parts += [f"{len(forms)} forms of a model under fewer of these pairs ({every})"]
-        unseen += ["what three traits of a form of a model bring about together"]
-    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+    return len(forms), every_value([found.form for found in forms]) if forms else ""
 
 
 def _lengths(longest: int) -> str:
-    """The lengths of which calls were made, of a runtime that takes so many entries at most."""
+    """The lengths of the calls, of a runtime that takes so many entries at most."""
     if longest >= LONG:
         return f"calls of every length below {_SHORT}, of some up to 2,049, and of {LONG:,}"
     if longest < _SHORT:

@@ -1,11 +1,11 @@
-"""What a report says of forms of a model: for `sonnx-clip check`, and for the page of evidence."""
+"""The forms of a model in words: for `sonnx-clip check`, and for the page of evidence."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.verdicts import by_form, worst
@@ -14,10 +14,11 @@ from sonnx_clip.runtimes.model_forms import described
 from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, FormReport, Report, TypeReport, Verdict
+    from sonnx_clip.conform.check_report import Deviation, FormReport, Report, Verdict
 
+_V = TypeVar("_V")
 _LONGEST = 400  # characters of a refusal that are shown
 
 
@@ -39,6 +40,11 @@ class Depends:
     first: Deviation | None
     form: str
 
+    @property
+    def where(self) -> str:
+        """The places in words."""
+        return "; ".join(f"{etype} {', '.join(ids)}" for etype, ids in self.places.items())
+
 
 def dependences(report: Report) -> list[Depends]:
     """All of them; those in which a form fails come first."""
@@ -47,7 +53,7 @@ def dependences(report: Report) -> list[Depends]:
         for id_, pairs in by_form(one).items():
             verdicts = [verdict for _, verdict in pairs]
             if len(set(verdicts)) > 1:
-                text = _told([form for form, _ in pairs], verdicts)
+                text = _verdicts([form for form, _ in pairs], verdicts)
                 shown = next(form for form, verdict in pairs if verdict == worst(verdicts))
                 failing = bool(FAILING & set(verdicts))
                 new = Depends(text, failing, {}, shown.deviations.get(id_), str(shown.form))
@@ -55,11 +61,10 @@ def dependences(report: Report) -> list[Depends]:
     return sorted(found.values(), key=lambda one: not one.failing)
 
 
-def _told(served: Sequence[FormReport], verdicts: Sequence[Verdict]) -> str:
-    """``violates with bounds as initializers, else conforms``: the most frequent verdict is the other one."""
+def _verdicts(served: Sequence[FormReport], verdicts: Sequence[Verdict]) -> str:
+    """``violates with bounds as initializers, else conforms``: the most frequent verdict comes last."""
     usual = Counter(verdicts).most_common(1)[0][0]
-    every = [found.form for found in served]
-    parts = []
+    every, parts = [found.form for found in served], []
     for verdict in dict.fromkeys(v for v in verdicts if v != usual):
         some = [form for form, v in zip(every, verdicts, strict=True) if v == verdict]
         parts.append(f"{verdict} with {described(some, every)}")
@@ -67,36 +72,36 @@ def _told(served: Sequence[FormReport], verdicts: Sequence[Verdict]) -> str:
 
 
 def refusals(report: Report) -> dict[str, list[str]]:
-    """What is refused in some forms, and in which words, with the element types of which it holds."""
-    found: dict[str, list[str]] = {}
+    """The words of each refusal of some forms, whatever numbers are in them, with the element types."""
+    lines: list[tuple[str, str]] = []
     for one in report.types:
-        if one.served_forms:
-            for forms in _by_words(one).values():
-                some = described([f.form for f in forms], [f.form for f in one.forms or ()])
-                words = printable(" ".join((forms[0].words or "").split()), _LONGEST)
-                found.setdefault(f"with {some}: {words}", []).append(one.type)
-    return found
+        refused = [form for form in one.forms or () if form.verdict == "refused"]
+        by_words = grouped((re.sub("[0-9]+", "", form.words or ""), form) for form in refused)
+        for forms in by_words.values() if one.served_forms else ():
+            some = described([f.form for f in forms], [f.form for f in one.forms or ()])
+            words = printable(" ".join((forms[0].words or "").split()), _LONGEST)
+            lines.append((f"with {some}: {words}", one.type))
+    return grouped(lines)
 
 
-def _by_words(one: TypeReport) -> dict[str, list[FormReport]]:
-    """The forms that are refused, by the words, whatever numbers stand in them."""
-    found: dict[str, list[FormReport]] = {}
-    for form in one.forms or ():
-        if form.verdict == "refused":
-            found.setdefault(re.sub("[0-9]+", "", form.words or ""), []).append(form)
+def grouped(pairs: Iterable[tuple[str, _V]]) -> dict[str, list[_V]]:
+    """The values of each key, in order."""
+    found: dict[str, list[_V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
     return found
 
 
 def form_lines(report: Report) -> Iterator[str]:
-    """The last word on the forms: how many were compared, and whether they agree."""
+    """How many forms were compared, and whether they agree."""
     judged = [one for one in report.types if one.forms is not None and one.served_forms]
     for one in report.types:
         if one.forms is not None and one.compared and not any(form.compared for form in one.forms):
             yield f"{one.type}: nothing was compared in any form of a model"
     if not judged:
         return
-    numbers = sorted({len(one.served_forms) for one in judged})
-    number = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    numbers = {len(one.served_forms) for one in judged}
+    number = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
     differ = list(dict.fromkeys(etype for found in dependences(report) for etype in found.places))
     agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
     better = [
@@ -107,10 +112,9 @@ def form_lines(report: Report) -> Iterator[str]:
 
 
 def told_of_forms(report: Report) -> Iterator[str]:
-    """All that is said of forms, a line each, without deviations."""
+    """All lines on forms, without deviations."""
     for one in dependences(report):
-        places = "; ".join(f"{etype} {', '.join(ids)}" for etype, ids in one.places.items())
-        yield f"depends on the form, {places}: {one.text}"
+        yield f"depends on the form, {one.where}: {one.text}"
     for words, types in refusals(report).items():
         yield f"refused in {', '.join(types)}, models {words}"
     yield from form_lines(report)

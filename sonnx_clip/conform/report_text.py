@@ -1,7 +1,7 @@
 """A report of the checker for people, which `sonnx-clip check` prints.
 
-Deviations with one cause are one block, with a reproducer, a line of Python; `reproducers` has a line for
-each class and element type, as a shell script.
+Deviations with one cause are one block with one reproducer, a line of Python; `reproducers` has all of them,
+as a shell script.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS
-from sonnx_clip.conform.form_words import dependences, form_lines, refusals
+from sonnx_clip.conform.form_words import dependences, form_lines, grouped, refusals
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.language.values import decode
@@ -22,7 +22,7 @@ from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rich.console import Console
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     )
     from sonnx_clip.spec import Spec
 
+    Found = list[tuple[TypeReport, ClassReport, Deviation]]
+
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
     "acceptable": ("~", "yellow"),
@@ -48,7 +50,7 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "environment": ("e", "bold red"),
     "unfinished": ("u", "bold red"),
 }
-"""The sign of each verdict in a table, and how a terminal shows it."""
+"""The sign of each verdict in a table, and its style on a terminal."""
 LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
 """Verdicts whose words are not their ids."""
 _RAISES = "x"
@@ -68,37 +70,46 @@ def print_report(
         spec: the specification of the operator; that of Clip by default.
     """
     spec = spec or load_spec()
-    whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
+
+    def say(text: str, **options: bool) -> None:
+        console.print(text, **{"soft_wrap": True, "highlight": False, **options})  # type: ignore[arg-type]
+
     if len(report.types) == 1:
-        console.print(f"[bold]{escape(report.runtime_version)}[/], {report.types[0].type}", soft_wrap=True)
+        say(f"[bold]{escape(report.runtime_version)}[/], {report.types[0].type}")
         for line in _verdicts(report.types[0], console.width):
-            console.print(line, highlight=False)
+            say(line, soft_wrap=False)
     else:
-        console.print(f"[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
+        say(f"[bold]{escape(report.runtime_version)}[/]: class by element type")
         console.print(_table(report, spec))
-        console.print(f"[dim]{_legend(report)}[/]", soft_wrap=True, highlight=False)
+        shown = {_sign(found, one)[0] for found in report.types for one in found.classes}
+        words = {**_words(), _RAISES: "violates by raising alone: no value is wrong"}
+        say(f"[dim]{'  '.join(f'{sign} {text}' for sign, text in words.items() if sign in shown)}[/]")
     console.print()
     pasted = repro is None
     for line in (*_unusual(report, pasted=pasted), *_deviations(report, spec, pasted=pasted)):
-        console.print(line, soft_wrap=True, highlight=False)
+        say(line)
     if repro is not None:
-        console.print(f"reproducers: sh {repro}", soft_wrap=True, highlight=False, markup=False)
+        say(f"reproducers: sh {repro}", markup=False)
     for line in (*behaviour(report), *form_lines(report), *report.scope, summary(report)):
-        console.print(line, soft_wrap=whole, highlight=False, markup=False)
+        say(line, soft_wrap=not console.is_terminal, markup=False)  # a terminal wraps between words
 
 
-def _verdicts(found: TypeReport, width: int) -> Iterator[str]:
-    """The classes of one element type by verdict, the worst first."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for one in found.classes:
-        names.setdefault(_sign(found, one), []).append(one.id)
-    words = {sign: LEGEND.get(verdict, verdict) for verdict, (sign, _) in reversed(SIGNS.items())}
-    words = {_RAISES: "raises", **words}
-    for sign, style in sorted(names, key=lambda pair: [*words].index(pair[0])):
-        text = f"  {words[sign]:20} {', '.join(names[sign, style])}"
-        first, *more = textwrap.wrap(text, width, subsequent_indent=" " * 23, break_on_hyphens=False)
-        yield f"[{style}]{first[:23]}[/]{escape(first[23:])}"
-        yield from map(escape, more)
+def summary(report: Report) -> str:
+    """The last line: what was judged, how, and with which verdicts."""
+    verdicts = [found.verdict for found in report.types]
+    counts = ", ".join(f"{verdicts.count(v)} {LEGEND.get(v, v)}" for v in SIGNS if v in verdicts)
+    ends = "; nothing was compared" if report.compared == 0 else ""
+    ends += "; unfinished: it was interrupted" if report.unfinished else ""
+    if report.kept:
+        when = " to ".join(sorted({min(report.kept.values()), max(report.kept.values())}))
+        ends += f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when}"
+        ends += " (--again repeats them)"
+    how = f"{report.policy} policy" + ("" if report.level == "quick" else f", {report.level}")
+    seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
+    return (
+        f"{report.runtime_version} ({how}): {counts} of {counted(len(verdicts), 'type')}; "
+        f"{report.compared:,} results compared{seconds}{ends}"
+    )
 
 
 def reproducers(report: Report) -> str:
@@ -108,44 +119,42 @@ def reproducers(report: Report) -> str:
         "# and what is expected. Run it where the runtime is installed: sh FILE",
     ]
     for found in report.types:
-        for c in found.classes:
-            for d in c.deviations:
-                lines.append(f"\n# {found.type}, {c.id}, {d.latitude or d.kind}: {' '.join(d.shown.split())}")
-                lines.append(_repeated(d))
+        every = [(c.id, "", d) for c in found.classes for d in c.deviations]
         for form in found.forms or ():
-            for id_, d in form.deviations.items():
-                shown = " ".join(d.shown.split())
-                lines.append(
-                    f"\n# {found.type}, {id_}, {d.latitude or d.kind}, model with {form.form}: {shown}"
-                )
-                lines.append(_repeated(d))
+            every += [(id_, f", model with {form.form}", d) for id_, d in form.deviations.items()]
+        for id_, where, d in every:
+            lines += [
+                f"\n# {found.type}, {id_}, {d.latitude or d.kind}{where}: {' '.join(d.shown.split())}",
+                command_line(d.reproduce) if d.reproduce else f"# {d.words}",
+            ]
     return "\n".join([*lines, ""])
 
 
-def _repeated(found: Deviation) -> str:
-    return command_line(found.reproduce) if found.reproduce else f"# {found.words}"
+def short_type(etype: str) -> str:
+    """An element type as the head of a narrow column: ``f32``."""
+    name = etype.rstrip("0123456789")
+    return _SHORT[name] + etype.removeprefix(name)
 
 
-def summary(report: Report) -> str:
-    """The last line: what was judged, how, and with which verdicts."""
-    verdicts = [found.verdict for found in report.types]
-    counts = ", ".join(f"{verdicts.count(v)} {LEGEND.get(v, v)}" for v in SIGNS if v in verdicts)
-    nothing = "; nothing was compared" if report.compared == 0 else ""
-    nothing += "; unfinished: it was interrupted" if report.unfinished else ""
-    how = f"{report.policy} policy" + ("" if report.level == "quick" else f", {report.level}")
-    seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
-    return (
-        f"{report.runtime_version} ({how}): {counts} of {counted(len(verdicts), 'type')}; "
-        f"{report.compared:,} results compared{seconds}{nothing}{_kept(report)}"
-    )
+# --- Verdicts -----------------------------------------------------------------------------------------------
 
 
-def _kept(report: Report) -> str:
-    if not report.kept:
-        return ""
-    first, last = min(report.kept.values()), max(report.kept.values())
-    when = first if first == last else f"{first} to {last}"
-    return f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when} (--again repeats them)"
+def _words() -> dict[str, str]:
+    """Signs in words."""
+    return {sign: LEGEND.get(verdict, verdict) for verdict, (sign, _) in SIGNS.items()}
+
+
+def _verdicts(found: TypeReport, width: int) -> Iterator[str]:
+    """The classes of one element type by verdict, the worst first."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in found.classes:
+        names.setdefault(_sign(found, one), []).append(one.id)
+    words = {_RAISES: "raises", **dict(reversed(_words().items()))}
+    for sign, style in sorted(names, key=lambda pair: [*words].index(pair[0])):
+        text = f"  {words[sign]:20} {', '.join(names[sign, style])}"
+        first, *more = textwrap.wrap(text, width, subsequent_indent=" " * 23, break_on_hyphens=False)
+        yield f"[{style}]{first[:23]}[/]{escape(first[23:])}"
+        yield from map(escape, more)
 
 
 def _table(report: Report, spec: Spec) -> Table:
@@ -157,9 +166,8 @@ def _table(report: Report, spec: Spec) -> Table:
     for id_ in (*(c.id for c in spec.classes), "C1", "C3"):
         if any(id_ in classes for classes in by_type):
             cells = zip(report.types, by_type, strict=True)
-            table.add_row(
-                _FORMS.get(id_, id_), *(Text(*_sign(found, classes.get(id_))) for found, classes in cells)
-            )
+            signs = [Text(*_sign(found, classes.get(id_))) for found, classes in cells]
+            table.add_row(_FORMS.get(id_, id_), *signs)
     return table
 
 
@@ -167,129 +175,73 @@ def _sign(found: TypeReport, one: ClassReport | None) -> tuple[str, str]:
     """The sign of a class, and its style; another one where no value was wrong and calls raised instead."""
     if one is None:
         return "", ""
-    if one.verdict == "violates" and one.raised and not one.violating:
-        in_forms = {form.classes.get(one.id) for form in found.served_forms}
-        if "violates" not in in_forms:
-            return _RAISES, SIGNS["violates"][1]
+    wrong = one.violating or "violates" in {form.classes.get(one.id) for form in found.served_forms}
+    if one.verdict == "violates" and one.raised and not wrong:
+        return _RAISES, SIGNS["violates"][1]
     return SIGNS[one.verdict]
 
 
-def _legend(report: Report) -> str:
-    """The signs that occur in the table, in words."""
-    shown = {_sign(found, one)[0] for found in report.types for one in found.classes}
-    words = {sign: LEGEND.get(verdict, verdict) for verdict, (sign, _) in SIGNS.items()}
-    words[_RAISES] = "violates by raising alone: no value is wrong"
-    return "  ".join(f"{sign} {text}" for sign, text in words.items() if sign in shown)
-
-
-def short_type(etype: str) -> str:
-    """An element type as the head of a narrow column: ``f32``."""
-    name = etype.rstrip("0123456789")
-    return _SHORT[name] + etype.removeprefix(name)
-
-
 def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
-    """What is not plain conformity: unsupported and crashed types, and the first deviations."""
-    yield from _whole_types(report)
-    for etype, words in report.unfinished.items():
-        yield f"[bold red]unfinished[/] {etype}: {escape(words)}"
-    shared = [("refused", _shared(report.types, _refused)), ("noticed", _shared(report.types, _noticed))]
-    shared.append(("refused", {f", models {line}": names for line, names in refusals(report).items()}))
-    for word, lines in shared:
-        for line, names in lines.items():
-            yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
-    yield from _depending(report, pasted=pasted)
-
-
-def _whole_types(report: Report) -> Iterator[str]:
-    """What is said of whole element types."""
-    for message, names in _unsupported(report.types).items():
-        yield f"[dim]unsupported[/] {', '.join(names)}: {escape(message)}"
+    """What is said of whole element types, layouts and forms."""
+    unsupported = ((one.words or "", one.type) for one in report.types if one.verdict == "unsupported")
+    for words, types in grouped(unsupported).items():
+        yield f"[dim]unsupported[/] {', '.join(types)}: {escape(words)}"
     for found in report.types:
-        if found.verdict == "crashed":
-            yield f"[bold red]crashed[/] {found.type}: {escape(found.words or '')}"
+        if found.verdict in ("crashed", "environment"):
+            yield f"[bold red]{found.verdict}[/] {found.type}: {escape(found.words or '')}"
             if found.reproduce:
                 yield f"    {escape(command_line(found.reproduce))}"
-        if found.verdict == "environment":
-            yield f"[bold red]environment[/] {found.type}: {escape(found.words or '')}"
         if found.type in report.required and found.verdict == "unsupported":
             yield f"[bold red]required[/] {found.type}: it is not supported"
         unreached = [c.id for c in found.classes if c.verdict == "unreached"]
         if unreached:
             yield f"[bold red]unreached[/] {found.type}: no vector reached {', '.join(unreached)}"
-
-
-def _depending(report: Report, *, pasted: bool) -> Iterator[str]:
-    """Where the verdict depends on the form of the model, each with a deviation and its line."""
+    for etype, words in report.unfinished.items():
+        yield f"[bold red]unfinished[/] {etype}: {escape(words)}"
+    yield from _shared(report)
     for one in dependences(report):
-        style = "bold red" if one.failing else "yellow"
-        places = "; ".join(f"{etype} {', '.join(ids)}" for etype, ids in one.places.items())
-        yield f"[{style}]depends on the form[/] [bold]{escape(places)}[/]: {escape(one.text)}"
-        if one.first is not None:
-            yield f"    {next(iter(one.places))}, model with {one.form}: {escape(one.first.shown)}"
-            if one.first.words:
-                yield f"    {escape(one.first.words)}"
-            if pasted and one.first.reproduce:
-                yield f"    {escape(command_line(one.first.reproduce))}"
+        style, first = "bold red" if one.failing else "yellow", one.first
+        yield f"[{style}]depends on the form[/] [bold]{escape(one.where)}[/]: {escape(one.text)}"
+        if first is not None:
+            yield f"    {next(iter(one.places))}, model with {one.form}: {escape(first.shown)}"
+            if first.words:
+                yield f"    {escape(first.words)}"
+            if pasted and first.reproduce:
+                yield f"    {escape(command_line(first.reproduce))}"
 
 
-def _refused(found: TypeReport) -> list[str]:
-    return [f", layout {layout}: {message}" for layout, message in found.refused_layouts.items()]
-
-
-def _noticed(found: TypeReport) -> list[str]:
-    return [f": {remark}" for remark in found.remarks]
-
-
-def _shared(types: tuple[TypeReport, ...], lines: Callable[[TypeReport], list[str]]) -> dict[str, list[str]]:
-    """Lines, each with the element types that have it."""
-    found: dict[str, list[str]] = {}
-    for one in types:
-        for line in lines(one):
-            found.setdefault(line, []).append(one.type)
-    return found
-
-
-def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
-    """The runtime's message -> the element types that it refuses with it."""
-    found: dict[str, list[str]] = {}
-    for one in types:
-        if one.verdict == "unsupported":
-            found.setdefault(one.words or "", []).append(one.type)
-    return found
+def _shared(report: Report) -> Iterator[str]:
+    """Refusals and remarks, each with the element types that share it."""
+    lines = [
+        *((f"refused, layout {layout}: {words}", one.type)
+          for one in report.types for layout, words in one.refused_layouts.items()),
+        *((f"noticed: {remark}", one.type) for one in report.types for remark in one.remarks),
+        *((f"refused, models {words}", etype) for words, types in refusals(report).items()
+          for etype in types),
+    ]  # fmt: skip
+    for line, types in grouped(lines).items():
+        yield f"[dim]{line[:7]}[/] {', '.join(types)}{escape(line[7:])}"
 
 
 # --- Deviations, a block for each cause ---------------------------------------------------------------------
 
 
-_Found = list[tuple["TypeReport", "ClassReport", "Deviation"]]
-
-
 def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
-    left = 0
-    for (kind, cause), found in _by_cause(report, spec).items():
+    by_cause: dict[tuple[DeviationKind, str], Found] = {}
+    every = [(one, c, d) for one in report.types for c in one.classes for d in c.deviations]
+    for one, klass, deviation in sorted(every, key=lambda found: DEVIATION_KINDS.index(found[2].kind)):
+        cause = _cause(one.type, klass.id, deviation, spec)
+        by_cause.setdefault((deviation.kind, cause), []).append((one, klass, deviation))
+    left = sum(bool(deviation.reproduce) for _, _, deviation in every)
+    for (kind, cause), found in by_cause.items():
         yield from _block(kind, cause, found, spec)
-        left += sum(bool(deviation.reproduce) for _, _, deviation in found)
         first = found[0][2]
         if pasted and first.reproduce and kind != "acceptable":
             left -= 1
             yield f"    {escape(command_line(first.reproduce))}"
     if pasted and left:
         yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
-
-
-def _by_cause(report: Report, spec: Spec) -> dict[tuple[DeviationKind, str], _Found]:
-    """The deviations by kind and cause, over all classes and element types."""
-    found: dict[tuple[DeviationKind, str], _Found] = {}
-    for kind in DEVIATION_KINDS:
-        for one in report.types:
-            for klass in one.classes:
-                for deviation in klass.deviations:
-                    if deviation.kind == kind:
-                        cause = _cause(one.type, klass.id, deviation, spec)
-                        found.setdefault((kind, cause), []).append((one, klass, deviation))
-    return found
 
 
 def _cause(type_id: str, class_id: str, deviation: Deviation, spec: Spec) -> str:
@@ -306,20 +258,18 @@ def _cause(type_id: str, class_id: str, deviation: Deviation, spec: Spec) -> str
     nans = [name for name in spec.head.operands if decode(values[name], etype) == "nan"]
     if any(name not in spec.head.tensors for name in nans):
         return "a bound is NaN"
-    if nans:
-        return f"{nans[0]} is NaN"
-    return f"case {klass.case}"
+    return f"{nans[0]} is NaN" if nans else f"case {klass.case}"
 
 
-def _block(kind: DeviationKind, cause: str, found: _Found, spec: Spec) -> Iterator[str]:
+def _block(kind: DeviationKind, cause: str, found: Found, spec: Spec) -> Iterator[str]:
     style = "yellow" if kind == "acceptable" else "bold red"
     etype, klass, first = found[0]
-    counts: dict[str, list[int]] = {}
     of_results = [entry for entry in found if entry[1].id not in _FORMS]
-    unit = "results" if of_results else "calls"
+    unit, counts = "results" if of_results else "calls", dict[str, list[int]]()
     for one, c, deviation in of_results or found:
+        numbers = {"violates": c.violating, "raises": c.raised, "crashed": c.died, **c.latitude}
         of_type = counts.setdefault(one.type, [0, 0])
-        of_type[0] += _number(c, deviation.latitude or kind)
+        of_type[0] += numbers[deviation.latitude or kind]
         of_type[1] += c.compared + c.raised + c.died
     results = ", ".join(f"{name} {some:,} of {every:,} {unit}" for name, (some, every) in counts.items())
     classes = [*dict.fromkeys(c.id for _, c, _ in found)]
@@ -330,8 +280,3 @@ def _block(kind: DeviationKind, cause: str, found: _Found, spec: Spec) -> Iterat
         yield f"    {escape(known.title)}: {escape(known.matters)}"
     why = None if first.words == cause else first.words or first.explanation
     yield f"    {etype.type}, {first.layout}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
-
-
-def _number(found: ClassReport, name: str) -> int:
-    known = {"violates": found.violating, "raises": found.raised, "crashed": found.died}
-    return known[name] if name in known else found.latitude[name]
