@@ -199,6 +199,11 @@ def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
     for etype, words in report.unfinished.items():
         yield f"[bold red]unfinished[/] {etype}: {escape(words)}"
     yield from _shared(report)
+    yield from _depending(report, pasted=pasted)
+
+
+def _depending(report: Report, *, pasted: bool) -> Iterator[str]:
+    """Where the verdict depends on the form of the model."""
     for one in dependences(report):
         style, first = "bold red" if one.failing else "yellow", one.first
         yield f"[{style}]depends on the form[/] [bold]{escape(one.where)}[/]: {escape(one.text)}"
