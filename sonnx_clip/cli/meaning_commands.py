@@ -59,7 +59,7 @@ def readings(
     else:
         from rich.console import Console
 
-        from sonnx_clip.explain.readings_text import print_matrix
+        from sonnx_clip.explain.readings_matrix import print_matrix
 
         print_matrix(found, Console())
 

@@ -1,4 +1,4 @@
-"""One call of a dialect explained, for `sonnx-clip dialect`: bounds, result, what else is allowed."""
+"""One call of a dialect, for `sonnx-clip dialect`: converted bounds, the result, and what else is allowed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from sonnx_clip.spec.readings import answers_told
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.oracle.dialect import DialectOracle as Oracle
-    from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.readings import Triple
 
 _NAMES = ("min", "max", "scale", "bias")
@@ -32,22 +30,16 @@ class ShownNumber(Stored):
     number: str
     bits: str | None
 
+    def __str__(self) -> str:
+        return f"{self.number}  {self.bits}" if self.bits else self.number
+
 
 class Applied(Stored):
     """A call of a dialect.
 
-    Args:
-        dialect: its id.
-        title: its name.
-        type: the element type of X.
-        x: X.
-        given: the other operands as they were given, by name.
-        bounds: the two bounds in the element type, given or missing.
-        result: what the oracle answers.
-        allowed: what the words allow, of the operands; any NaN besides if `any_nan`.
-        any_nan: whether they allow any NaN.
-        sonnx: the result of SONNX for X and these bounds.
-        unsaid: what the page leaves open.
+    `given` are the operands beside X, by name; `bounds` are min and max in the type of X, given or missing;
+    `result` is what the oracle answers, `allowed` what the page allows (any NaN besides if `any_nan`), and
+    `sonnx` the result of SONNX for X and these bounds. `unsaid` is what the page leaves open.
     """
 
     dialect: str
@@ -73,55 +65,40 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         given: min, max, scale and bias likewise, or None; FLOATs where the dialect takes such.
 
     Raises:
-        UserError: no such dialect or type, a text that is no number, or what the dialect refuses.
+        UserError: no such dialect or type, a text that is no number, or what the dialect rejects.
     """
     oracle, spec = named(id_), load_spec()
     dialect, etype = spec.dialect(id_), spec.element_type(type_id)
     float_type = spec.element_type("float32")
-    of = dict.fromkeys(("scale", "bias"), float_type)
-    of |= dict.fromkeys(("min", "max"), etype if dialect.bound_type == "tensor" else float_type)
-    values = {"x": _encoded("--x", x, etype)}
-    values |= {
-        name: _encoded(f"--{name}", text, of[name])
-        for name in _NAMES
-        if (text := given.get(name)) is not None
-    }
-    operands = {name: _operand(value, of.get(name, etype)) for name, value in values.items()}
+    of_bounds = etype if dialect.bound_type == "tensor" else float_type
+    types = {"x": etype, "min": of_bounds, "max": of_bounds, "scale": float_type, "bias": float_type}
+    values: dict[str, Value] = {}
+    for name, text in {"x": x, **{name: given.get(name) for name in _NAMES}}.items():
+        if text is not None:
+            try:
+                values[name] = encode(text, types[name])
+            except UserError as error:
+                raise UserError(error.what, f"--{name}", error.todo) from error
+    operands = {name: _operand(value, types[name]) for name, value in values.items()}
     try:
         result, triple, others = _called(oracle, operands, etype, dialect.ranks.least)
     except DialectError as error:
         raise UserError(str(error), f"sonnx-clip dialect {id_} {type_id}") from error
-    allowed, any_nan = _allowed(spec, dialect, etype, triple, others)
+    reading = spec.reading(dialect.reading)
+    allowed = [answers_told(spec, etype, reading, (one, *triple[1:])) for one in (triple[0], *others)]
     return Applied(
         dialect=id_,
         title=dialect.title,
         type=type_id,
-        x=_told(values["x"], etype),
-        given={name: _told(values[name], of[name]) for name in _NAMES if name in values},
-        bounds=(_told(triple[1], etype), _told(triple[2], etype)),
-        result=_told(result, etype),
-        allowed=tuple(_told(y, etype) for y in allowed),
-        any_nan=any_nan,
-        sonnx=_told(result_value(spec, etype, *triple), etype),
+        x=_shown(values["x"], etype),
+        given={name: _shown(values[name], types[name]) for name in _NAMES if name in values},
+        bounds=(_shown(triple[1], etype), _shown(triple[2], etype)),
+        result=_shown(result, etype),
+        allowed=tuple(_shown(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)),
+        any_nan=any(any_nan for _, any_nan in allowed),
+        sonnx=_shown(result_value(spec, etype, *triple), etype),
         unsaid=dict(dialect.unsaid),
     )
-
-
-def _allowed(
-    spec: Spec, dialect: Dialect, etype: ElementType, triple: Triple, others: tuple[Value, ...]
-) -> tuple[tuple[Value, ...], bool]:
-    """What the words allow for X as the oracle scales it, and as they let it be scaled otherwise."""
-    reading = spec.reading(dialect.reading)
-    told = [answers_told(spec, etype, reading, (x, *triple[1:])) for x in (triple[0], *others)]
-    any_nan = any(one for _, one in told)
-    return tuple(dict.fromkeys(y for numbers, _ in told for y in numbers)), any_nan
-
-
-def _encoded(option: str, text: str, etype: ElementType) -> Value:
-    try:
-        return encode(text, etype)
-    except UserError as error:
-        raise UserError(error.what, option, error.todo) from error
 
 
 def _operand(value: Value, etype: ElementType) -> Any:
@@ -134,12 +111,11 @@ def _operand(value: Value, etype: ElementType) -> Any:
 def _called(
     oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: int
 ) -> tuple[Value, Triple, tuple[Value, ...]]:
-    """The result of a call with one entry; X (scaled), L and M as it saw them; X if scaled otherwise."""
+    """The result of a call with one entry; X (scaled), L and M as used; X if scaled in other ways."""
     x, bounds = operands["x"], (operands.get("min"), operands.get("max"))
     if etype.family == "real":
-        entry = np.full((1,) * rank, x, object)
-        (result,) = oracle(entry, *bounds).flat
-        return result, (x, operands["min"], operands["max"]), ()  # a missing bound was refused
+        (result,) = oracle(np.full((1,) * rank, x, object), *bounds).flat
+        return result, (x, operands["min"], operands["max"]), ()  # a missing bound was rejected
     entry = np.full((1,) * rank, x)
     scaling = operands.get("scale"), operands.get("bias")
     result = oracle(entry, *bounds, scale=scaling[0], bias=scaling[1])
@@ -153,30 +129,27 @@ def _bits(array: Any) -> int:
     return int(found.view(f"u{found.dtype.itemsize}").reshape(-1)[0])
 
 
-def _told(value: Value, etype: ElementType) -> ShownNumber:
+def _shown(value: Value, etype: ElementType) -> ShownNumber:
     bits = show_bits(value, etype) if etype.width is not None else None
     return ShownNumber(number=show(value, etype), bits=bits)
 
 
-def applied_text(told: Applied, width: int | None = None) -> str:
+def applied_text(call: Applied, width: int | None = None) -> str:
     """A call as lines of text, wrapped at `width` columns or whole."""
-    shown = ", ".join(told.given[name].number if name in told.given else "missing" for name in ("min", "max"))
-    lines = [f"{told.dialect}, {told.type}: clip({told.x.number}, {shown}) = {told.result.number}"]
-    lines.append(f"  X        {_both(told.x)}")
-    for name, bound in zip(("min", "max"), told.bounds, strict=True):
-        as_given = _both(told.given[name]) if name in told.given else "missing"
-        becomes = "" if told.given.get(name) == bound else f", which is {_both(bound)} in {told.type}"
-        lines.append(f"  {name:<8} {as_given}{becomes}")
-    lines += [f"  {name:<8} {_both(told.given[name])}" for name in ("scale", "bias") if name in told.given]
-    lines.append(f"  result   {_both(told.result)}")
-    allowed = [*(_both(one) for one in told.allowed), *(["any NaN"] if told.any_nan else [])]
-    lines.append(f"  allowed  {' or '.join(allowed)}")
-    lines.append(
-        f"  SONNX    {_both(told.sonnx)}{'' if told.sonnx == told.result else ', a different result'}"
-    )
-    lines += [f"  silent   {aspect.replace('_', ' ')}: {what}" for aspect, what in told.unsaid.items()]
+    shown = ", ".join(call.given[name].number if name in call.given else "missing" for name in ("min", "max"))
+    lines = [
+        f"{call.dialect}, {call.type}: clip({call.x.number}, {shown}) = {call.result.number}",
+        f"  X        {call.x}",
+    ]
+    for name, bound in zip(("min", "max"), call.bounds, strict=True):
+        becomes = "" if call.given.get(name) == bound else f", which is {bound} in {call.type}"
+        lines.append(f"  {name:<8} {call.given.get(name, 'missing')}{becomes}")
+    differs = "" if call.sonnx == call.result else ", a different result"
+    lines += [
+        *(f"  {name:<8} {call.given[name]}" for name in ("scale", "bias") if name in call.given),
+        f"  result   {call.result}",
+        f"  allowed  {' or '.join([*map(str, call.allowed), *(['any NaN'] if call.any_nan else [])])}",
+        f"  SONNX    {call.sonnx}{differs}",
+        *(f"  silent   {aspect.replace('_', ' ')}: {what}" for aspect, what in call.unsaid.items()),
+    ]
     return "\n".join(hanging(line, width, indent=9) for line in lines)
-
-
-def _both(told: ShownNumber) -> str:
-    return f"{told.number}  {told.bits}" if told.bits else told.number

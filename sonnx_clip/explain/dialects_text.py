@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table as RichTable
-
 from sonnx_clip.language.types import Source
 from sonnx_clip.root.stored import Stored
 
@@ -16,29 +13,19 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
 
-
 GIVEN_AS = {"inputs": "inputs", "attributes": "attributes", "members": "members of the structure"}
+COLUMNS = (
+    "dialect", "element types", "ranks", "bounds", "a missing bound is", "bounds are converted", "reading",
+    "ScaleBias", "in place",
+)  # fmt: skip
 
 
 class DialectTableRow(Stored):
-    """A dialect.
+    """A dialect of spec/clip.yaml; `ranks`, `bounds`, `missing` and `conversion` (perhaps empty) in words.
 
-    Args:
-        id: its id in spec/clip.yaml.
-        title: its name.
-        element_types: of X.
-        ranks: of X, in words.
-        bounds: how they are given and in which type, in words.
-        missing: what stands for a missing bound, in words.
-        conversion: what becomes of a bound of another type, in words; empty if there is none.
-        reading: what its words allow.
-        answers: the reading by which the oracle decides.
-        scale_bias: whether X may be scaled and shifted first.
-        in_place: whether the result may take the place of X.
-        after: the version before.
-        changes: types for which missing bounds give another result than before, each with an X.
-        says: the words on each aspect.
-        unsaid: the aspects on which the page is silent, and what the oracle does then.
+    `reading` is what its page allows, `answers` the reading by which the oracle decides. `changes` are types
+    for which missing bounds give another result than in the version before (`after`), each with an X. `says`
+    are the words on each aspect, `unsaid` the aspects on which the page is silent, with what the oracle does.
     """
 
     id: str
@@ -78,64 +65,54 @@ def _row(spec: Spec, d: Dialect) -> DialectTableRow:
         missing = f"{d.missing.min} and {d.missing.max} of {of}"
     families = {spec.element_type(id_).family for id_ in d.element_types if d.converts_to(id_)}
     how = (("float", "to nearest, ties to even"), ("int", "toward zero"))
+    same = ("id", "title", "element_types", "reading", "answers", "scale_bias", "in_place", "after")
     return DialectTableRow(
-        id=d.id,
-        title=d.title,
-        element_types=d.element_types,
+        **{name: getattr(d, name) for name in same},
         ranks=str(d.ranks),
         bounds=f"{GIVEN_AS[d.bounds]}, {kind}",
         missing=missing,
         conversion="; ".join(f"to {family} {words}" for family, words in how if family in families),
-        reading=d.reading,
-        answers=d.answers,
-        scale_bias=d.scale_bias,
-        in_place=d.in_place,
-        after=d.after,
         changes=dict(d.changes),
         says=dict(d.says),
         unsaid=dict(d.unsaid),
     )
 
 
-def types_told(types: tuple[str, ...], spec: Spec) -> str:
-    """Element types in short: all of a family by its name."""
-    told = []
+def _types_in_words(types: tuple[str, ...], spec: Spec) -> str:
+    """Element types in short: a whole family by its name."""
+    shown = []
     for family in spec.families:
         of_family = [etype.id for etype in spec.types_of(family.id)]
         there = [id_ for id_ in of_family if id_ in types]
-        whole = len(there) == len(of_family) > 1
-        told += [f"all of {family.id}"] if whole else there
-    return ", ".join(told)
-
-
-COLUMNS = (
-    "dialect", "element types", "ranks", "bounds", "a missing bound is", "bounds are converted", "reading",
-    "ScaleBias", "in place",
-)  # fmt: skip
+        shown += [f"all of {family.id}"] if len(there) == len(of_family) > 1 else there
+    return ", ".join(shown)
 
 
 def cells(row: DialectTableRow, spec: Spec) -> tuple[str, ...]:
-    """A row of the table, in words."""
+    """A row of the table, in words: `COLUMNS`."""
     reading = row.reading if row.reading == row.answers else f"{row.reading}, decided by {row.answers}"
     return (
-        row.id, types_told(row.element_types, spec), row.ranks, row.bounds, row.missing,
+        row.id, _types_in_words(row.element_types, spec), row.ranks, row.bounds, row.missing,
         row.conversion or "no", reading, "yes" if row.scale_bias else "no", "yes" if row.in_place else "no",
     )  # fmt: skip
 
 
 def print_table(found: DialectTable, spec: Spec, console: Console) -> None:
-    """Print each dialect in a few lines, so that they fit any terminal."""
-    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_lines=True)
-    shown.add_column("dialect", no_wrap=True)
-    shown.add_column("what it takes, and what it makes of bounds")
+    """Print each dialect in a few lines, which fit any terminal."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_lines=True)
+    table.add_column("dialect", no_wrap=True)
+    table.add_column("what it takes, and what it makes of bounds")
     for row in found.rows:
-        told = dict(zip(COLUMNS, cells(row, spec), strict=True))
-        lines = [
-            f"{row.title}: {told['element types']}; rank {row.ranks}",
-            f"bounds: {row.bounds}; a missing one is {row.missing}",
-            f"bounds are converted: {told['bounds are converted']}",
-            f"reading: {told['reading']}; ScaleBias: {told['ScaleBias']}; in place: {told['in place']}",
-        ]
-        shown.add_row(row.id, "\n".join(line for line in lines if not line.endswith("converted: no")))
-    console.print(shown, highlight=False)
+        _, types, ranks, bounds, missing, converted, reading, scale_bias, in_place = cells(row, spec)
+        lines = (
+            f"{row.title}: {types}; rank {ranks}",
+            f"bounds: {bounds}; a missing one is {missing}",
+            *([f"bounds are converted: {converted}"] if row.conversion else []),
+            f"reading: {reading}; ScaleBias: {scale_bias}; in place: {in_place}",
+        )
+        table.add_row(row.id, "\n".join(lines))
+    console.print(table, highlight=False)
     console.print("The words of each page: sonnx-clip dialects --json", highlight=False)

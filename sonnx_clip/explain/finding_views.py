@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from sonnx_clip.claims.all_claims import obligations_of_theorem
-from sonnx_clip.explain.measured_record import OTHER_TYPE
-from sonnx_clip.explain.questions import CALL, asked_with
+from sonnx_clip.explain.measured_record import CALL, OTHER_TYPE, questions_of
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.finding_witnesses import answers_of, refuted_result
-from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem, types_of_claim
+from sonnx_clip.spec.findings import Contrast, Stands, Theorem, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.measured_record import Measured, MeasuredAnswer
-    from sonnx_clip.explain.questions import Question
+    from sonnx_clip.explain.measured_record import Measured, MeasuredAnswer, Question
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import Claim, FindingWitness, Side, SourceFinding
@@ -54,7 +52,7 @@ class Party(Stored):
 
 
 class Reply(Stored):
-    """What a runtime did with a question in one of its forms; bits as in the record, `shown` in decimals."""
+    """What a runtime did with a question in some forms: the bits of the record, `shown` in decimals."""
 
     runtime: str
     version: str
@@ -64,7 +62,7 @@ class Reply(Stored):
 
 
 class WitnessView(Stored):
-    """The numbers of a witness, what they show in a sentence, who answers what, what runtimes do.
+    """The numbers of a witness, what they show, the answers of the sources and of runtimes.
 
     `silence` says why no runtime answered; it is empty where one did.
     """
@@ -83,11 +81,7 @@ class WitnessView(Stored):
 
 
 class ClaimView(Stored):
-    """A part of a claim: in words, as a formula, and the obligations that show it.
-
-    `formula` is None and there are no `obligations` where it is on the texts and not proved; `types` are
-    those of which it speaks.
-    """
+    """A part of a claim in words; as a formula with its types and obligations, if it is proved."""
 
     says: str
     formula: str | None = None
@@ -122,34 +116,26 @@ def tell(spec: Spec, record: Measured) -> tuple[FindingView, ...]:
 
 def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     witnesses = tuple(_witness(spec, entry.id, witness, record) for witness in entry.witnesses)
+    words = []
+    for source in entry.words:
+        page, quote = spec.page(source.page), " ".join(source.quote.split())
+        words.append(
+            Words(page=page.id, title=page.title, file=page.file, section=source.section, quote=quote)
+        )
+    severity: Literal["high", "medium", "low"] = "medium" if entry.theorems else "low"
     return FindingView(
         id=entry.id,
         title=entry.title,
         kind=entry.kind,
-        severity=_severity(entry, witnesses),
+        severity="high" if any(witness.runtimes_disagree for witness in witnesses) else severity,
         upstream=entry.upstream,
-        words=tuple(
-            Words(
-                page=source.page,
-                title=spec.page(source.page).title,
-                file=spec.page(source.page).file,
-                section=source.section,
-                quote=" ".join(source.quote.split()),
-            )
-            for source in entry.words
-        ),
+        words=tuple(words),
         found=entry.found,
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
         proposed=entry.proposed,
         answered=any(reply.bits for witness in witnesses for reply in witness.replies),
     )
-
-
-def _severity(entry: SourceFinding, witnesses: tuple[WitnessView, ...]) -> Literal["high", "medium", "low"]:
-    if any(witness.runtimes_disagree for witness in witnesses):
-        return "high"
-    return "medium" if entry.theorems else "low"
 
 
 def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
@@ -166,9 +152,11 @@ def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
 def _witness(spec: Spec, finding: str, witness: FindingWitness, record: Measured) -> WitnessView:
     if isinstance(witness, Stands):
         return _lines(spec, witness)
-    etype = spec.element_type(witness.type)
+    etype, texts = spec.element_type(witness.type), witness.texts()
+    own: set[str] = set()  # operands of which each side has a number of its own
     if isinstance(witness, Contrast):
         parties = tuple(_party(spec, witness, side, etype) for side in witness.answers)
+        own = set.intersection(*(set(side.texts()) for side in witness.answers))
         how = " in their bits" if witness.compared == "bits" else ""
         first = parties[0].name
         shows = f"the answers differ from that of {first}{how}" if parties[1:] else f"{first} gives an answer"
@@ -176,23 +164,17 @@ def _witness(spec: Spec, finding: str, witness: FindingWitness, record: Measured
         answer = number(refuted_result(spec, witness)[0], etype)
         parties = (Party(name="cases", note=None, bounds=None, answers=(answer,)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
-    texts = witness.texts()
     numbers = ", ".join(
         f"{name} = {number(encode(texts[name], etype), etype)}" if name in texts else f"no {name}"
         for name in spec.head.operands
-        if name in texts or not _all_give(witness, name)
+        if name in texts or name not in own
     )
-    replies = tuple(_replies(record, asked_with(spec, finding, witness), etype))
+    replies = tuple(_replies(record, questions_of(spec, finding, witness), etype))
     answered = any(reply.bits for reply in replies)
     silence = "" if answered else REFUSED if witness.ask else NOT_RUN
     return WitnessView(
         type=etype.id, numbers=numbers, shows=shows, parties=parties, replies=replies, silence=silence
     )
-
-
-def _all_give(witness: Contrast | Refutation, name: str) -> bool:
-    """Whether each side has a number of its own for an operand."""
-    return isinstance(witness, Contrast) and all(name in side.texts() for side in witness.answers)
 
 
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
@@ -205,15 +187,9 @@ def _lines(spec: Spec, witness: Stands) -> WitnessView:
     return WitnessView(type=None, numbers=f"“{witness.text}”", shows=shows, silence=IN_TEXT)
 
 
-def _why_not(words: str) -> str:
-    """What a runtime did instead: an answer in another type is no refusal."""
-    return words if words.startswith(OTHER_TYPE) else f"rejects: {words}"
-
-
 def _party(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Party:
-    found = answers_of(spec, witness, side)
+    found, operands = answers_of(spec, witness, side), spec.head.operands
     values = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
-    operands = spec.head.operands
     own = side.texts() or witness.texts().keys() < set(operands)
     bounds = ", ".join(
         f"{name} = {side.texts()[name] if value is None else number(value, etype)}"
@@ -230,18 +206,18 @@ def number(value: Value, etype: ElementType) -> str:
 
 
 def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[Reply]:
-    """The answers to some questions; those of a runtime that are the same are reported together."""
+    """The answers to some questions; equal ones of a runtime are one reply."""
     together: dict[tuple[str, tuple[str, ...], str | None], list[MeasuredAnswer]] = {}
     for question in wanted:
         for answer in record.answers:
-            if answer.question == question:
+            if (answer.finding, str(answer)) == (question.finding, str(question)):
                 together.setdefault((answer.runtime, answer.bits, answer.words), []).append(answer)
     for (runtime, bits, words), answers in together.items():
-        shown = " or ".join(number(int(pattern, 16), etype) for pattern in bits)
+        rejected = words if (words or "").startswith(OTHER_TYPE) else f"rejects: {words or ''}"
         yield Reply(
             runtime=runtime,
             version=answers[0].version,
             forms=tuple(answer.form for answer in answers if answer.form != CALL),
             bits=bits,
-            shown=shown or _why_not(words or ""),
+            shown=" or ".join(number(int(pattern, 16), etype) for pattern in bits) or str(rejected),
         )

@@ -11,7 +11,7 @@ from sonnx_clip.root.terminal import hanging, listed, nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.finding_views import FindingView, Party, Reply, WitnessView
+    from sonnx_clip.explain.finding_views import FindingView, WitnessView
     from sonnx_clip.explain.measured_record import Measured
 
 CHECKED = "on the texts, not proved"
@@ -27,69 +27,57 @@ def chosen(findings: Sequence[FindingView], ids: Sequence[str]) -> Sequence[Find
     return [known[id_] for id_ in ids] or findings
 
 
-def as_json(told: Sequence[FindingView], record: Measured) -> str:
+def as_json(findings: Sequence[FindingView], record: Measured) -> str:
     """The findings with the versions of the runtimes."""
-    document = {
-        "format": 1,
-        "runtimes": record.runtimes,
-        "findings": [finding.model_dump() for finding in told],
-    }
+    dumped = [finding.model_dump() for finding in findings]
+    document = {"format": 1, "runtimes": record.runtimes, "findings": dumped}
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def as_text(told: Sequence[FindingView]) -> str:
+def as_text(findings: Sequence[FindingView]) -> str:
     """The findings for a terminal."""
-    return "\n\n".join("\n".join(_text_lines(finding)) for finding in told)
+    return "\n\n".join("\n".join(_lines(finding)) for finding in findings)
 
 
-def _text_lines(finding: FindingView) -> Iterator[str]:
+def _lines(finding: FindingView) -> Iterator[str]:
+    def wrapped(text: str) -> str:
+        return hanging(f"  {text}", _TERMINAL, indent=2)
+
     yield hanging(f"{finding.kind} {finding.id}: {finding.title}", _TERMINAL)
-    for words in finding.words:
-        yield from _wrapped(f"{words.file}, {words.section}: “{words.quote}”")
-    yield from _wrapped(finding.found)
+    yield from (wrapped(f"{words.file}, {words.section}: “{words.quote}”") for words in finding.words)
+    yield wrapped(finding.found)
     for part in finding.claim:
-        yield from _wrapped(f"{CHECKED if part.formula is None else 'claim'}: {part.says}")
+        yield wrapped(f"{CHECKED if part.formula is None else 'claim'}: {part.says}")
         if part.formula is not None:
-            yield from _wrapped(f"  {part.formula}")
-            yield from _wrapped(f"  proved by {', '.join(part.obligations)}")
+            yield wrapped(f"  {part.formula}")
+            yield wrapped(f"  proved by {', '.join(part.obligations)}")
     for witness in finding.witnesses:
-        yield from _wrapped(f"{_where(witness)}: {witness.shows}")
-        yield from (f"    {_party_in_words(party)}" for party in witness.parties)
-        yield from (f"    {_reply_in_words(reply)}" for reply in witness.replies)
+        yield wrapped(f"{_where(witness)}: {witness.shows}")
+        for party in witness.parties:
+            notes = "; ".join(part for part in (party.note, party.bounds) if part)
+            yield f"    {party.name}{f' ({notes})' if notes else ''}: {' or '.join(party.answers)}"
+        for reply in witness.replies:
+            forms = f" ({', '.join(reply.forms)})" if reply.forms else ""
+            yield f"    {reply.version}{forms}: {reply.shown}"
         if witness.silence:
             yield f"    {witness.silence}"
-    yield from _wrapped(f"proposed: {finding.proposed}")
-
-
-def _wrapped(text: str) -> list[str]:
-    return hanging(f"  {text}", _TERMINAL, indent=2).split("\n")
+    yield wrapped(f"proposed: {finding.proposed}")
 
 
 def _where(witness: WitnessView) -> str:
     return f"{witness.type}, {witness.numbers}" if witness.type else witness.numbers
 
 
-def _party_in_words(party: Party) -> str:
-    notes = "; ".join(part for part in (party.note, party.bounds) if part)
-    return f"{party.name}{f' ({notes})' if notes else ''}: {' or '.join(party.answers)}"
-
-
-def _reply_in_words(reply: Reply) -> str:
-    forms = f" ({', '.join(reply.forms)})" if reply.forms else ""
-    return f"{reply.version}{forms}: {reply.shown}"
-
-
 def summary(finding: FindingView) -> str:
-    """One witness in a line, its numbers and who answers what: the first on which runtimes disagree."""
+    """One witness in a line, its numbers and answers: the first on which runtimes disagree."""
     answered = [witness for witness in finding.witnesses if witness.parties or witness.replies]
     if not answered:
         return ""
     witness = next((one for one in answered if one.runtimes_disagree), answered[0])
-    by: dict[str, list[str]] = {}
+    by: dict[str, dict[str, None]] = {}
     for party in witness.parties:
-        by.setdefault(" or ".join(party.answers), []).append(party.name)
+        by.setdefault(" or ".join(party.answers), {})[party.name] = None
     for reply in witness.replies:
-        answer = reply.shown if reply.bits else "no answer"
-        names = by.setdefault(answer, [])
-        names.extend([reply.runtime] if reply.runtime not in names else [])
-    return f"{_where(witness)}: {'; '.join(f'{answer} by {listed(names)}' for answer, names in by.items())}"
+        by.setdefault(reply.shown if reply.bits else "no answer", {})[reply.runtime] = None
+    answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
+    return f"{_where(witness)}: {answers}"

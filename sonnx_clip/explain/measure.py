@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.explain.measured_record import (
+    CALL,
     OTHER_TYPE,
     PATH,
     RUNTIMES,
     Measured,
     MeasuredAnswer,
+    Question,
+    questions,
     record_text,
     runtimes_for,
 )
-from sonnx_clip.explain.questions import Question, questions
 from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
@@ -29,14 +30,22 @@ from sonnx_clip.runtimes.find_runtime import find_runtime
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from onnx import ModelProto
+
     from sonnx_clip.runtimes.runtime import Runtime
     from sonnx_clip.spec import Spec
 
-Ask: TypeAlias = Callable[[Question], Any]
-"""Puts a question to a runtime: what it answers; it raises what the runtime does."""
-
-_FATAL = 4  # the log repeats what the exception says
-_LONGEST = 200  # characters kept of the words of a refusal
+ENTRIES = 33
+"""Entries of X, all equal: runtimes may treat the last ones apart from those that fill a vector."""
+_IR = 8  # the newest version that every operator set asked here, and every runtime, knows
+_LONGEST = 200  # characters kept of the words of a rejection
+_BODY = (  # the function body of Clip-13 with both bounds, as in spec/sources/onnx-clip-body.txt
+    ("Less", ["x", "min"], "input_less_than_min"),
+    ("Where", ["input_less_than_min", "min", "x"], "tmp"),
+    ("Less", ["max", "tmp"], "output_large_than_max"),
+    ("Where", ["output_large_than_max", "max", "tmp"], "y"),
+)
+_EQUATION = (("Max", ["x", "min"], "greater"), ("Min", ["max", "greater"], "y"))  # of the page of Clip-13
 
 
 def installed() -> dict[str, Runtime]:
@@ -50,28 +59,16 @@ def installed() -> dict[str, Runtime]:
     return found
 
 
-def measure(
-    spec: Spec, runtimes: Mapping[str, Runtime], ask: Mapping[str, Ask] | None = None
-) -> Iterator[MeasuredAnswer]:
-    """The answers of these runtimes to all questions that they can be asked.
-
-    Args:
-        spec: the specification.
-        runtimes: the runtimes, by name.
-        ask: how each is asked, by name; as the record was made, if None.
-    """
+def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
+    """The answers of these runtimes to all questions that they can be asked."""
     for question in questions(spec):
         for name in runtimes_for(question):
             if name in runtimes:
-                yield answer_of(question, name, runtimes[name], (ask or _ASK)[name])
+                yield answer_of(question, name, runtimes[name])
 
 
 def write_record(spec: Spec, runtimes: Mapping[str, Runtime] | None = None) -> Measured:
-    """Ask all runtimes and write the record.
-
-    Args:
-        spec: the specification.
-        runtimes: the runtimes, by name; those that are installed, if None.
+    """Run all runtimes, those that are installed by default, and write the record.
 
     Raises:
         UserError: one is missing, which the record would lack.
@@ -90,89 +87,76 @@ def write_record(spec: Spec, runtimes: Mapping[str, Runtime] | None = None) -> M
     return record
 
 
-def answer_of(question: Question, name: str, runtime: Runtime, ask: Ask) -> MeasuredAnswer:
-    """The answer of a runtime to a question, put by `ask`; what it raises is a refusal in words."""
+def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
+    """The answer of a runtime to a question; what it raises is a rejection in words."""
     bits: tuple[str, ...] = ()
     words = None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
-            result = ask(question)
-        bits, words = _read(question, result)
+            found = np.asarray(_run(question, runtime))
+        if found.dtype != numpy_type(question.type):
+            words = f"{OTHER_TYPE}{found.dtype}"
+        else:
+            patterns = np.atleast_1d(found).view(bits_type(question.type)).tolist()
+            bits = tuple(hex_bits(pattern, question.type) for pattern in dict.fromkeys(patterns))
     except Exception as error:  # noqa: BLE001
-        words = _words(error)
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        words = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return MeasuredAnswer(
-        finding=question.finding,
-        type=question.type,
-        x=question.x,
-        min=question.min,
-        max=question.max,
-        form=question.form,
-        runtime=name,
-        version=runtime.version,
-        bits=bits,
-        words=words,
+        **question.model_dump(), runtime=name, version=runtime.version, bits=bits, words=words
     )
 
 
-def _read(question: Question, result: Any) -> tuple[tuple[str, ...], str | None]:
-    """The different entries of a result, in order; words instead where it has another type."""
-    array = np.asarray(result)
-    if array.dtype != numpy_type(question.type):
-        return (), f"{OTHER_TYPE}{array.dtype}"
-    patterns = np.atleast_1d(array).view(bits_type(question.type)).tolist()
-    return tuple(hex_bits(pattern, question.type) for pattern in dict.fromkeys(patterns)), None
+def _run(question: Question, runtime: Runtime) -> Any:
+    inputs = _inputs(question)
+    if question.form == CALL:
+        return runtime.open(question.type)(inputs["x"], inputs.get("min"), inputs.get("max"))
+    assert runtime.open_model is not None
+    return runtime.open_model(model_of(question).SerializeToString())(inputs)
 
 
-def _words(error: Exception) -> str:
-    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def _number(bits: str, type_id: str) -> Any:
+    """An array of shape () with these bits."""
+    return np.array(int(bits, 16), bits_type(type_id)).view(numpy_type(type_id))
 
 
-def _onnxruntime(question: Question) -> Any:
-    import onnxruntime
-
-    from sonnx_clip.explain.measured_models import feeds, model_of
-
-    onnxruntime.set_default_logger_severity(_FATAL)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    text = model_of(question).SerializeToString()
-    session = onnxruntime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
-    found: Any = session.run(None, feeds(question))
-    return found[0]
+def _inputs(question: Question) -> dict[str, Any]:
+    """X and the bounds that are inputs, by the name of the input."""
+    found = {"x": np.full(ENTRIES, _number(question.x, question.type))}
+    if not question.has_attributes:
+        given = {"min": question.min, "max": question.max}
+        found |= {name: _number(bits, question.type) for name, bits in given.items() if bits is not None}
+    return found
 
 
-def _onnx_reference(question: Question) -> Any:
-    from onnx.reference import ReferenceEvaluator
+def model_of(question: Question) -> ModelProto:
+    """The model whose only output is the answer."""
+    from onnx import TensorProto, helper
 
-    from sonnx_clip.explain.measured_models import feeds, model_of
-
-    found: Any = ReferenceEvaluator(model_of(question)).run(None, feeds(question))
-    return found[0]
-
-
-def _numpy(question: Question) -> Any:
-    given = _operands(question)
-    return np.clip(given["x"], given.get("min"), given.get("max"))
-
-
-def _sonnx(question: Question) -> Any:
-    import sonnx_clip
-
-    given = _operands(question)
-    return sonnx_clip.clip(given["x"], given.get("min"), given.get("max"))
-
-
-def _operands(question: Question) -> dict[str, Any]:
-    from sonnx_clip.explain.measured_models import feeds
-
-    return feeds(question)
-
-
-_ASK: dict[str, Ask] = {
-    "onnxruntime": _onnxruntime,
-    "onnx-reference": _onnx_reference,
-    "numpy": _numpy,
-    "sonnx": _sonnx,
-}
+    names = {"float32": "FLOAT", "float64": "DOUBLE"}
+    element = TensorProto.DataType.Value(names.get(question.type, question.type.upper()))
+    inputs = list(_inputs(question))
+    steps: tuple[tuple[str, list[str], str], ...] = {"body": _BODY, "equation": _EQUATION}.get(
+        question.form.partition("-")[0], ()
+    )
+    nodes = [helper.make_node(operator, given, [result]) for operator, given, result in steps]
+    if question.has_attributes:
+        given = {"min": question.min, "max": question.max}
+        nodes = [helper.make_node("Clip", ["x"], ["y"])]
+        nodes[0].attribute.extend(
+            helper.make_attribute(name, float(_number(bits, "float32")))
+            for name, bits in given.items()
+            if bits is not None
+        )
+    elif not nodes:
+        names_in_order = [name if name in inputs else "" for name in ("x", "min", "max")]
+        while not names_in_order[-1]:
+            names_in_order.pop()
+        nodes = [helper.make_node("Clip", names_in_order, ["y"])]
+    shapes = [helper.make_tensor_value_info(n, element, [ENTRIES] if n == "x" else []) for n in inputs]
+    result = helper.make_tensor_value_info("y", element, [ENTRIES])
+    return helper.make_model(
+        helper.make_graph(nodes, "question", shapes, [result]),
+        opset_imports=[helper.make_opsetid("", question.operator_set)], ir_version=_IR,
+    )  # fmt: skip

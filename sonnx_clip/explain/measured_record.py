@@ -1,4 +1,4 @@
-"""spec/measured/runtimes.json: what runtimes answered, and with which versions (format 1)."""
+"""spec/measured/runtimes.json: what runtimes answered to the numbers of the findings (format 1)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
-from sonnx_clip.explain.questions import CALL, Question, questions
+from sonnx_clip.language.show import show_bits
+from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.spec.findings import Stands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.findings import MeasuredWitness
 
 PATH = "spec/measured/runtimes.json"
 MEASURE = "run: sonnx-clip findings --measure"
@@ -22,14 +25,19 @@ MODEL_RUNTIMES = ("onnxruntime", "onnx-reference")
 CALLED_RUNTIMES = ("numpy", "sonnx")
 RUNTIMES = (*MODEL_RUNTIMES, *CALLED_RUNTIMES)
 OTHER_TYPE = "answers in "
-"""How `words` begin where a runtime answered, and not in the type of X."""
+"""Prefix of the words on a runtime that answered in another type than that of X."""
+CALL = "call"
+"""The form of a question to a function on arrays."""
+FIRST_WITH_INPUTS = 11
+"""The first operator set whose bounds are inputs; before, they are attributes of type FLOAT."""
 
 
-class MeasuredAnswer(Stored):
-    """What a runtime did with a question.
+class Question(Stored):
+    """Numbers of a witness, as bits in hex text, and the form in which a runtime gets them.
 
-    `bits` are the different entries of its answer, each as hex text with all digits; none where it refused
-    or answered in another form, which `words` then tells.
+    `min` and `max` are of the type of X or, as attributes, a FLOAT; None if not given. The form is
+    ``clip-13``: a node Clip of operator set 13; ``body-13``: its function body as nodes; ``equation-13``: its
+    Min(max, Max(input, min)) as nodes; ``call``: a call of a function on arrays.
     """
 
     finding: str
@@ -38,6 +46,31 @@ class MeasuredAnswer(Stored):
     min: str | None
     max: str | None
     form: str
+
+    @property
+    def operator_set(self) -> int:
+        """The operator set of the model; ValueError for a call."""
+        return int(self.form.rpartition("-")[2])
+
+    @property
+    def has_attributes(self) -> bool:
+        """Whether the bounds are attributes."""
+        return self.form.startswith("clip-") and self.operator_set < FIRST_WITH_INPUTS
+
+    def __str__(self) -> str:
+        """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
+        given = (("X", self.x), ("min", self.min), ("max", self.max))
+        numbers = " ".join(f"{name}={bits}" for name, bits in given if bits is not None)
+        return f"{self.form} {self.type} {numbers}"
+
+
+class MeasuredAnswer(Question):
+    """What a runtime did with a question.
+
+    `bits` are the distinct entries of its answer; none where it rejected the call or answered in another
+    type, which `words` then say.
+    """
+
     runtime: str
     version: str
     bits: tuple[str, ...]
@@ -45,8 +78,13 @@ class MeasuredAnswer(Stored):
 
     @property
     def question(self) -> Question:
-        """What was asked."""
-        return Question(self.finding, self.type, self.x, self.min, self.max, self.form)
+        """The question."""
+        return Question(**self.model_dump(include=set(Question.model_fields)))
+
+    @property
+    def outcome(self) -> str:
+        """The bits of the answer, or the words of the rejection."""
+        return " or ".join(self.bits) if self.bits else f"refused ({self.words})"
 
 
 class Measured(Stored):
@@ -62,8 +100,40 @@ class Measured(Stored):
     answers: tuple[MeasuredAnswer, ...]
 
 
+def questions(spec: Spec) -> list[Question]:
+    """The questions of all findings, each once, in their order."""
+    every = (
+        question
+        for entry in spec.findings
+        for witness in entry.witnesses
+        if not isinstance(witness, Stands)
+        for question in questions_of(spec, entry.id, witness)
+    )
+    return list({str((q.finding, q)): q for q in every}.values())
+
+
+def questions_of(spec: Spec, finding: str, witness: MeasuredWitness) -> list[Question]:
+    """The questions with the numbers of a witness: to models, and to functions where bounds are inputs."""
+    of_models = [_question(spec, finding, witness, form) for form in witness.ask]
+    by_inputs = any(not question.has_attributes for question in of_models)
+    return [*of_models, _question(spec, finding, witness, CALL)] if by_inputs else of_models
+
+
+def _question(spec: Spec, finding: str, witness: MeasuredWitness, form: str) -> Question:
+    found = Question(finding=finding, type=witness.type, x="", min=None, max=None, form=form)
+    etype, texts = spec.element_type(witness.type), witness.texts()
+    of_bounds = spec.element_type("float32") if found.has_attributes else etype
+    types = (etype, of_bounds, of_bounds)
+    bits = {
+        field: show_bits(encode(texts[name], of), of)
+        for field, name, of in zip(("x", "min", "max"), spec.head.operands, types, strict=True)
+        if name in texts
+    }
+    return found.model_copy(update=bits)
+
+
 def runtimes_for(question: Question) -> tuple[str, ...]:
-    """Who can be asked a question."""
+    """The runtimes that can answer a question."""
     return CALLED_RUNTIMES if question.form == CALL else MODEL_RUNTIMES
 
 
@@ -71,8 +141,7 @@ def read_record(spec: Spec) -> Measured:
     """The record, which must answer the questions of the findings as they are now.
 
     Raises:
-        UserError: it is not there, is not of this form, is about other questions, or tells a version of a
-            runtime in two ways.
+        UserError: it is missing, has another form, or does not fit the findings or itself.
     """
     try:
         text = repo_file(PATH).read_text(encoding="utf-8")
@@ -89,15 +158,15 @@ def read_record(spec: Spec) -> Measured:
 
 
 def _stale(spec: Spec, found: Measured) -> Iterator[str]:
-    """What the record lacks, and what it has that nobody asks."""
-    wanted = [(question, runtime) for question in questions(spec) for runtime in runtimes_for(question)]
-    there = [(answer.question, answer.runtime) for answer in found.answers]
-    for question, runtime in wanted:
-        if (question, runtime) not in there:
-            yield f"{question.finding}: no answer of {runtime} to {told(question)}"
-    for question, runtime in there:
-        if (question, runtime) not in wanted:
-            yield f"{question.finding}: an answer of {runtime} to {told(question)}, which has no witness"
+    """What the record lacks, what it has beyond the findings, and where it contradicts itself."""
+    wanted = [(str(q), q.finding, name) for q in questions(spec) for name in runtimes_for(q)]
+    there = [(str(a), a.finding, a.runtime) for a in found.answers]
+    for question, finding, runtime in wanted:
+        if (question, finding, runtime) not in there:
+            yield f"{finding}: no answer of {runtime} to {question}"
+    for question, finding, runtime in there:
+        if (question, finding, runtime) not in wanted:
+            yield f"{finding}: an answer of {runtime} to {question}, which has no witness"
     if len(there) != len(set(there)):
         yield "an answer is there twice"
     for answer in found.answers:
@@ -107,30 +176,18 @@ def _stale(spec: Spec, found: Measured) -> Iterator[str]:
             yield f"{answer.finding}: {answer.runtime} neither answered nor refused, or did both"
 
 
-def told(question: Question) -> str:
-    """A question in short: ``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
-    given = (("X", question.x), ("min", question.min), ("max", question.max))
-    numbers = " ".join(f"{name}={bits}" for name, bits in given if bits is not None)
-    return f"{question.form} {question.type} {numbers}"
-
-
 def differences(recorded: Measured, measured: Iterable[MeasuredAnswer]) -> list[str]:
     """Where runtimes answer otherwise than the record says; one line each."""
-    there = {(answer.question, answer.runtime): answer for answer in recorded.answers}
+    there = {(str(answer), answer.finding, answer.runtime): answer for answer in recorded.answers}
     found = []
     for now in measured:
-        then = there.get((now.question, now.runtime))
-        at = f"{now.finding}: {now.runtime}, {told(now.question)}"
+        then = there.get((str(now), now.finding, now.runtime))
+        at = f"{now.finding}: {now.runtime}, {now}"
         if then is None:
             found.append(f"{at}: not in the record")
         elif (now.bits, now.words) != (then.bits, then.words):
-            found.append(f"{at}: {outcome(now)} ({now.version}), recorded {outcome(then)} ({then.version})")
+            found.append(f"{at}: {now.outcome} ({now.version}), recorded {then.outcome} ({then.version})")
     return found
-
-
-def outcome(answer: MeasuredAnswer) -> str:
-    """The bits of an answer, or the words of a refusal."""
-    return " or ".join(answer.bits) if answer.bits else f"refused ({answer.words})"
 
 
 def record_text(record: Measured) -> str:

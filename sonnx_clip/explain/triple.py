@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from sonnx_clip.explain.readings_matrix import interpreted
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
@@ -18,7 +18,7 @@ from sonnx_clip.spec import case_of, class_of, latitudes_of, load_spec, result_v
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
@@ -30,7 +30,7 @@ OBLIGATIONS_FILE = "generated/why3/obligations.json"
 
 
 class Shown(Protocol):
-    """What an earlier run of the provers showed of an obligation."""
+    """What an earlier run of the provers showed of an obligation, and the names of the provers."""
 
     @property
     def status(self) -> Literal["proved", "proved by one", "not proved"]:
@@ -52,6 +52,9 @@ class WrittenNumber(Stored):
     hex_float: str | None
     bits: str | None
 
+    def __str__(self) -> str:
+        return "  ".join(form for form in (self.decimal, self.hex_float, self.bits) if form)
+
 
 class AlsoAcceptable(Stored):
     """A result that a latitude accepts: a number, or any NaN where `answer` is None."""
@@ -65,7 +68,7 @@ class ReadingView(Stored):
     """What another reading of Clip answers: a number, or any NaN where None stands.
 
     `agreement` says whether all that it allows are the bits of the cases, their value, or not even that;
-    `interpretation` what it takes the silence of its words to mean, where an operand is NaN.
+    `interpretation` how it treats a NaN operand where its words are silent.
     """
 
     id: str
@@ -76,7 +79,7 @@ class ReadingView(Stored):
 
 
 class ObligationShown(Stored):
-    """What a prover has to show about the case or the class, or about a `kernel`: code that computes Clip.
+    """An obligation about the case or the class, or about a `kernel`: code that computes Clip.
 
     `status` is that of an earlier run of the provers which fits this specification, None where there is none.
     """
@@ -112,13 +115,13 @@ class TripleExplanation(Stored):
 def explain(
     type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | None = None
 ) -> TripleExplanation:
-    """Explain a triple.
+    """Explain a triple, given as decimals, hex floats, bit patterns or constants.
 
     Args:
         type_id: an element type, ``real`` too.
-        x: X as decimal, hex float, bit pattern or constant.
-        min_: L, alike.
-        max_: M, alike.
+        x: X.
+        min_: L.
+        max_: M.
         status_of: what is known of obligations from an earlier run of the provers.
 
     Raises:
@@ -126,15 +129,18 @@ def explain(
     """
     spec = load_spec()
     etype = spec.element_type(type_id)
-    values = {name: _value(name, text, etype) for name, text in (("x", x), ("min", min_), ("max", max_))}
-    triple = (values["x"], values["min"], values["max"])
+    values = []
+    for name, text in (("x", x), ("min", min_), ("max", max_)):
+        try:
+            values.append(encode(text, etype))
+        except UserError as error:
+            raise UserError(error.what, f"--{name}", error.todo) from error
+    triple = (values[0], values[1], values[2])
     case, klass = case_of(spec, etype, *triple), class_of(spec, etype, *triple)
     due = result_value(spec, etype, *triple)
     return TripleExplanation(
         type=etype.id,
-        x=_number(triple[0], etype),
-        min=_number(triple[1], etype),
-        max=_number(triple[2], etype),
+        **dict(zip(("x", "min", "max"), (_number(value, etype) for value in triple), strict=True)),
         case=case.id,
         case_title=case.title,
         case_when=unparse(case.when),
@@ -150,13 +156,6 @@ def explain(
     )
 
 
-def _value(name: str, text: str, etype: ElementType) -> Value:
-    try:
-        return encode(text, etype)
-    except UserError as error:
-        raise UserError(error.what, f"--{name}", error.todo) from error
-
-
 def _number(value: Value, etype: ElementType) -> WrittenNumber:
     return WrittenNumber(
         decimal=show(value, etype),
@@ -165,44 +164,42 @@ def _number(value: Value, etype: ElementType) -> WrittenNumber:
     )
 
 
-def _acceptable(
-    spec: Spec, etype: ElementType, triple: tuple[Value, Value, Value], due: Value
-) -> tuple[AlsoAcceptable, ...]:
-    """What else is acceptable, tried over the special values of the type; a NaN stands for all of them."""
+def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> tuple[AlsoAcceptable, ...]:
+    """What else is acceptable among the special values of the type; a NaN stands for all of them."""
     if etype.family != "float":
         return ()
     found: dict[tuple[str, str], AlsoAcceptable] = {}
     for answer in special_patterns(etype):
         nan = is_nan(answer, etype)
         for latitude in latitudes_of(spec, etype, *triple, answer=answer) if answer != due else ():
-            told = None if nan else _number(answer, etype)
-            key = (latitude.id, "nan" if nan else str(answer))
-            found[key] = AlsoAcceptable(latitude=latitude.id, reason=latitude.reason, answer=told)
+            found[latitude.id, "nan" if nan else str(answer)] = AlsoAcceptable(
+                latitude=latitude.id, reason=latitude.reason, answer=None if nan else _number(answer, etype)
+            )
     return tuple(found.values())
 
 
 def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingView:
     """What a reading answers for a triple, and whether that agrees with the cases."""
     allowed = answers(spec, etype, reading, triple)
+    agreement: Literal["bit for bit", "by value", "differs"] = "differs"
     if all(identical(y, due) for y in allowed):
-        agreement: Literal["bit for bit", "by value", "differs"] = "bit for bit"
-    else:
-        agreement = "by value" if all(same_value(y, due, etype) for y in allowed) else "differs"
+        agreement = "bit for bit"
+    elif all(same_value(y, due, etype) for y in allowed):
+        agreement = "by value"
     numbers, any_nan = answers_told(spec, etype, reading, triple)
-    told = tuple(_number(y, etype) for y in numbers)
+    shown = tuple(_number(y, etype) for y in numbers)
+    silent = reading.interpretation is not None and any(is_nan(value, etype) for value in triple)
     return ReadingView(
         id=reading.id,
         title=reading.title,
-        answers=(*told, None) if any_nan else told,
+        answers=(*shown, None) if any_nan else shown,
         agreement=agreement,
-        interpretation=interpreted(reading.interpretation)
-        if reading.interpretation is not None and any(is_nan(value, etype) for value in triple)
-        else None,
+        interpretation=interpreted(reading.interpretation) if silent and reading.interpretation else None,
     )
 
 
 @cache
-def _known_obligations() -> tuple[dict[str, object], ...]:
+def _known_obligations() -> tuple[dict[str, Any], ...]:
     path = repo_file(OBLIGATIONS_FILE)
     if not path.is_file():
         raise UserError("the obligations have not been generated", str(path), "run `sonnx-clip generate`")
@@ -210,97 +207,73 @@ def _known_obligations() -> tuple[dict[str, object], ...]:
 
 
 def _obligations(
-    spec: Spec, type_id: str, shown: set[str], status_of: StatusOf | None
+    spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    rows = [
-        row
-        for row in _known_obligations()
-        if row["subject"] == type_id and shown & {str(id_) for id_ in _shows(row)}
-    ]
+    rows = [row for row in _known_obligations() if row["subject"] == type_id and ids & set(row["shows"])]
     statuses = status_of(spec.digest, rows) if status_of else {}
-    return tuple(
-        ObligationShown(
-            id=str(row["id"]),
-            title=str(row["title"]),
-            kernel=row["kind"] == "refinement",
-            status=statuses[id_].status if (id_ := str(row["id"])) in statuses else None,
-            proved_by=statuses[id_].proved_by if id_ in statuses else (),
+    found = []
+    for row in rows:
+        status = statuses.get(row["id"])
+        found.append(
+            ObligationShown(
+                id=row["id"],
+                title=row["title"],
+                kernel=row["kind"] == "refinement",
+                status=status.status if status else None,
+                proved_by=status.proved_by if status else (),
+            )
         )
-        for row in rows
-    )
-
-
-def _shows(entry: dict[str, object]) -> list[object]:
-    shows = entry["shows"]
-    assert isinstance(shows, list)
-    return shows
+    return tuple(found)
 
 
 def explanation_text(told: TripleExplanation, *, every: bool = False, width: int | None = None) -> str:
-    """An explanation as lines of text.
+    """An explanation as lines of text, wrapped at `width` columns or whole.
 
-    Args:
-        told: the explanation.
-        every: whether each obligation about a kernel has a line, instead of one line for all.
-        width: columns at which lines are wrapped; None leaves them whole.
+    Each obligation about a kernel has a line if `every`, else all of them together.
     """
-    x, lower, upper, result = (n.decimal for n in (told.x, told.min, told.max, told.result))
+    numbers = ", ".join(number.decimal for number in (told.x, told.min, told.max))
     lines = [
-        f"{told.type}: clip({x}, {lower}, {upper}) = {result}",
-        *(f"  {name:<7} {_forms(number)}" for name, number in _operands(told)),
-        f"  result  {_forms(told.result)}  ({told.result_is}, bit for bit)",
+        f"{told.type}: clip({numbers}) = {told.result.decimal}",
+        f"  X       {told.x}",
+        f"  L (min) {told.min}",
+        f"  M (max) {told.max}",
+        f"  result  {told.result}  ({told.result_is}, bit for bit)",
         f"  case    {told.case}: {told.case_title}; {told.case_when}",
         f"  class   {told.class_id}: {told.class_title}; {told.class_when}",
         f"  source  {told.quote}",
-        *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
+        *(
+            f"  also acceptable: {one.answer or 'any NaN'} ({one.latitude}): {one.reason}"
+            for one in told.acceptable
+        ),
         "  readings, compared with the cases",
-        *_reading_lines(told),
-        *_obligation_lines(told, every=every),
+        *(
+            f"    {one.id:<13} {one.agreement:<12} {' or '.join(str(n or 'any NaN') for n in one.answers)}"
+            for one in told.readings
+        ),
     ]
+    if given := [one for one in told.readings if one.interpretation is not None]:
+        lines.append("  NaN, which the words of these readings do not mention")
+        lines += [f"    {one.id}: {one.interpretation}" for one in given]
+    lines += _obligation_lines(told.type, told.obligations, every=every)
     return "\n".join(hanging(line, width) for line in lines)
 
 
-def _obligation_lines(told: TripleExplanation, *, every: bool) -> Iterator[str]:
+def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown], *, every: bool) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
     by_status: dict[str, list[ObligationShown]] = {}
-    for one in told.obligations:
-        by_status.setdefault(_status_text(one), []).append(one)
-    for status, obligations in by_status.items():
+    for one in obligations:
+        status = "not yet proved here (run: make prove)"
+        if one.status is not None:
+            only = " only" if one.status == "proved by one" else ""
+            status = f"proved by {' and '.join(one.proved_by)}{only}"
+        if one.status == "not proved":
+            status = "not proved by these provers"
+        by_status.setdefault(status, []).append(one)
+    for status, these in by_status.items():
         yield f"  obligations, {status}"
-        yield from (f"    {one.id}: {one.title}" for one in obligations if every or not one.kernel)
-        kernels = sum(one.kernel for one in obligations)
+        yield from (f"    {one.id}: {one.title}" for one in these if every or not one.kernel)
+        kernels = sum(one.kernel for one in these)
         if kernels and not every:
-            name = f"{told.type}.c_clip, {told.type}.numpy_*"
-            yield f"    {name}: the C and NumPy kernels compute Clip ({kernels} of them; --all lists each)"
-
-
-def _status_text(one: ObligationShown) -> str:
-    if one.status is None:
-        return "not yet proved here (run: make prove)"
-    if one.status == "not proved":
-        return "not proved by these provers"
-    by = " and ".join(one.proved_by)
-    return f"proved by {by}" if one.status == "proved" else f"proved by {by} only"
-
-
-def _reading_lines(told: TripleExplanation) -> Iterator[str]:
-    for one in told.readings:
-        answer = " or ".join("any NaN" if n is None else _forms(n) for n in one.answers)
-        yield f"    {one.id:<13} {one.agreement:<12} {answer}"
-    given = [one for one in told.readings if one.interpretation is not None]
-    if given:
-        yield "  NaN, which the words of these readings do not mention"
-        yield from (f"    {one.id}: {one.interpretation}" for one in given)
-
-
-def _operands(told: TripleExplanation) -> tuple[tuple[str, WrittenNumber], ...]:
-    return ("X", told.x), ("L (min)", told.min), ("M (max)", told.max)
-
-
-def _answer(one: AlsoAcceptable) -> str:
-    return "any NaN" if one.answer is None else _forms(one.answer)
-
-
-def _forms(number: WrittenNumber) -> str:
-    return "  ".join(form for form in (number.decimal, number.hex_float, number.bits) if form)
+            names = f"{type_id}.c_clip, {type_id}.numpy_*"
+            yield f"    {names}: the C and NumPy kernels compute Clip ({kernels} of them; --all lists each)"
