@@ -1,7 +1,7 @@
-"""The runtime behind ``onnx-cmd:run {model} {in} {out}``: a program that runs a model.
+"""The runtime behind ``onnx-cmd:run {model} {in} {out}``: a program that runs a model, once for each call.
 
-Each call has a process and a folder, in which the model, its inputs and the output are files, as in the test
-data of ONNX. A death of the program is made that of the runtime's process, as in `program`.
+The model, its inputs and the output are files, as in the test data of ONNX. Where a signal ends the program,
+the runtime's process ends, too, as in `program`.
 """
 
 from __future__ import annotations
@@ -33,20 +33,15 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
 
 OUTPUT = "output_0.pb"
-_LARGEST = 1 << 26  # bytes of an output; the largest that is due has half a megabyte
+_LARGEST = 1 << 26  # bytes of an output; the largest expected one has half a megabyte
 _TAIL = 4096  # characters of standard error that are read
-# A shell that started the program says by these of which signal it died.
-_OF_A_SHELL = {
-    128 + one: one
-    for one in (
-        signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL,
-        signal.SIGSEGV,
-    )
-}  # fmt: skip
+_FATAL = ("SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV")
+_OF_A_SHELL = {128 + signal.Signals[name]: signal.Signals[name] for name in _FATAL}
+"""By exit status of a shell, the signal that ended the program which it had started."""
 
 
 class NoOutput(AssertionError):  # noqa: N818 - a report quotes its name
-    """The program ended with status 0, and left no output that can be read."""
+    """The program ended with status 0 and left no output that can be read."""
 
 
 class DiedError(Exception):
@@ -54,14 +49,9 @@ class DiedError(Exception):
 
 
 def open_named(name: str, board: Board | None = None) -> Runtime:
-    """The runtime of a name that `command_name` reads.
+    """The runtime of a name that `command_name` reads; UserError if the program cannot be started.
 
-    Args:
-        name: of the runtime.
-        board: names the folder for files, and gets the words on a death; None outside of `check`.
-
-    Raises:
-        UserError: the program cannot be started, or a placeholder is missing.
+    The board names the folder for files, and gets the words on a death; None outside of `check`.
     """
     texts = f"from {__name__} import opened", f"opened({quoted(name)})"
     version = command_name(name) or ""
@@ -69,10 +59,10 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
 
 
 def opened(name: str, board: Board | None = None) -> OpenModel:
-    """How the runtime of a name opens a model; a line that repeats a deviation calls it.
+    """A function that opens a model with the program of a name, for `open_named` and reproducers.
 
     Raises:
-        UserError: it is no such name; and what `open_named` raises.
+        UserError: it is no such name, or the program cannot be started.
     """
     command = command_name(name)
     if command is None:
@@ -87,7 +77,8 @@ def opened(name: str, board: Board | None = None) -> OpenModel:
     def open_model(model: bytes) -> ModelFunction:
         def run(inputs: Mapping[str, Any]) -> Any:
             try:
-                return _call(words, model, inputs, board)
+                with _folder(board) as folder:
+                    return _call(folder, words, model, inputs)
             except DiedError as error:
                 if board is None:
                     raise
@@ -99,8 +90,25 @@ def opened(name: str, board: Board | None = None) -> OpenModel:
     return open_model
 
 
-def _call(words: list[str], model: bytes, inputs: Mapping[str, Any], board: Board | None) -> Any:
-    """The output of a model, by one process.
+@contextmanager
+def _folder(board: Board | None) -> Iterator[Path]:
+    """A folder that is removed at the end; where this process is killed, the supervisor removes it."""
+    parent = None if board is None else board.folder
+    if parent is not None:
+        parent.mkdir(mode=0o700, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(
+            dir=parent, prefix="sonnx-clip-", ignore_cleanup_errors=True
+        ) as folder:
+            yield Path(folder)
+    finally:
+        if parent is not None:
+            with suppress(OSError):
+                parent.rmdir()
+
+
+def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any]) -> Any:
+    """The output of a model, by one process of whose process group nothing is left.
 
     Raises:
         Refused: it ended with a status that is not 0.
@@ -108,38 +116,15 @@ def _call(words: list[str], model: bytes, inputs: Mapping[str, Any], board: Boar
         DiedError: a signal ended it.
         OSError: the machine is at fault: the program cannot be started, the disk is full.
     """
-    with _folder(board) as folder:
-        places = {"model": folder / "model.onnx", "in": folder / "in", "out": folder / "out"}
-        places["model"].write_bytes(model)
-        places["in"].mkdir()
-        places["out"].mkdir()
-        for number, (name, given) in enumerate(inputs.items()):
-            tensor = numpy_helper.from_array(given, name)
-            (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
-        filled = {name: str(place) for name, place in places.items()}
-        _run([re.sub(r"\{(model|in|out)\}", lambda found: filled[found[1]], word) for word in words])
-        return _output(places["out"])
-
-
-@contextmanager
-def _folder(board: Board | None) -> Iterator[Path]:
-    """A folder that is removed at the end; where this process is ended, the supervisor removes it."""
-    if board is None:
-        with tempfile.TemporaryDirectory(prefix="sonnx-clip-", ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
-        return
-    board.folder.mkdir(mode=0o700, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(dir=board.folder, ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
-    finally:
-        with suppress(OSError):
-            board.folder.rmdir()
-
-
-def _run(words: list[str]) -> None:
-    """Run a program to its end; nothing of its process group is left."""
-    done = run_limited(words, None, tied=False)  # the supervisor has the limit, and ends it with this process
+    places = {"model": folder / "model.onnx", "in": folder / "in", "out": folder / "out"}
+    places["model"].write_bytes(model)
+    places["in"].mkdir()
+    places["out"].mkdir()
+    for number, (name, given) in enumerate(inputs.items()):
+        tensor = numpy_helper.from_array(given, name)
+        (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
+    filled = [re.sub(r"\{(model|in|out)\}", lambda found: str(places[found[1]]), word) for word in words]
+    done = run_limited(filled, None, tied=False)  # the supervisor has the limit, and ends it with this process
     if done.unstarted is not None:
         raise done.unstarted
     if done.status < 0:
@@ -150,6 +135,7 @@ def _run(words: list[str]) -> None:
         lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
         last = printable(lines[-1]) if lines else "it writes nothing on standard error"
         raise Refused(f"status {done.status}: {last}")
+    return _output(places["out"])
 
 
 def _output(folder: Path) -> Any:

@@ -1,7 +1,7 @@
 """The runtime behind ``so[clip.toml]:./libclip.so``: C functions of a library, called as a file says.
 
 X and the bounds are passed where they lie, which `guarded` watches; the result goes to memory of its own, and
-the bytes around that are compared after each call.
+the bytes around it are compared after each call.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
 
-
 Operand = Literal["x", "y", "min", "max", "n"]
-Length = Literal["size_t", "int32", "uint32", "int64", "uint64"]
-Symbol = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_.$][\w.$@]*$")]
 BOUNDS: tuple[Operand, ...] = ("min", "max")
-_NEEDED: tuple[Operand, ...] = ("x", *BOUNDS, "n")
+
+_TODO = "docs/integrations.md shows one"
+_AROUND, _FILLED = 4096, 0xA5  # bytes on each side of a result, and their value
+_LENGTHS = {
+    "size_t": ctypes.c_size_t, "int32": ctypes.c_int32, "uint32": ctypes.c_uint32,
+    "int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
+}  # fmt: skip
+_FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 
 
 class Abi(Stored):
     """How the functions of a library are called.
 
-    Args:
-        operands: the parameters in their order; without ``y`` the functions work in place.
-        bounds: whether min and max are passed by value or by pointer.
-        length: the C type of ``n``.
-        returns: ``status`` is an int, 0 if all is well.
-        symbols: the function for each element type.
+    `operands` are the parameters in their order; without ``y`` the functions work in place. `bounds` are
+    passed by value or by pointer, and `length` is the C type of ``n``. A ``status`` is an int, 0 if all is
+    well. `symbols` names the function for each element type.
     """
 
     operands: tuple[Operand, ...]
     bounds: Literal["value", "pointer"] = "value"
-    length: Length = "size_t"
+    length: Literal["size_t", "int32", "uint32", "int64", "uint64"] = "size_t"
     returns: Literal["nothing", "status"] = "nothing"
-    symbols: dict[str, Symbol]
+    symbols: dict[str, Annotated[str, StringConstraints(pattern=r"^[A-Za-z_.$][\w.$@]*$")]]
 
     @field_validator("operands")
     @classmethod
     def _each_once(cls, found: tuple[Operand, ...]) -> tuple[Operand, ...]:
-        for name in _NEEDED:
-            if name not in found:
+        for name in ("x", *BOUNDS, "n", "y"):
+            if name not in found and name != "y":
                 raise ValueError(f"`{name}` is missing")
-        for name in found:
             if found.count(name) > 1:
                 raise ValueError(f"`{name}` stands there {found.count(name)} times")
         return found
@@ -81,32 +81,26 @@ class Abi(Stored):
 
 
 def read_abi(path: str) -> Abi:
-    """The file at a path.
-
-    Raises:
-        UserError: there is none, it is no TOML, or a key is wrong; with the line.
-    """
-    todo = "docs/integrations.md shows one"
+    """The file at a path; UserError, with the line, if it is missing, no TOML, or has a wrong key."""
     try:
         text = read_regular(Path(path))
         return Abi.model_validate(tomllib.loads(text))
     except OSError as error:
-        raise UserError(f"--abi cannot be read: {error.strerror}", path, todo) from None
+        raise UserError(f"--abi cannot be read: {error.strerror}", path, _TODO) from None
     except UnicodeDecodeError:
-        raise UserError("--abi cannot be read: it is no UTF-8", path, todo) from None
+        raise UserError("--abi cannot be read: it is no UTF-8", path, _TODO) from None
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"it is no TOML: {error}", path, todo) from None
+        raise UserError(f"it is no TOML: {error}", path, _TODO) from None
     except ValidationError as error:
         first = error.errors()[0]
-        keys = [str(part) for part in first["loc"] if isinstance(part, str)]
-        where, key = _place(text, path, keys), ".".join(keys)
-        match first["type"]:
-            case "missing":
-                raise UserError(f"the key `{key}` is missing", path, todo) from None
-            case "extra_forbidden":
-                raise UserError(f"{key}: there is no key `{key}`", where, todo) from None
-        given = f", not {first['input']!r}" if isinstance(first["input"], str) else ""
-        raise UserError(f"{key}: {first['msg'].removeprefix('Value error, ')}{given}", where, todo) from None
+    keys = [str(part) for part in first["loc"] if isinstance(part, str)]
+    where, key = _place(text, path, keys), ".".join(keys)
+    given = f", not {first['input']!r}" if isinstance(first["input"], str) else ""
+    what = {
+        "missing": f"the key `{key}` is missing",
+        "extra_forbidden": f"{key}: there is no key `{key}`",
+    }.get(first["type"], f"{key}: {first['msg'].removeprefix('Value error, ')}{given}")
+    raise UserError(what, path if first["type"] == "missing" else where, _TODO)
 
 
 def _place(text: str, path: str, keys: list[str]) -> str:
@@ -116,24 +110,11 @@ def _place(text: str, path: str, keys: list[str]) -> str:
     return f"{path}:{lines[-1]}" if lines else path
 
 
-_AROUND = 4096  # bytes on each side of a result
-_FILLED = 0xA5
-_LENGTHS = {
-    "size_t": ctypes.c_size_t, "int32": ctypes.c_int32, "uint32": ctypes.c_uint32,
-    "int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
-}  # fmt: skip
-_FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
-
-
 class SharedLibrary:
-    """A shared library and the file that says how it is called.
-
-    Args:
-        abi_path: the file.
-        path: the library.
+    """A shared library and its file of calls.
 
     Raises:
-        UserError: one of them is not there or cannot be read, or a symbol is not in the library.
+        UserError: one of them cannot be read, or a symbol is not in the library.
     """
 
     def __init__(self, abi_path: str, path: str) -> None:
@@ -162,23 +143,14 @@ class SharedLibrary:
 
 
 class CFunction:
-    """A C function as one of (x, min, max), which are arrays.
-
-    Args:
-        function: of a library, for no other use.
-        abi: how it is called.
-        etype: the id of its element type.
-    """
+    """A C function as one of (x, min, max), which are arrays."""
 
     def __init__(self, function: Any, abi: Abi, etype: str) -> None:
-        self._function, self._operands = function, abi.operands
-        self._by_value, self._number = abi.bounds == "value", _number(etype)
+        self._function, self._operands, self._by_value = function, abi.operands, abi.bounds == "value"
+        self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
         bound = self._number if self._by_value else ctypes.c_void_p
-        kinds: dict[str, Any] = {
-            "x": ctypes.c_void_p, "y": ctypes.c_void_p, "n": _LENGTHS[abi.length],
-            **dict.fromkeys(BOUNDS, bound),
-        }  # fmt: skip
-        function.argtypes = [kinds[name] for name in abi.operands]
+        kinds = {"n": _LENGTHS[abi.length], **dict.fromkeys(BOUNDS, bound)}
+        function.argtypes = [kinds.get(name, ctypes.c_void_p) for name in abi.operands]
         function.restype = ctypes.c_int if abi.returns == "status" else None
         self._memory = np.empty(0, np.uint8)
 
@@ -208,14 +180,9 @@ class CFunction:
         return [f"it wrote {place} its result" for place, part in around.items() if (part != _FILLED).any()]
 
 
-def _number(etype: str) -> Any:
-    """The C type of an element."""
-    return _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
-
-
 @cache
 def opened(name: str) -> SharedLibrary:
-    """The library that a name such as ``so[clip.toml]:./libclip.so`` speaks of, or its UserError."""
+    """The library of a name such as ``so[clip.toml]:./libclip.so``, or its UserError."""
     found = library_name(name)
     if found is None:
         raise UserError(f"`{name}` is no library", todo="for example so[clip.toml]:./libclip.so")
@@ -224,10 +191,7 @@ def opened(name: str) -> SharedLibrary:
 
 @cache
 def function_of(name: str, etype: str) -> Callable[..., Any]:
-    """A function (x, min, max) of a library; a line that repeats a deviation calls it.
-
-    It raises Fault where something was written beside the result.
-    """
+    """A function (x, min, max) of a library, for reproducers; Fault if it writes beside the result."""
     function = opened(name).function(etype)
 
     def clip(*operands: Any) -> Array:
