@@ -1,4 +1,4 @@
-"""The workers of a Dask scheduler, for `check`; workers that differ from this machine are refused."""
+"""The workers of a Dask scheduler, for `check`; workers that differ from this machine are rejected."""
 
 from __future__ import annotations
 
@@ -7,20 +7,12 @@ import pickle
 import re
 import threading
 import time
-import uuid
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sonnx_clip.machines.on_worker import (
-    IDLE,
-    FarCaller,
-    FarProcessEndedError,
-    answer_far,
-    end_far,
-    run_far,
-)
+from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError, answer_far, run_far
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import counted
 
@@ -28,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sonnx_clip.machines.on_worker import FarReply
-
 
 _T = TypeVar("_T")
 _RETRIES = 3  # of a call whose process has ended, though its worker lives; Dask counts the dead workers
@@ -48,33 +39,30 @@ class WorkLostError(UserError):
 class DaskWorkers:
     """The workers of a scheduler.
 
-    How long the scheduler is waited for, and a first worker, and another one where all are gone, is Dask's
-    own setting distributed.comm.timeouts.connect. Certificates for ``tls://`` are Dask's settings, too.
+    Dask's setting distributed.comm.timeouts.connect is how long the scheduler is waited for, and a worker
+    where there is none. Certificates for ``tls://`` are Dask's settings, too.
 
     Args:
         address: of the scheduler, such as ``tcp://10.0.0.1:8786``.
         prefixes: of the environment variables that calls have there as they are here.
         variables: those of them that are set here.
-        idle: seconds after which a process there that has nothing to do ends.
 
     Raises:
         UserError: the scheduler cannot be reached, or has no workers.
         ModuleNotFoundError: distributed is not installed.
     """
 
-    def __init__(
-        self, address: str, prefixes: Sequence[str], variables: Mapping[str, str], idle: float = IDLE
-    ) -> None:
+    def __init__(self, address: str, prefixes: Sequence[str], variables: Mapping[str, str]) -> None:
         from dask import config
         from dask.utils import parse_timedelta
         from distributed import Client
 
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
-        self._caller = FarCaller(uuid.uuid4().hex, tuple(prefixes), variables, idle)
+        self._environment = FarEnvironment(tuple(prefixes), variables)
         self._stopped = threading.Event()
         try:
-            asyncio.run(_reach(address, self._patience))  # a Client that fails is heard of again at the end
+            asyncio.run(_reach(address, self._patience))  # a Client that fails logs a traceback at the end
             self._client = Client(address, timeout=self._patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             what = f"the scheduler cannot be reached: {_words(error)}"
@@ -91,11 +79,11 @@ class DaskWorkers:
 
     @property
     def name(self) -> str:
-        """What it is called in a plan: ``4 threads of 2 workers of tcp://…``."""
+        """Its name in a plan: ``4 threads of 2 workers of tcp://…``."""
         return f"{counted(self.threads, 'thread')} of {counted(self.workers, 'worker')} of {self.address}"
 
     def call(self, function: Callable[..., _T], *args: object) -> _T:
-        """Call a function at a worker, and wait for what it returns. Threads may call side by side.
+        """Call a function at a worker, and wait for its result. Threads may call side by side.
 
         Raises:
             UserError: the function raised it (with the address of the worker), or the scheduler or every
@@ -111,26 +99,24 @@ class DaskWorkers:
                 raise CancelledError from None
             if isinstance(error, CancelledError) or self._client.status != "running":
                 raise UserError("the scheduler is gone", self.address, _AGAIN) from None
-            raise _told(error) from None
+            raise _in_our_words(error) from None
         found: _T = _value(address, reply)
         return found
 
     def _at_a_worker(self, payload: bytes) -> tuple[str, FarReply]:
         """What a task returns, unless no worker is left for long."""
-        far = self._client.submit(run_far, self._caller, payload, pure=False, retries=_RETRIES)
-        seen, reply = time.monotonic(), None
-        while reply is None and not self._stopped.is_set():
+        far = self._client.submit(run_far, self._environment, payload, pure=False, retries=_RETRIES)
+        seen = time.monotonic()
+        while not self._stopped.is_set():
             with suppress(TimeoutError):
-                reply = far.result(timeout=_LOOK)
-                break
+                found: tuple[str, FarReply] = far.result(timeout=_LOOK)
+                return found
             with suppress(Exception):
                 if self._client.nthreads():
                     seen = time.monotonic()
             if time.monotonic() - seen > self._patience + _LOOK:
                 raise UserError("no workers are left", self.address, _AGAIN)
-        if reply is None:
-            raise CancelledError
-        return reply
+        raise CancelledError
 
     def call_each(self, function: Callable[..., _T], *args: object) -> dict[str, _T]:
         """What a function returns at each worker, by its address; one that has gone meanwhile is left out.
@@ -139,7 +125,7 @@ class DaskWorkers:
             UserError: it cannot be called at one of them.
         """
         payload = pickle.dumps(partial(function, *args))
-        found = self._client.run(answer_far, self._caller, payload, on_error="return")
+        found = self._client.run(answer_far, self._environment, payload, on_error="return")
         answers = {}
         for address, answer in found.items():
             if isinstance(answer, OSError):  # the connection to it
@@ -151,17 +137,13 @@ class DaskWorkers:
 
     def stop(self) -> None:
         """End all that the workers do for this campaign, and leave them; who waits gets a CancelledError."""
-        if self._stopped.is_set():
-            return
-        self._stopped.set()
-        leaving = threading.Thread(target=self._leave, daemon=True)  # a scheduler may hang
-        leaving.start()
-        leaving.join(_END)
+        if not self._stopped.is_set():
+            self._stopped.set()
+            leaving = threading.Thread(target=self._leave, daemon=True)  # a scheduler may hang
+            leaving.start()
+            leaving.join(_END)
 
     def _leave(self) -> None:
-        with suppress(Exception):
-            if self._client.status == "running":  # else the scheduler is gone, and the workers know it
-                self._client.run(end_far, self._caller.token, on_error="ignore")
         with suppress(Exception):
             self._client.close(timeout=_LOOK)  # its tasks are cancelled, and their processes killed
 
@@ -184,7 +166,7 @@ def _value(address: str, reply: FarReply) -> Any:
     return reply.value
 
 
-def _told(error: Exception) -> Exception:
+def _in_our_words(error: Exception) -> Exception:
     """An error of Dask in words that say what to do."""
     from distributed import KilledWorker
 
@@ -205,41 +187,31 @@ def _words(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
-# --- Refuses workers that are not what home is: one report does not mix machines, code or packages ----------
-
+# --- Workers that differ from this machine: one report does not mix machines, code or packages --------------
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
-_NAMED = 5  # workers whose differences are told
-_SHOWN = 60  # characters of a value
+_NAMED, _SHOWN = 5, 60  # workers whose differences are shown; characters of a value
 _TODO = "give them the code, the Python, the packages and the processor of this machine, or stop them"
 
 
 def differences(here: Mapping[str, str], there: Mapping[str, str]) -> str:
-    """In which parts a worker differs from home, in words; empty if in none."""
-    names = [name for name in dict.fromkeys((*here, *there)) if here.get(name) != there.get(name)]
-    return "; ".join(_difference(name, here.get(name, ""), there.get(name, "")) for name in names)
-
-
-def _difference(name: str, here: str, there: str) -> str:
-    a, b = (" ".join(_DIGEST.sub("", value).split()) for value in (here, there))
-    if a == b:
-        return name
-    return f"{name} ({_cut(b) or 'none'}; here {_cut(a) or 'none'})"
-
-
-def _cut(value: str) -> str:
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]} …"
+    """The parts in which a worker differs from this machine, in words; empty if there are none."""
+    found = []
+    for name in dict.fromkeys((*here, *there)):
+        values = [parts.get(name, "") for parts in (there, here)]
+        far, near = (" ".join(_DIGEST.sub("", value).split()) or "none" for value in values)
+        far, near = (text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …" for text in (far, near))
+        if values[0] != values[1]:
+            found.append(name if far == near else f"{name} ({far}; here {near})")
+    return "; ".join(found)
 
 
 def require_same_workers(
     workers: DaskWorkers, parts: Callable[..., Mapping[str, str]], *args: object
 ) -> Mapping[str, str]:
-    """Compare every worker with this machine, before the start; what this machine is.
+    """Compare every worker with this machine before the start; the parts of this machine.
 
-    Args:
-        workers: that are asked.
-        parts: says of the machine where it is called what it is, part by part.
-        args: of this function.
+    `parts` is called with `args`, here and there; it describes its machine, part by part.
 
     Raises:
         UserError: some worker differs.

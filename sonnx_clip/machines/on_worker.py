@@ -1,9 +1,8 @@
-"""What a Dask worker runs: it hands a call to a process beside it, and kills that when nobody waits.
+"""What a Dask worker runs: a process beside it for each call, which is killed when nobody waits for it.
 
-A worker lives long, and Dask's nanny gives it variables of its own. So each call runs in a process that
-begins with the variables of the caller's machine, reads every module anew, and can be killed with all that it
-has started. A process serves further calls of the same campaign. It ends after `IDLE` seconds without a call,
-and when the worker is gone.
+A worker lives long, and Dask's nanny gives it variables of its own. So each call has a process that begins
+with the variables of the caller's machine, reads every module anew, and can be killed with all that it has
+started. It ends when the worker does.
 """
 
 from __future__ import annotations
@@ -21,46 +20,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-IDLE = 10.0
-"""Seconds after which a process without a call ends."""
-
 _LOOK = 0.1  # seconds between two looks whether anybody waits for the answer
-_SAID = 300  # characters of what a process wrote last
+_SAID = 300  # characters shown of what a process wrote last
 _AT_WORK = ("running", "paused", "closing_gracefully")
 
 
 class FarProcessEndedError(Exception):
     """The process ended before it had answered, or was killed because nobody waits for the answer."""
-
-
-@dataclass(frozen=True)
-class FarCaller:
-    """The campaign that calls.
-
-    Args:
-        token: its name.
-        prefixes: of the environment variables that a process has as the caller's machine has them.
-        variables: those of them that are set there; others are not set.
-        idle: seconds after which a process without a call ends.
-    """
-
-    token: str
-    prefixes: tuple[str, ...]
-    variables: Mapping[str, str]
-    idle: float = IDLE
-
-    def environment(self) -> dict[str, str]:
-        """The environment of this process with the caller's variables."""
-        others = {name: value for name, value in os.environ.items() if not name.startswith(self.prefixes)}
-        return {**others, **self.variables}
 
 
 @dataclass(frozen=True)
@@ -72,105 +45,77 @@ class FarReply:
     failed: str | None = None
 
 
-class FarProcess:
-    """A process that answers calls.
+@dataclass(frozen=True)
+class FarEnvironment:
+    """The environment of calls: variables with these prefixes are those of the caller's machine."""
 
-    Args:
-        caller: whose calls.
-    """
+    prefixes: tuple[str, ...]
+    variables: Mapping[str, str]
 
-    def __init__(self, caller: FarCaller) -> None:
-        self._connection, theirs = Pipe()
-        self._wrote = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
-        with theirs:
-            program = f"from {__name__} import serve; serve({theirs.fileno()}, {caller.idle!r})"
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", program], env=caller.environment(), pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._wrote,
-            )  # fmt: skip
-        threading.Thread(target=self._process.wait, daemon=True).start()  # no zombie is left of it
+    def run(self, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
+        """Call a pickled function of no arguments in a process of its own.
 
-    @property
-    def lives(self) -> bool:
-        """Whether it can take a call."""
-        return self._process.poll() is None
-
-    def call(self, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
-        """The outcome of a call.
-
-        Args:
-            payload: a function of no arguments, pickled.
-            gone: whether nobody waits for the answer any more; the process is then killed.
+        The process is killed once `gone` is true: nobody waits for the answer any more.
 
         Raises:
-            FarProcessEndedError: it has ended.
+            FarProcessEndedError: it has ended, or was killed.
         """
-        try:
-            self._connection.send_bytes(payload)
-            while not self._connection.poll(_LOOK):
-                if gone():
-                    raise FarProcessEndedError("nobody waits for the answer")
-            found = self._connection.recv()
-        except (EOFError, OSError):
-            raise FarProcessEndedError(self._how_ended()) from None
+        others = {name: value for name, value in os.environ.items() if not name.startswith(self.prefixes)}
+        ours, theirs = Pipe()
+        with ours, tempfile.TemporaryFile() as wrote:
+            with theirs:
+                program = f"from {__name__} import serve; serve({theirs.fileno()})"
+                process = subprocess.Popen(
+                    [sys.executable, "-c", program], env={**others, **self.variables},
+                    pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=wrote,
+                )  # fmt: skip
+            try:
+                ours.send_bytes(payload)
+                while not ours.poll(_LOOK):
+                    if gone():
+                        raise FarProcessEndedError("nobody waits for the answer")
+                found = ours.recv()
+            except (EOFError, OSError):
+                raise FarProcessEndedError(_how_ended(process, wrote)) from None
+            finally:
+                process.kill()  # what it has started notices that
+                process.wait()
         assert isinstance(found, FarReply)
         return found
 
-    def close(self) -> None:
-        """Kill it; what it has started notices that."""
-        self._process.kill()
-        self._process.wait()
-        self._connection.close()
-        self._wrote.close()
 
-    def _how_ended(self) -> str:
-        self._process.kill()
-        status = self._process.wait()
-        how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
-        said = ""
-        with suppress(OSError, ValueError):
-            self._wrote.seek(0)
-            said = self._wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SAID:]
-        return f"a process of {sys.executable} ended {how}{': ' if said else ''}{said}"
+def _how_ended(process: subprocess.Popen[bytes], wrote: IO[bytes]) -> str:
+    process.kill()
+    status = process.wait()
+    how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
+    wrote.seek(0)
+    said = wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SAID:]
+    return f"a process of {sys.executable} ended {how}{': ' if said else ''}{said}"
 
 
-def serve(descriptor: int, idle: float) -> None:
-    """The program of such a process: answer the calls that come by a descriptor, one after the other."""
+def serve(descriptor: int) -> None:
+    """Main function of such a process: answer the call that comes by a descriptor."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker's to answer
     connection: Connection = Connection(descriptor)
-    calls: SimpleQueue[bytes] = SimpleQueue()
+    payload = connection.recv_bytes()
 
-    def listen() -> None:
-        """Take calls; when the worker is gone, end at once, whatever is at work."""
-        try:
-            while True:
-                calls.put(connection.recv_bytes())
-        except (EOFError, OSError):
-            os._exit(1)
+    def end_with_worker() -> None:
+        with suppress(EOFError, OSError):
+            connection.recv_bytes()
+        os._exit(1)
 
-    threading.Thread(target=listen, daemon=True).start()
-    with suppress(Empty):
-        while True:
-            connection.send(_answer(calls.get(timeout=idle)))
-
-
-def _answer(payload: bytes) -> FarReply:
+    threading.Thread(target=end_with_worker, daemon=True).start()
     try:
-        return FarReply(value=pickle.loads(payload)())  # noqa: S301 - a scheduler executes what it is sent
+        reply = FarReply(value=pickle.loads(payload)())  # noqa: S301 - a scheduler executes what it is sent
     except UserError as error:
-        return FarReply(refused=(error.what, error.where, error.todo))
+        reply = FarReply(refused=(error.what, error.where, error.todo))
     except Exception:  # noqa: BLE001 - raised again where it was called
-        return FarReply(failed=traceback.format_exc())
+        reply = FarReply(failed=traceback.format_exc())
+    connection.send(reply)
 
 
-# --- In the worker itself -----------------------------------------------------------------------------------
-
-
-_WAITING: dict[str, list[FarProcess]] = {}  # by campaign, processes without a call
-_LOCK = threading.Lock()
-
-
-def run_far(caller: FarCaller, payload: bytes) -> tuple[str, FarReply]:
+def run_far(environment: FarEnvironment, payload: bytes) -> tuple[str, FarReply]:
     """A task of Dask: the worker's address, and the outcome of a call.
 
     Raises:
@@ -185,39 +130,9 @@ def run_far(caller: FarCaller, payload: bytes) -> tuple[str, FarReply]:
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
-    return worker.address, _call(caller, payload, gone)
+    return worker.address, environment.run(payload, gone)
 
 
-async def answer_far(caller: FarCaller, payload: bytes) -> FarReply:
-    """The same outside of Dask's queue: for what every worker is asked before the start."""
-    return await asyncio.to_thread(_call, caller, payload)
-
-
-async def end_far(token: str) -> None:
-    """End the processes of a campaign that have no call; the others end when their tasks are cancelled."""
-    with _LOCK:
-        waiting = _WAITING.pop(token, [])
-    for process in waiting:
-        await asyncio.to_thread(process.close)
-
-
-def _call(caller: FarCaller, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
-    with _LOCK:
-        every = [(token, process) for token, waiting in _WAITING.items() for process in waiting]
-        _WAITING.clear()
-        for token, process in every:
-            if process.lives:
-                _WAITING.setdefault(token, []).append(process)
-            else:
-                process.close()
-        known = _WAITING.get(caller.token)
-        found = known.pop() if known else None
-    process = found or FarProcess(caller)
-    try:
-        reply = process.call(payload, gone)
-    except BaseException:
-        process.close()
-        raise
-    with _LOCK:
-        _WAITING.setdefault(caller.token, []).append(process)
-    return reply
+async def answer_far(environment: FarEnvironment, payload: bytes) -> FarReply:
+    """The same outside of Dask's queue: for questions to every worker before the start."""
+    return await asyncio.to_thread(environment.run, payload)

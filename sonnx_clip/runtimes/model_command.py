@@ -124,7 +124,9 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
         tensor = numpy_helper.from_array(given, name)
         (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
     filled = [re.sub(r"\{(model|in|out)\}", lambda found: str(places[found[1]]), word) for word in words]
-    done = run_limited(filled, None, tied=False)  # the supervisor has the limit, and ends it with this process
+    done = run_limited(
+        filled, None, tied=False
+    )  # the supervisor has the limit, and ends it with this process
     if done.unstarted is not None:
         raise done.unstarted
     if done.status < 0:
