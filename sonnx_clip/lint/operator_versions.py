@@ -1,4 +1,4 @@
-"""The versions of an operator in ONNX: what its schemas say, and what only its text says.
+"""The versions of an operator in ONNX: facts from its schemas, and facts that only its text has.
 
 Source of the texts: spec/sources/onnx-clip-versions.txt. No other module of this package knows which bounds
 Clip has.
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from onnx import AttributeProto, defs
 
 if TYPE_CHECKING:
+    from onnx import NodeProto
+
     from sonnx_clip.lint.profile import OperatorHead, ProfileType
 
 BASED_ON = 13
@@ -54,6 +56,11 @@ NEITHER_LIMITS = "widest_bounds_are_no_bound"
 def is_default_domain(domain: str) -> bool:
     """Both spellings of the domain of the ONNX operators."""
     return domain in ("", "ai.onnx")
+
+
+def is_clip(node: NodeProto) -> bool:
+    """The node is the operator Clip of ai.onnx."""
+    return node.op_type == "Clip" and is_default_domain(node.domain)
 
 
 @cache

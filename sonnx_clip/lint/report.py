@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.lint.verdict import Findings, Problem
+    from sonnx_clip.lint.verdict import Findings
     from sonnx_clip.root.errors import UserError
 
 FORMAT = "sonnx-clip-lint-2"
@@ -31,21 +31,15 @@ def to_text(report: ModelReport) -> str:
     lines += cause_lines(report)
     for group in report.alike:
         lines += _group_lines(group, caused=bool(report.causes))
-    lines += [f"  note: {note}" for note in (*report.notes, *_interpretations(report))]
+    lines += [f"  note: {note}" for note in report.notes]
+    groups = (group[0].judgements for group in report.alike)
+    broken = {one.id for judgements in groups for one in judgements if one.verdict is not Verdict.MEETS}
+    lines += [
+        f"  note: {rule} is interpreted here: {found.ours}. It could also mean: {found.alternative}"
+        for rule, found in profile().interpretations.items()
+        if rule in broken
+    ]
     return "\n".join(lines)
-
-
-def _interpretations(report: ModelReport) -> Iterator[str]:
-    """How a restriction is read that is not met and whose words we interpret."""
-    broken = {
-        judgement.id
-        for group in report.alike
-        for judgement in group[0].findings.judgements
-        if judgement.verdict is not Verdict.MEETS
-    }
-    for identifier, found in profile().interpretations.items():
-        if identifier in broken:
-            yield f"{identifier} is interpreted here: {found.ours}. It could also mean: {found.alternative}"
 
 
 def _summary(report: ModelReport) -> str:
@@ -56,14 +50,14 @@ def _summary(report: ModelReport) -> str:
         Verdict.UNKNOWN: ("cannot be decided", "cannot be decided"),
         Verdict.MEETS: ("meets every restriction", "meet every restriction"),
     }
-    counts = [(count, words[verdict]) for verdict in words if (count := report.counts.get(verdict, 0))]
-    parts = [f"{count} {one if count == 1 else more}" for count, (one, more) in counts]
+    counts = [(report.counts[verdict], *words[verdict]) for verdict in words]
+    parts = [f"{count} {one if count == 1 else more}" for count, one, more in counts if count]
     inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
     return f"{counted(len(report.nodes), 'Clip node')}, of which {', '.join(parts)}{inferred}"
 
 
 def cause_lines(report: ModelReport) -> list[str]:
-    """Each root cause once, and the command that carries out what remedies say of normalise."""
+    """Each root cause once, and the command that carries out the remedies."""
     lines = []
     for cause in report.causes:
         lines += [f"  root cause: {cause.message}", f"    remedy: {cause.remedy}"]
@@ -76,7 +70,7 @@ def node_title(operator: str, name: str | None, output: str, place: str) -> str:
 
 
 def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
-    """Nodes that differ in names, bounds and open shapes alone."""
+    """Nodes that differ in names, bounds and open shapes alone; `caused`: root causes explain open shapes."""
     titles = [node_title(one.operator, one.name, one.output, one.place) for one in group[:NAMED]]
     lines = [f"  {title}" for title in (*titles, *more_than_some(len(group)))]
     findings = list({id(node.findings): node.findings for node in group}.values())
@@ -98,17 +92,11 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
 def _problem_lines(
     group: Sequence[NodeReport], findings: Sequence[Findings], place: int, *, caused: bool
 ) -> list[str]:
-    """The problems of one restriction at several nodes, tensors with the same problem in one line.
-
-    `caused`: the report has root causes.
-    """
-    together = grouped(
-        enumerate(findings[0].judgements[place].problems),
-        lambda one: replace(one[1], argument="", tensor=None),
-    )
+    """The problems of one restriction at several nodes, tensors with the same problem in one line."""
+    problems = enumerate(findings[0].judgements[place].problems)
     lines: list[str] = []
-    for same in together:
-        tensors = " and ".join(_tensors(group, findings[0], problem) for _, problem in same)
+    for same in grouped(problems, lambda one: replace(one[1], argument="")):
+        tensors = " and ".join(_tensors(group, problem.argument) for _, problem in same)
         first = same[0][1]
         if first.open and caused:
             lines.append(f"      {tensors}: not known in numbers, see the root cause")
@@ -121,20 +109,18 @@ def _problem_lines(
     return lines
 
 
-def _tensors(group: Sequence[NodeReport], findings: Findings, problem: Problem) -> str:
+def _tensors(group: Sequence[NodeReport], argument: str) -> str:
     """An argument with its names at several nodes."""
-    if problem.tensor is None:
-        return problem.argument
-    column = findings.arguments.index(problem.argument)
-    names = [name for node in group if (name := node.names[column]) is not None]
-    return f"{problem.argument} {', '.join(some(names, quoted))}"
+    column = group[0].findings.arguments.index(argument)
+    names = some((name for node in group if (name := node.names[column]) is not None), quoted)
+    return " ".join([argument, ", ".join(names)]).strip()
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------
 
 
 def to_json(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
-    """Several models as one JSON document; models that could not be read stand under ``errors``."""
+    """Several models as one JSON document; models that could not be read are listed under ``errors``."""
     return "".join(json_parts(reports, errors))
 
 
@@ -145,8 +131,18 @@ def json_parts(
     yield f'{{\n"format": "{FORMAT}",\n"models": ['
     for number, report in enumerate(reports):
         yield ",\n" if number else "\n"
-        head = json.dumps(_model_object(report), indent=1)
-        yield head.removesuffix("\n}") + ',\n "nodes": ['
+        head = {
+            "model": str(report.path),
+            "verdict": str(report.verdict or NO_CLIP),
+            "ir_version": report.ir_version,
+            "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
+            "accept_inferred": report.accept_inferred,
+            "notes": report.notes,
+            "undecided": report.undecided,
+            "root_causes": root_causes(report),
+            "command": report.command,
+        }
+        yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "nodes": ['
         for position, node in enumerate(report.nodes):
             yield (",\n  " if position else "\n  ") + json.dumps(_node_object(node))
         yield "\n ]\n}"
@@ -155,27 +151,15 @@ def json_parts(
     yield f'\n],\n"errors": {json.dumps(failed)},\n"interpretations": {json.dumps(interpretations)}\n}}'
 
 
-def _model_object(report: ModelReport) -> dict[str, Any]:
-    return {
-        "model": str(report.path),
-        "verdict": str(report.verdict or NO_CLIP),
-        "ir_version": report.ir_version,
-        "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
-        "accept_inferred": report.accept_inferred,
-        "notes": list(report.notes),
-        "undecided": list(report.undecided),
-        "root_causes": root_causes(report),
-        "command": report.command,
-    }
-
-
 def root_causes(report: ModelReport) -> list[dict[str, Any]]:
     """The root causes for machines, each with the nodes whose shapes are not known in numbers."""
-    nodes = [{"position": number, "path": report.nodes[number].path} for number in report.open]
+    numbers = [number for number, node in enumerate(report.nodes) if node.findings.open]
+    nodes = [{"position": number, "path": report.nodes[number].path} for number in numbers]
     return [{**asdict(cause), "nodes": nodes} for cause in report.causes]
 
 
 def _node_object(node: NodeReport) -> dict[str, Any]:
+    tensors = node.tensors
     return {
         "name": node.name,
         "graph": node.graph,
@@ -183,7 +167,7 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "index": node.position,
         "output": node.output,
         "operator": node.operator,
-        "tensors": dict(node.tensors),
+        "tensors": tensors,
         "bounds": dict(node.findings.bounds),
         "note": node.findings.note,
         "verdict": str(node.verdict),
@@ -195,7 +179,7 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
                 "problems": [
                     {
                         "argument": one.argument,
-                        "tensor": one.tensor,
+                        "tensor": tensors[one.argument],
                         "verdict": str(one.verdict),
                         "message": one.message,
                         "remedy": one.remedy,

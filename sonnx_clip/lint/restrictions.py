@@ -1,6 +1,6 @@
 """The restrictions of the SONNX page, its list of element types and C1, judged on one Clip node.
 
-An input that is not set is neither sparse nor without shape nor of another type: only `is_set` speaks of it
+An input that is not set is neither sparse nor without shape nor of another type: only `is_set` concerns it
 (spec/clip.yaml, `restrictions`).
 """
 
@@ -10,26 +10,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, default_of, inputs, type_problem
-from sonnx_clip.lint.tensors import Dims, show_dims, shown, symbols
+from sonnx_clip.lint.tensors import NOTHING, Argument, Dims, show_dims, shown, symbols
 from sonnx_clip.lint.verdict import ASSUME_FINITE, NORMALISE, Judgement, Problem, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.lint.operands import Argument
+    from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.lint.profile import LintRule, Profile
-    from sonnx_clip.lint.scopes import ClipNode
 
 _INLINE = "inline the function first: onnx.inliner.inline_local_functions"
+_DECLARE = "(value_info, or the type of the graph's input or output)"
+_NO_TYPE = "no declared element type"
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What the judgement depends on beside the model.
+    """Parameters of the judgement.
 
     Attributes:
         accept_inferred: what shape inference finds counts as declared.
-        profile: what the specification asks.
+        profile: the restrictions and element types of the specification.
     """
 
     accept_inferred: bool
@@ -38,53 +39,51 @@ class Rules:
 
 def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Judgement, ...]:
     """Judge one node; `tensors` are its operands and its result."""
-    return (
-        *(Judgement(one.id, _problems(one, node, tensors, rules)) for one in rules.profile.restrictions),
-        Judgement("element_types", _found(_profile_problem(node, tensors[0], rules))),
-        Judgement("C1", _found(_constraint_problem(tensors[0], tensors[-1]))),
+    x, y = tensors[0], tensors[-1]
+    found = [(one.id, _problems(one, node, tensors, rules)) for one in rules.profile.restrictions]
+    found += [("element_types", [_profile_problem(node, x, rules)]), ("C1", [_constraint_problem(x, y)])]
+    return tuple(
+        Judgement(id_, tuple(problem for problem in problems if problem is not None))
+        for id_, problems in found
     )
 
 
 def _problems(
     rule: LintRule, node: ClipNode, tensors: Sequence[Argument], rules: Rules
-) -> tuple[Problem, ...]:
-    """Why the tensors of which a restriction says its word do not meet it."""
+) -> list[Problem | None]:
+    """What each tensor that a restriction concerns has against it."""
+    x = tensors[0]
     of = [tensor for tensor in tensors if tensor.id in rule.of]
     present = [tensor for tensor in of if tensor.name is not None]
     match rule.word:
         case "is_set":
-            return _found(*(_bound_problem(node, tensors[0], tensor, rules) for tensor in of))
+            return [_bound_problem(node, x, tensor, rules) for tensor in of if tensor.name is None]
         case "is_sparse":
-            return _found(*(_sparse_problem(tensor) for tensor in present))
+            return [_sparse_problem(tensor) for tensor in present]
         case "has_explicit_shape":
-            return _found(*(_shape_problem(node, tensor, rules) for tensor in present))
+            return [_shape_problem(node, tensor, rules) for tensor in present]
         case "same_type":
-            return _type_problems(node, present, rules)
+            first = next((tensor for tensor in present if _types(tensor, rules)), None)
+            return [_type_problem(node, tensor, first, rules) for tensor in present]
         case "is_scalar":
-            return _found(*(_scalar_problem(node, tensors[0], tensor, rules) for tensor in present))
+            return [_scalar_problem(node, x, tensor, rules) for tensor in present]
     raise ValueError(f"lint has no judgement for the word {rule.word} of {rule.id}")
 
 
-def _found(*problems: Problem | None) -> tuple[Problem, ...]:
-    return tuple(problem for problem in problems if problem is not None)
-
-
-def _violates(tensor: Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.id, tensor.name, Verdict.VIOLATES, message, remedy)
+def _violates(tensor: Argument, message: str, remedy: str, *, follows: bool = False) -> Problem:
+    return Problem(tensor.id, Verdict.VIOLATES, message, remedy, follows)
 
 
 def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.id, tensor.name, Verdict.UNKNOWN, message, remedy)
+    return Problem(tensor.id, Verdict.UNKNOWN, message, remedy)
 
 
 # --- R1, R2: the bounds are set -----------------------------------------------------------------------------
 
 
-def _bound_problem(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> Problem | None:
-    if bound.name is not None:
-        return None
+def _bound_problem(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> Problem:
     name, position = bound.operand.onnx, bound.operand.position
-    value = _attribute(node, bound)
+    value = _attribute(node, name)
     if name not in inputs(node.proto.op_type, node.version):
         what = f"{node.operator} has no input {bound.id}"
         if value is not None:
@@ -101,6 +100,17 @@ def _bound_problem(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -
     return _violates(bound, message, _missing_remedy(node, x, bound, rules))
 
 
+def _attribute(node: ClipNode, name: str) -> str | None:
+    found = next((one for one in node.proto.attribute if one.name == name), None)
+    if found is None:
+        return None
+    return (
+        f"(the caller's attribute '{shown(found.ref_attr_name)}')"
+        if found.ref_attr_name
+        else f"{found.f:.9g}"
+    )
+
+
 def _missing_remedy(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> str:
     limit = LIMITS.get(bound.operand.onnx)
     etype = rules.profile.element_type(x.known_type)
@@ -110,23 +120,14 @@ def _missing_remedy(node: ClipNode, x: Argument, bound: Argument, rules: Rules) 
     if type_problem(node.proto.op_type, node.version, etype.onnx):
         return EXPORT_AGAIN
     without = f"without {bound.operand.onnx} ONNX takes {limit.words}"
-    if node.scope.in_function or node.mark is not None:
+    if node.in_function:
         return f"{by_hand}; {without}. For sonnx-clip normalise, {_INLINE}"
     if etype.family == "float":
         return f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
     return f"{NORMALISE} sets it to the {limit.number} {etype.onnx}; {without}"
 
 
-def _attribute(node: ClipNode, bound: Argument) -> str | None:
-    found = next((one for one in node.proto.attribute if one.name == bound.operand.onnx), None)
-    if found is None:
-        return None
-    if found.ref_attr_name:
-        return f"(the caller's attribute '{shown(found.ref_attr_name)}')"
-    return f"{found.f:.9g}"
-
-
-# --- R3, R4: dense, with an explicit shape ------------------------------------------------------------------
+# --- R3, R4, C1: dense, with an explicit shape, which is that of X ------------------------------------------
 
 
 def _sparse_problem(tensor: Argument) -> Problem | None:
@@ -137,11 +138,10 @@ def _sparse_problem(tensor: Argument) -> Problem | None:
 
 def _shape_problem(node: ClipNode, tensor: Argument, rules: Rules) -> Problem | None:
     """The shape is declared, and every dimension of it is a number."""
-    inferred = tensor.inferred_dims
+    inferred, derived = tensor.inferred.dims, tensor.derived.dims
     explicit = inferred if inferred is not None and not symbols(inferred) else None
-    derived = tensor.derived_dims
     if tensor.operand.role == "result" and not tensor.declared_contradiction:
-        tensor = replace(tensor, derived=None)  # that it has another shape than the first operand is C1
+        tensor = replace(tensor, derived=NOTHING)  # that it has another shape than the first operand is C1
     if tensor.contradiction:
         return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
     if rules.accept_inferred and explicit is not None:
@@ -156,8 +156,7 @@ def _shape_problem(node: ClipNode, tensor: Argument, rules: Rules) -> Problem | 
             return None
         message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
     known = explicit is not None or (derived is not None and not symbols(derived))
-    problem = _violates(tensor, message, _shape_remedy(node, inferred, explicit))
-    return problem if known else replace(problem, open=True)
+    return _violates(tensor, message, _shape_remedy(node, inferred, explicit), follows=not known)
 
 
 def _no_size(axis: int, text: str) -> str:
@@ -167,12 +166,12 @@ def _no_size(axis: int, text: str) -> str:
 
 
 def _shape_remedy(node: ClipNode, inferred: Dims | None, explicit: Dims | None) -> str:
-    if node.scope.in_function or node.mark is not None:
+    if node.in_function:
         return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
     if explicit is not None:
         return f"{NORMALISE} declares the inferred shape {show_dims(explicit)}; or pass --accept-inferred"
     found = "" if inferred is None else f"inference finds no more than {show_dims(inferred)}; "
-    return f"{found}declare a shape of numbers (value_info, or the type of the graph's input or output)"
+    return f"{found}declare a shape of numbers {_DECLARE}"
 
 
 def _constraint_problem(x: Argument, y: Argument) -> Problem | None:
@@ -186,29 +185,22 @@ def _constraint_problem(x: Argument, y: Argument) -> Problem | None:
 
 
 def _types(tensor: Argument, rules: Rules) -> tuple[str, ...]:
-    if tensor.element_types or not rules.accept_inferred or tensor.inferred_type is None:
-        return tensor.element_types
-    return (tensor.inferred_type,)
-
-
-def _type_problems(node: ClipNode, present: Sequence[Argument], rules: Rules) -> tuple[Problem, ...]:
-    """The tensors have one declared element type. Two known types differ whatever the others are."""
-    first = next((tensor for tensor in present if _types(tensor, rules)), None)
-    return _found(*(_type_problem(node, tensor, first, rules) for tensor in present))
+    inferred = tensor.inferred.element_type
+    return tensor.element_types or ((inferred,) if rules.accept_inferred and inferred else ())
 
 
 def _type_problem(node: ClipNode, tensor: Argument, first: Argument | None, rules: Rules) -> Problem | None:
+    """The tensors have one declared element type. Two known types differ whatever the others are."""
     if tensor.not_tensor:
         return _violates(tensor, f"it is a {tensor.not_tensor}, which is no tensor", "give Clip a tensor")
-    types = _types(tensor, rules)
+    types, found = _types(tensor, rules), tensor.derived.element_type
     if len(types) > 1:
         return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
-    found = tensor.derived_type
     if types and found is not None and found != types[0]:
         message = f"declared with element type {types[0]}, but inference finds {found}"
         return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
     if not types or first is None:
-        return _unknown(tensor, "no declared element type", _type_remedy(node, tensor))
+        return _unknown(tensor, _NO_TYPE, _type_remedy(node, tensor.inferred.element_type))
     wanted = _types(first, rules)[0]
     if types[0] == wanted:
         return None
@@ -219,38 +211,33 @@ def _type_problem(node: ClipNode, tensor: Argument, first: Argument | None, rule
     )
 
 
-def _type_remedy(node: ClipNode, tensor: Argument) -> str:
-    if node.scope.in_function or node.mark is not None:
+def _type_remedy(node: ClipNode, inferred: str | None) -> str:
+    if node.in_function:
         return f"declare it in the function's value_info, or {_INLINE}"
-    if tensor.inferred_type is not None:
-        found = tensor.inferred_type
-        return f"{NORMALISE} declares the inferred element type {found}; or pass --accept-inferred"
-    return "declare it (value_info, or the type of the graph's input or output)"
+    if inferred is not None:
+        return f"{NORMALISE} declares the inferred element type {inferred}; or pass --accept-inferred"
+    return f"declare it {_DECLARE}"
 
 
 def _scalar_problem(node: ClipNode, x: Argument, tensor: Argument, rules: Rules) -> Problem | None:
     """The page, section Inputs: the tensor must be a scalar (empty shape)."""
-    other = next((dims for dims in (*tensor.shapes, tensor.derived_dims) if dims), None)
-    dims = other if tensor.contradiction and other else tensor.dims
-    if dims is None and rules.accept_inferred and not tensor.contradiction:
-        dims = tensor.inferred_dims
+    inferred = tensor.inferred.dims
+    if tensor.contradiction:
+        dims = next((dims for dims in (*tensor.shapes, tensor.derived.dims) if dims), None)
+    else:
+        dims = inferred if tensor.dims is None and rules.accept_inferred else tensor.dims
     if dims is None:
-        inferred = tensor.inferred_dims
         hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
         return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{hint}")
-    if len(dims) == 0:
+    if not dims:
         return None
-    message = f"shape {show_dims(dims)} where the empty shape is required"
-    in_function = node.scope.in_function or node.mark is not None
-    if (
-        dims == (1,)
-        and x.known_dims
-        and tensor.sparse is None
-        and not tensor.contradiction
-        and not in_function
-    ):
-        return _violates(tensor, message, f"{NORMALISE} makes the bound a scalar")
-    return _violates(tensor, message, "make the bound a scalar: shape []")
+    one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
+    by_command = one_entry and x.known_dims and not node.in_function
+    return _violates(
+        tensor,
+        f"shape {show_dims(dims)} where the empty shape is required",
+        f"{NORMALISE} makes the bound a scalar" if by_command else "make the bound a scalar: shape []",
+    )
 
 
 def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | None:
@@ -260,12 +247,12 @@ def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | Non
     """
     types = _types(x, rules)
     if not types:
-        return _unknown(x, "no declared element type", "see R5")
-    types = (*types, *([x.derived_type] if x.derived_type else []))
+        return _unknown(x, _NO_TYPE, "see R5")
+    types = (*types, *([x.derived.element_type] if x.derived.element_type else []))
     known = [one.onnx for one in rules.profile.element_types]
-    foreign = [name for name in types if name not in known]
-    if foreign:
-        what = f"element type {foreign[0]}, for which the profile does not define clip"
+    foreign = next((name for name in types if name not in known), None)
+    if foreign is not None:
+        what = f"element type {foreign}, for which the profile does not define clip"
         return _violates(x, what, f"use one of {', '.join(known)}")
     problems = (type_problem(node.proto.op_type, node.version, name) for name in types)
     problem = next((text for text in problems if text is not None), None)

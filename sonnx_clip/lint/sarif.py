@@ -97,7 +97,7 @@ def _cause(report: ModelReport, cause: Cause) -> dict[str, Any]:
         "kind": "fail",
         "message": {"text": f"{cause.message}. Remedy: {cause.remedy}"},
         "locations": [place],
-        "relatedLocations": [_location(report, report.nodes[number], None) for number in report.open],
+        "relatedLocations": [_location(report, node, None) for node in report.open],
         "occurrenceCount": len(report.open),
         "partialFingerprints": {"sonnxClip/v1": f"{_SHAPES}/root cause/{cause.tensor or ''}"},
     }
@@ -110,12 +110,10 @@ def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number
     problem = judgement.problems[number]
     kind, level = _KIND_AND_LEVEL[problem.verdict]
     name = node.name or node.output
-    tensor = "" if problem.tensor is None else f" {quoted(problem.tensor)}"
+    names = [one.tensors[problem.argument] for one in nodes]
+    tensor = "" if names[0] is None else f" {quoted(names[0])}"
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-    column = node.findings.arguments.index(problem.argument)
-    places = [
-        _location(report, one, one.names[column] if problem.tensor is not None else None) for one in nodes
-    ]
+    places = [_location(report, one, name) for one, name in zip(nodes, names, strict=True)]
     return {
         "ruleId": judgement.id,
         "ruleIndex": profile().rules.index(judgement.id),

@@ -64,15 +64,18 @@ class SelfCheck:
         """The models were compared, or the user switched that off."""
         return self.outcome is not SelfCheckOutcome.NOT_RUN
 
+    @property
+    def not_known(self) -> str | None:
+        """What stays open where nothing was compared."""
+        open_outcomes = (SelfCheckOutcome.NOT_RUN, SelfCheckOutcome.SWITCHED_OFF)
+        return NOT_KNOWN if self.outcome in open_outcomes else None
+
     def lines(self) -> list[str]:
         """For people."""
-        match self.outcome:
-            case SelfCheckOutcome.EQUAL:
-                return [f"self-check: equal bits by {self.what}"]
-            case SelfCheckOutcome.DIFFERENT:
-                return [f"self-check: the result differs: {self.what}"]
-            case SelfCheckOutcome.UNCHANGED:
-                return []
+        if self.outcome is SelfCheckOutcome.UNCHANGED:
+            return []
+        if self.outcome is SelfCheckOutcome.EQUAL:
+            return [f"self-check: equal bits by {self.what}"]
         reason = f": {self.what}" if self.what else " (--no-self-check)"
         return [f"self-check: {self.outcome}{reason}; not known: {NOT_KNOWN}"]
 

@@ -1,28 +1,26 @@
-"""What a model declares of one tensor: dense or sparse, element type, dimensions, the value of a scalar."""
+"""What a model declares of a tensor and what inference finds: element type, dimensions, density, value."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, numpy_helper
+from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from sonnx_clip.lint.profile import OnnxOperand
 
 Dims = tuple[int | str, ...]
 _SHOWN = 400
 """The most characters of a text from outside that are printed."""
 
 
-@dataclass(frozen=True)
-class TensorInfo:
+class Declaration(NamedTuple):
     """One declaration of one tensor.
 
     Attributes:
-        origin: where it stands: graph input, value_info, initializer, ...
+        origin: where it is made: graph input, value_info, initializer, ...
         sparse: the declaration makes the tensor sparse.
         not_tensor: the kind of a value that is no tensor (sequence, map, optional), else None.
         element_type: the ONNX name (FLOAT, INT8, ...), None where it is not given.
@@ -39,16 +37,134 @@ class TensorInfo:
     value: str | None = None
 
 
+NOTHING = Declaration("shape inference")
+
+
+class Known(NamedTuple):
+    """What is known of a name at its place of use.
+
+    Attributes:
+        defined: an input, a stored tensor or a node defines it.
+        declared: every declaration that the model makes of it.
+        inferred: what onnx's shape inference finds.
+        derived: the same, where declarations of computed values are ignored.
+    """
+
+    defined: bool
+    declared: tuple[Declaration, ...] = ()
+    inferred: Declaration = NOTHING
+    derived: Declaration = NOTHING
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One tensor of a Clip node, with the fields of `Known`.
+
+    Attributes:
+        operand: its entry in the specification.
+        name: its name in the model, None where the input is not set.
+    """
+
+    operand: OnnxOperand
+    name: str | None
+    declared: tuple[Declaration, ...] = ()
+    inferred: Declaration = NOTHING
+    derived: Declaration = NOTHING
+
+    @property
+    def id(self) -> str:
+        """Its name in the specification, such as X."""
+        return self.operand.id
+
+    @property
+    def element_types(self) -> tuple[str, ...]:
+        """The declared element types, each once; more than one is a contradiction."""
+        return tuple(dict.fromkeys(info.element_type for info in self.declared if info.element_type))
+
+    @property
+    def shapes(self) -> tuple[Dims, ...]:
+        """The declared shapes, each once."""
+        return tuple(dict.fromkeys(info.dims for info in self.declared if info.dims is not None))
+
+    @property
+    def declared_contradiction(self) -> str | None:
+        """Two declared shapes that no tensor can have both."""
+        for number, other in enumerate(self.shapes):
+            for one in self.shapes[:number]:
+                if not _compatible(one, other):
+                    return f"declared with two shapes: {show_dims(one)} and {show_dims(other)}"
+        return None
+
+    @property
+    def computed_contradiction(self) -> str | None:
+        """A declared shape and an inferred one that no tensor can have both."""
+        found = self.derived.dims
+        for one in self.shapes:
+            if found is not None and not _compatible(one, found):
+                return f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
+        return None
+
+    @property
+    def contradiction(self) -> str | None:
+        """Two shapes, declared or inferred, that no tensor can have both."""
+        return self.declared_contradiction or self.computed_contradiction
+
+    @property
+    def not_tensor(self) -> str | None:
+        """The kind of a value that is declared or inferred to be no tensor."""
+        return next((one.not_tensor for one in (*self.declared, self.derived) if one.not_tensor), None)
+
+    @property
+    def sparse(self) -> str | None:
+        """Where it is declared or inferred to be sparse."""
+        infos = (*self.declared, self.inferred, self.derived)
+        return next((info.origin for info in infos if info.sparse), None)
+
+    @property
+    def dims(self) -> Dims | None:
+        """The declared shape. A symbol in any declaration stays one: the others bind nobody."""
+        if not self.shapes or self.contradiction:
+            return None
+        columns = zip(*self.shapes, strict=True)
+        return tuple(next((dim for dim in sizes if isinstance(dim, str)), sizes[0]) for sizes in columns)
+
+    @property
+    def known_type(self) -> str | None:
+        """The element type on which all that is known of it agrees."""
+        found = {*self.element_types, self.inferred.element_type, self.derived.element_type} - {None}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def known_dims(self) -> Dims | None:
+        """The declared shape, or else the inferred one; None where they contradict each other."""
+        if self.contradiction:
+            return None
+        return next((d for d in (self.dims, self.derived.dims, self.inferred.dims) if d is not None), None)
+
+    @property
+    def value(self) -> int | float | None:
+        """The entry of a bound that is stored in the model and that no caller overrides."""
+        if any(info.origin == "graph input" for info in self.declared):
+            return None
+        text = next((info.value for info in self.declared if info.value is not None), None)
+        if text is None:
+            return None
+        return int(text) if text.removeprefix("-").isdecimal() else float(text)
+
+
 def symbols(dims: Dims) -> list[tuple[int, str]]:
     """The axes whose size is no number, with their text."""
     return [(axis, dim) for axis, dim in enumerate(dims) if isinstance(dim, str)]
 
 
-def compatible(a: Dims, b: Dims) -> bool:
+def _compatible(a: Dims, b: Dims) -> bool:
     """One tensor can have both shapes."""
     if len(a) != len(b):
         return False
     return all(x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True))
+
+
+# --- Text ---------------------------------------------------------------------------------------------------
 
 
 def show_dims(dims: Dims) -> str:
@@ -61,8 +177,10 @@ def show_number(value: float) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-def shown(text: str) -> str:
+def shown(text: str | bytes) -> str:
     """Text from outside as it is safe to print: shortened, on one line, control characters escaped."""
+    if isinstance(text, bytes):  # as which protobuf hands over what is not valid UTF-8
+        text = repr(text)
     if len(text) > _SHOWN:
         return f"{shown(text[: _SHOWN // 2])}… ({len(text)} characters)"
     if text.isprintable():
@@ -75,25 +193,86 @@ def quoted(name: str) -> str:
     return f"'{shown(name)}'"
 
 
-def element_type_name(code: int) -> str | None:
-    """The ONNX name of an element type, None for UNDEFINED."""
-    if code == TensorProto.UNDEFINED:
-        return None
-    known: dict[int, str] = {number: name for name, number in TensorProto.DataType.items()}
-    return known.get(code, f"element type {code}")
+# --- Declarations of values, stored tensors and Constant nodes ----------------------------------------------
 
 
-def from_type(type_proto: TypeProto, origin: str) -> TensorInfo | None:
-    """The declaration that a ValueInfoProto makes; None where it says nothing."""
+def from_type(type_proto: TypeProto, origin: str) -> Declaration | None:
+    """The declaration that a ValueInfoProto makes; None where it is empty."""
     kind = type_proto.WhichOneof("value")
     if kind is None:
         return None
     if kind not in ("tensor_type", "sparse_tensor_type"):
-        return TensorInfo(origin, not_tensor=kind.removesuffix("_type"))
+        return Declaration(origin, not_tensor=kind.removesuffix("_type"))
     tensor = getattr(type_proto, kind)
     dims = tuple(map(_type_dim, tensor.shape.dim)) if tensor.HasField("shape") else None
-    sparse = kind == "sparse_tensor_type"
-    return TensorInfo(origin, sparse, element_type=element_type_name(tensor.elem_type), dims=dims)
+    return Declaration(origin, kind == "sparse_tensor_type", None, _element_type(tensor.elem_type), dims)
+
+
+def from_tensor(tensor: TensorProto, origin: str) -> Declaration:
+    """The declaration that a stored dense tensor makes."""
+    element_type, dims = _element_type(tensor.data_type), _stored_dims(tensor)
+    return Declaration(origin, element_type=element_type, dims=dims, value=_value(tensor))
+
+
+def from_sparse(tensor: SparseTensorProto, origin: str) -> Declaration:
+    """The declaration that a stored sparse tensor makes."""
+    element_type, dims = _element_type(tensor.values.data_type), _stored_dims(tensor)
+    return Declaration(origin, sparse=True, element_type=element_type, dims=dims)
+
+
+def from_constant(node: NodeProto) -> Declaration | None:
+    """The declaration that a Constant node makes.
+
+    None where its value is an attribute of the caller, or where it has not exactly one value.
+    """
+    attribute = _only_attribute(node)
+    if attribute is None:
+        return None
+    if attribute.name == "sparse_value" and attribute.type == AttributeProto.SPARSE_TENSOR:
+        return from_sparse(attribute.sparse_tensor, "Constant node with sparse_value")
+    tensor = constant_tensor(node)
+    return None if tensor is None else from_tensor(tensor, "Constant node")
+
+
+_SINGLE = {
+    "value_float": (AttributeProto.FLOAT, "f", TensorProto.FLOAT),
+    "value_int": (AttributeProto.INT, "i", TensorProto.INT64),
+    "value_string": (AttributeProto.STRING, "s", TensorProto.STRING),
+}
+_LISTS = {
+    "value_floats": (AttributeProto.FLOATS, "floats", TensorProto.FLOAT),
+    "value_ints": (AttributeProto.INTS, "ints", TensorProto.INT64),
+    "value_strings": (AttributeProto.STRINGS, "strings", TensorProto.STRING),
+}
+
+
+def constant_tensor(node: NodeProto) -> TensorProto | None:
+    """The dense tensor that a Constant node stores."""
+    attribute = _only_attribute(node)
+    if attribute is None:
+        return None
+    if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
+        return attribute.t
+    kind, field, element_type = (_SINGLE | _LISTS).get(attribute.name, (None, "", 0))
+    if attribute.type != kind:
+        return None
+    content: Any = getattr(attribute, field)
+    dims, values = ([len(content)], content) if attribute.name in _LISTS else ([], [content])
+    return helper.make_tensor("", element_type, dims, values)
+
+
+def _only_attribute(node: NodeProto) -> AttributeProto | None:
+    if node.op_type != "Constant" or len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
+        return None
+    attribute: AttributeProto = node.attribute[0]
+    return attribute
+
+
+def _element_type(code: int) -> str | None:
+    if code == TensorProto.UNDEFINED:
+        return None
+    known: dict[int, str] = {number: name for name, number in TensorProto.DataType.items()}
+    return known.get(code, f"element type {code}")
 
 
 def _type_dim(dim: Any) -> int | str:
@@ -103,22 +282,8 @@ def _type_dim(dim: Any) -> int | str:
     return shown(dim.dim_param) or "?"
 
 
-def from_tensor(tensor: TensorProto, origin: str) -> TensorInfo:
-    """The declaration that a stored dense tensor makes."""
-    dims = _stored_dims(tensor.dims)
-    return TensorInfo(
-        origin, element_type=element_type_name(tensor.data_type), dims=dims, value=_value(tensor)
-    )
-
-
-def from_sparse(tensor: SparseTensorProto, origin: str) -> TensorInfo:
-    """The declaration that a stored sparse tensor makes."""
-    element_type = element_type_name(tensor.values.data_type)
-    return TensorInfo(origin, sparse=True, element_type=element_type, dims=_stored_dims(tensor.dims))
-
-
-def _stored_dims(dims: Iterable[int]) -> Dims:
-    return tuple(dim if dim >= 0 else str(dim) for dim in dims)
+def _stored_dims(tensor: TensorProto | SparseTensorProto) -> Dims:
+    return tuple(dim if dim >= 0 else str(dim) for dim in tensor.dims)
 
 
 def _value(tensor: TensorProto) -> str | None:
@@ -131,45 +296,3 @@ def _value(tensor: TensorProto) -> str | None:
     if getattr(number, "dtype", None) is None or number.dtype.hasobject or number.dtype.kind in "cUSb":
         return None
     return str(int(number)) if number.dtype.kind in "iu" else repr(float(number))
-
-
-def _listed(values: Sequence[Any], origin: str, element_type: str) -> TensorInfo:
-    value = repr(values[0]) if len(values) == 1 and not isinstance(values[0], bytes) else None
-    return TensorInfo(origin, element_type=element_type, dims=(len(values),), value=value)
-
-
-_Read = Callable[[AttributeProto, str], TensorInfo]
-_CONSTANTS: dict[str, tuple[int, _Read]] = {
-    "value": (AttributeProto.TENSOR, lambda a, origin: from_tensor(a.t, origin)),
-    "sparse_value": (
-        AttributeProto.SPARSE_TENSOR,
-        lambda a, origin: from_sparse(a.sparse_tensor, f"{origin} with sparse_value"),
-    ),
-    "value_float": (
-        AttributeProto.FLOAT,
-        lambda a, origin: TensorInfo(origin, element_type="FLOAT", dims=(), value=repr(a.f)),
-    ),
-    "value_floats": (AttributeProto.FLOATS, lambda a, origin: _listed(a.floats, origin, "FLOAT")),
-    "value_int": (
-        AttributeProto.INT,
-        lambda a, origin: TensorInfo(origin, element_type="INT64", dims=(), value=str(a.i)),
-    ),
-    "value_ints": (AttributeProto.INTS, lambda a, origin: _listed(a.ints, origin, "INT64")),
-    "value_string": (
-        AttributeProto.STRING,
-        lambda _, origin: TensorInfo(origin, element_type="STRING", dims=()),
-    ),
-    "value_strings": (AttributeProto.STRINGS, lambda a, origin: _listed(a.strings, origin, "STRING")),
-}
-
-
-def from_constant(node: NodeProto) -> TensorInfo | None:
-    """The declaration that a Constant node makes.
-
-    None where its value is an attribute of the caller, or where it has not exactly one value.
-    """
-    if len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
-        return None
-    attribute = node.attribute[0]
-    kind, read = _CONSTANTS.get(attribute.name, (None, None))
-    return read(attribute, "Constant node") if read is not None and attribute.type == kind else None

@@ -1,10 +1,10 @@
-"""What lint says of a model, as plain frozen data."""
+"""The result of lint for a model, as plain frozen data."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from sonnx_clip.lint.tensors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable
     from pathlib import Path
 
 _Item = TypeVar("_Item")
@@ -26,19 +26,16 @@ MORE = "… and "
 
 
 class Verdict(StrEnum):
-    """The outcome for one restriction; `unknown` is never counted as met."""
+    """The outcome for one restriction, the most severe last; `unknown` is never counted as met."""
 
     MEETS = "meets"
     UNKNOWN = "unknown"
     VIOLATES = "violates"
 
 
-_SEVERITY = [Verdict.MEETS, Verdict.UNKNOWN, Verdict.VIOLATES]
-
-
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The most severe of some verdicts; `meets` when there is none."""
-    return max(verdicts, key=_SEVERITY.index, default=Verdict.MEETS)
+    return max(verdicts, key=list(Verdict).index, default=Verdict.MEETS)
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,7 @@ class Problem:
     """One reason why a restriction is violated or cannot be decided.
 
     Attributes:
-        argument: the tensor in the words of the SONNX page: X, L, M or Y.
-        tensor: its name in the model, None where the input is not set.
+        argument: the tensor as the SONNX page names it: X, L, M or Y.
         verdict: `violates` or `unknown`.
         message: what was found.
         remedy: what to change in the model; it begins with `NORMALISE` where that command does.
@@ -55,7 +51,6 @@ class Problem:
     """
 
     argument: str
-    tensor: str | None
     verdict: Verdict
     message: str
     remedy: str
@@ -64,7 +59,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One restriction and how one Clip node stands to it."""
+    """One restriction and the problems that a Clip node has with it."""
 
     id: str
     problems: tuple[Problem, ...]
@@ -77,7 +72,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument.
+    """The judgements of nodes that differ in names alone.
 
     Attributes:
         judgements: one per rule, in the order of the page.
@@ -92,14 +87,19 @@ class Findings:
     note: str | None = None
 
     @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """Those of all judgements."""
+        return tuple(chain.from_iterable(judgement.problems for judgement in self.judgements))
+
+    @cached_property
     def open(self) -> bool:
         """A shape follows from a root cause."""
-        return any(problem.open for judgement in self.judgements for problem in judgement.problems)
+        return any(problem.open for problem in self.problems)
 
     @cached_property
     def verdict(self) -> Verdict:
         """The worst of the judgements."""
-        return worst(judgement.verdict for judgement in self.judgements)
+        return worst(problem.verdict for problem in self.problems)
 
     @cached_property
     def alike(self) -> Hashable:
@@ -110,22 +110,6 @@ class Findings:
             for one in judgement.problems
         ]
         return (*problems, self.note)
-
-    def named(self, names: Sequence[str | None]) -> tuple[Judgement, ...]:
-        """The judgements of one node, by the names of its tensors."""
-        by_argument = dict(zip(self.arguments, names, strict=True))
-        return tuple(
-            Judgement(
-                judgement.id,
-                tuple(
-                    one if one.tensor is None else replace(one, tensor=by_argument[one.argument])
-                    for one in judgement.problems
-                ),
-            )
-            if judgement.problems
-            else judgement
-            for judgement in self.judgements
-        )
 
 
 class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
@@ -138,7 +122,7 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
         output: the name of its output.
         operator: the version of the operator that the imported opset means, for example ``Clip-11``.
         names: of its operands and its result in the model, None where one is not set.
-        findings: the judgements, without the names of the tensors.
+        findings: the judgements.
     """
 
     name: str | None
@@ -150,9 +134,9 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
     findings: Findings
 
     @property
-    def tensors(self) -> tuple[tuple[str, str | None], ...]:
-        """For each of its operands and its result the name in the model, None where it is not set."""
-        return tuple(zip(self.findings.arguments, self.names, strict=True))
+    def tensors(self) -> dict[str, str | None]:
+        """The name in the model of each operand and of the result, None where it is not set."""
+        return dict(zip(self.findings.arguments, self.names, strict=True))
 
     @property
     def place(self) -> str:
@@ -167,7 +151,7 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
     @property
     def judgements(self) -> tuple[Judgement, ...]:
         """One per restriction, in the order of the page."""
-        return self.findings.named(self.names)
+        return self.findings.judgements
 
     @property
     def verdict(self) -> Verdict:
@@ -197,7 +181,7 @@ class ModelReport:
     """One model: its Clip nodes, and notes on what was not judged and why.
 
     Attributes:
-        undecided: what could not be looked at though it matters: with it nothing is counted as met.
+        undecided: what could not be analysed though it matters: with it nothing is counted as met.
         causes: the root causes of shapes that are not known in numbers; each concerns all nodes of `open`.
     """
 
@@ -211,9 +195,9 @@ class ModelReport:
     causes: tuple[Cause, ...] = ()
 
     @cached_property
-    def open(self) -> tuple[int, ...]:
-        """The positions of the nodes with a shape that is not known in numbers."""
-        return tuple(number for number, node in enumerate(self.nodes) if node.findings.open)
+    def open(self) -> list[NodeReport]:
+        """The nodes with a shape that is not known in numbers."""
+        return [node for node in self.nodes if node.findings.open]
 
     @cached_property
     def alike(self) -> list[list[NodeReport]]:
@@ -226,24 +210,20 @@ class ModelReport:
     def command(self) -> str | None:
         """A command that carries out all remedies that `normalise` can, ready to be pasted."""
         findings = {id(node.findings): node.findings for node in self.nodes}.values()
-        problems = [one for found in findings for judgement in found.judgements for one in judgement.problems]
-        remedies = {one.remedy for one in problems if one.remedy.startswith(NORMALISE)}
+        remedies = [problem.remedy for found in findings for problem in found.problems]
         options = [cause.option for cause in self.causes if cause.option]
-        if not remedies and not options:
+        if not options and not any(remedy.startswith(NORMALISE) for remedy in remedies):
             return None
-        if any(ASSUME_FINITE in remedy for remedy in remedies):
+        if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in remedies):
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
         names = f"{shlex.quote(str(self.path))} -o {shlex.quote(str(target))}"
         return " ".join(["sonnx-clip", "normalise", names, *options])
 
     @cached_property
-    def counts(self) -> dict[Verdict, int]:
+    def counts(self) -> Counter[Verdict]:
         """How many nodes have which verdict."""
-        counts: Counter[Verdict] = Counter()
-        for nodes in self.alike:
-            counts[nodes[0].findings.verdict] += len(nodes)
-        return dict(counts)
+        return Counter(node.findings.verdict for node in self.nodes)
 
     @property
     def verdict(self) -> Verdict | None:

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 from onnx import load_model
 
-from sonnx_clip.lint.load import external_files
+from sonnx_clip.lint.model_file import external_files
 from sonnx_clip.lint.normalise import normalise
-from sonnx_clip.lint.normalise_report import exit_status
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole_bytes
@@ -28,21 +27,22 @@ from sonnx_clip.root.files import check_target, is_standard_output, make_folder,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.lint.normalise import Normalised, NormaliseOptions
-    from sonnx_clip.lint.normalise_report import NormaliseReport
+    from sonnx_clip.lint.normalise import Normalised, NormaliseOptions, NormaliseReport
+
+_OTHER_NAME = "give another name"
 
 
 @dataclass(frozen=True)
 class NormaliseRun:
-    """Several models: the reports of those that went through, the errors of the others."""
+    """Several models: the reports of those that were normalised, the errors of the others."""
 
     reports: tuple[NormaliseReport, ...]
     errors: tuple[tuple[Path, UserError], ...]
 
     @property
     def exit_status(self) -> int:
-        """2 where a model did not go through, 1 where something is left, else 0."""
-        return 2 if self.errors else max(map(exit_status, self.reports), default=0)
+        """2 where a model failed, 1 where something is left, else 0."""
+        return 2 if self.errors else max((report.exit_status for report in self.reports), default=0)
 
 
 def normalise_models(
@@ -58,7 +58,7 @@ def normalise_models(
     Args:
         paths: the models.
         output: a file, a folder where there are several models or the folder exists, or ``-``.
-        options: what the user asks for.
+        options: of normalise.
         in_place: each model itself is overwritten.
         dry_run: nothing is written.
 
@@ -76,14 +76,15 @@ def normalise_models(
         raise UserError("two of the models have one name", todo="write them to two folders, by two runs")
     reports: list[NormaliseReport] = []
     errors: list[tuple[Path, UserError]] = []
-    data = [file for path in paths for file in _data_files(path)]
+    read = {file: "external data" for path in paths for file in _data_files(path)}
+    if not in_place:
+        read |= dict.fromkeys(paths, "a model")
     for path in paths:
         try:
             target = None
             if not dry_run and not to_stream:
                 target = _target(path, output, in_place=in_place, folder=folder)
-                _refuse_input(target, data, "external data")
-                _refuse_input(target, [] if in_place else paths, "a model")
+                _check_not_read(target, read)
             found = normalise(path, target, options)
             if to_stream and not dry_run:
                 _print(found)
@@ -99,21 +100,15 @@ def _target(source: Path, output: Path | None, *, in_place: bool, folder: bool) 
     """Where the result of one model goes.
 
     Raises:
-        UserError: neither or both ways are given, the output is the input, or no regular file. A link is
-            none, so a model is never replaced by another name.
+        UserError: neither or both ways are given, or it is no regular file. A link is none, so a model is
+            never replaced by another name.
     """
     if (output is None) == (not in_place):
         raise UserError(
             "give one place for the result: either -o OUT.onnx or --in-place",
             todo="or -o - for standard output, or --dry-run to write nothing",
         )
-    if output is None:
-        check_target(source)
-        return source
-    target = output / source.name if folder else output
-    if target.exists() and source.exists() and target.samefile(source):
-        what = "the output is the input, which is never overwritten unless asked"
-        raise UserError(what, where=shown(str(target)), todo="give another name, or --in-place")
+    target = source if output is None else output / source.name if folder else output
     check_target(target)
     return target
 
@@ -126,21 +121,19 @@ def _data_files(model: Path) -> list[Path]:
         return []
 
 
-def _refuse_input(target: Path, inputs: Iterable[Path], kind: str) -> None:
-    """Refuse an output that is one of the inputs, by whatever name or link.
-
-    Raises:
-        UserError: naming the input.
-    """
-    for file in inputs:
+def _check_not_read(target: Path, read: dict[Path, str]) -> None:
+    """Refuse an output that is a file which this run reads, by whatever name or link."""
+    for file, kind in read.items():
         with suppress(OSError, ValueError):
             if target.samefile(file):
                 what = f"the output is {kind} that this run reads, {quoted(str(file))}"
-                raise UserError(what, shown(str(target)), "give another name")
+                raise UserError(
+                    what, shown(str(target)), f"{_OTHER_NAME}, or --in-place for the model itself"
+                )
 
 
 def _save(found: Normalised, target: Path) -> None:
-    """Write a result; external data is copied where the result lies in another folder.
+    """Write a result; external data is copied where the result goes to another folder.
 
     Raises:
         UserError: something cannot be written, or another file has the name of the data.
@@ -149,8 +142,9 @@ def _save(found: Normalised, target: Path) -> None:
     check_target(target)
     names = external_files(found.model)
     if target.resolve() in {(target.parent / name).resolve() for name in names}:
-        what = "the output has the name of the model's external data"
-        raise UserError(what, shown(str(target)), "give another name")
+        raise UserError(
+            "the output has the name of the model's external data", shown(str(target)), _OTHER_NAME
+        )
     made: list[Path] = []
     try:
         if target.parent.resolve() != source.parent.resolve():
@@ -163,7 +157,7 @@ def _save(found: Normalised, target: Path) -> None:
 
 
 def _copy_data(source: Path, target: Path, names: Iterable[str], made: list[Path]) -> None:
-    """Copy data files that are not there yet, each beside its place first; `made` collects the new ones."""
+    """Copy data files that are not there yet, each whole or not at all; `made` collects the new ones."""
     for name in names:
         old, new = source / name, target / name
         if new.exists():
@@ -176,21 +170,16 @@ def _copy_data(source: Path, target: Path, names: Iterable[str], made: list[Path
             with tempfile.TemporaryDirectory(dir=new.parent, prefix=".sonnx-clip.") as folder:
                 shutil.copyfile(old, Path(folder) / "data").replace(new)
         except OSError as error:
-            raise UserError(
-                f"the external data cannot be copied: {error.strerror}",
-                where=shown(str(new)),
-                todo="check the folder's permissions and space, or write elsewhere",
-            ) from error
+            what = f"the external data cannot be copied: {error.strerror}"
+            todo = "check the folder's permissions and space, or write elsewhere"
+            raise UserError(what, where=shown(str(new)), todo=todo) from error
         made.append(new)
 
 
 def _print(found: Normalised) -> None:
     """Write the bytes of a result to standard output."""
     if external_files(found.model):
-        raise UserError(
-            "the model has external data, which standard output cannot take",
-            where=str(found.report.source),
-            todo="give a file: -o OUT.onnx",
-        )
+        what = "the model has external data, which standard output cannot take"
+        raise UserError(what, where=str(found.report.source), todo="give a file: -o OUT.onnx")
     sys.stdout.buffer.write(found.data)
     sys.stdout.buffer.flush()

@@ -14,7 +14,7 @@ from tests.lint.build import clip, graph, model, value
 from tests.lint.same_outputs import differences
 
 if TYPE_CHECKING:
-    from sonnx_clip.lint.normalise_report import Step
+    from sonnx_clip.lint.changes import Step
 
 ROOT = Path(__file__).parents[2]
 DOUBLE, HALF, INT8, INT64 = (

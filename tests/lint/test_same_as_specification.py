@@ -7,11 +7,10 @@ from itertools import product
 import numpy as np
 from onnx import helper
 
-from sonnx_clip.lint.operands import Argument
+from sonnx_clip.lint.clip_nodes import ClipNode, Scope
 from sonnx_clip.lint.profile import OnnxOperand, profile
 from sonnx_clip.lint.restrictions import Rules, judge
-from sonnx_clip.lint.scopes import ClipNode, Scope
-from sonnx_clip.lint.tensors import from_type
+from sonnx_clip.lint.tensors import Argument, from_type
 from sonnx_clip.lint.verdict import Verdict
 from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator, load_spec
 from tests.lint.build import clip, graph

@@ -50,10 +50,10 @@ def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
     assert [len(r["relatedLocations"]) for r in causes] == [
         len(r.open) for r in run.reports for _ in r.causes
     ]
-    behind = {(r.path, i) for r in run.reports for i in r.open}
-    nodes = [(r.path, i, n) for r in run.reports for i, n in enumerate(r.nodes)]
+    behind = {(r.path, n.path) for r in run.reports for n in r.open}
+    nodes = [(r.path, n) for r in run.reports for n in r.nodes]
     assert behind == {
-        (path, i) for path, i, n in nodes if any(p.open for j in n.judgements for p in j.problems)
+        (path, n.path) for path, n in nodes if any(p.open for j in n.judgements for p in j.problems)
     }
     assert behind
     paddle = [r for r in log["results"] if "ch_ppocr" in json.dumps(r["locations"])]

@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from sonnx_clip.lint.normalise import NormaliseOptions, normalise
-from sonnx_clip.lint.normalise_report import exit_status, normalise_text
+from sonnx_clip.lint.normalise_report import normalise_text
 from sonnx_clip.lint.self_check import NOT_KNOWN, SelfCheck, SelfCheckOutcome, feeds, self_check
 from tests.lint.build import clip, graph, model, scalar, value
 
@@ -66,7 +66,7 @@ def test_a_result_for_which_the_runtime_has_no_kernel_is_named(tmp_path: Path) -
     path.write_bytes(model(main).SerializeToString())
     found = normalise(path, None, NormaliseOptions(assume_finite=True)).report
     assert "runs the model, but not the result" in normalise_text(found)
-    assert exit_status(found) == 1
+    assert found.exit_status == 1
 
 
 @pytest.mark.parametrize("shape", [[], [1], [2, 3], [40]])
@@ -146,4 +146,4 @@ def test_a_model_that_cannot_be_run_is_written_and_says_so(tmp_path: Path) -> No
     found = normalise(path, tmp_path / "out.onnx")
     assert found.report.self_check.outcome is SelfCheckOutcome.NOT_RUN
     assert found.report.after.verdict == "meets"
-    assert exit_status(found.report) == 1
+    assert found.report.exit_status == 1

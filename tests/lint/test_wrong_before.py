@@ -10,7 +10,7 @@ import pytest
 
 from sonnx_clip.lint import lint_model
 from sonnx_clip.lint.normalise import Normalised, NormaliseOptions, normalise
-from sonnx_clip.lint.normalise_report import exit_status, normalise_text
+from sonnx_clip.lint.normalise_report import normalise_text
 from sonnx_clip.lint.self_check import SelfCheckOutcome
 from sonnx_clip.root.errors import UserError
 from tests.lint.normalised import done, left
@@ -43,7 +43,7 @@ def test_an_old_operator_set_is_not_raised(tmp_path: Path, name: str) -> None:
     remedies = {step.why for step in left(found) if step.rule in ("R1", "R2")}
     assert remedies == {"export the model again with operator set 13 or later"}
     assert set(done(found)) <= {"shape_declared"}
-    assert exit_status(found.report) == 1
+    assert found.report.exit_status == 1
 
 
 def test_a_shape_that_the_caller_chooses_is_not_declared(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_runtime_that_is_lost_is_named(tmp_path: Path, name: str) -> None:
     assert "runs the model, but not the result" in checked.what
     assert "NOT_IMPLEMENTED" in checked.what
     assert checked.what in normalise_text(found.report)
-    assert exit_status(found.report) == 1
+    assert found.report.exit_status == 1
 
 
 def test_a_sparse_bound_is_left_alone(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def _swapped(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Editor, "set_input", set_input)
 
 
-def _zeroed(editor: Editor, place: Place, tensor: TensorProto) -> None:
-    _constant(editor, place, helper.make_tensor(tensor.name, 1, [], [0.0]))
+def _zeroed(editor: Editor, place: Place, wanted: str, _: TensorProto) -> str:
+    return _constant(editor, place, wanted, helper.make_tensor("", 1, [], [0.0]))
 
 
 PLANTS: dict[str, tuple[Plant, str]] = {

@@ -1,0 +1,239 @@
+"""Load an ONNX model from a file that may be anything. External data is located and never loaded."""
+
+from __future__ import annotations
+
+import stat
+from itertools import chain
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, TensorProto, numpy_helper
+
+from sonnx_clip.lint.tensors import quoted, show_dims, shown
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from onnx import NodeProto
+
+MAX_BYTES = 2**31 - 1
+"""Protobuf reads no message of 2 GiB or more."""
+_DIGITS = 19  # no file has a number of bytes with more
+_SIMPLE = frozenset(
+    AttributeProto.AttributeType.Value(name)
+    for name in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS", "TYPE_PROTO", "TYPE_PROTOS")
+)
+"""Types of attributes that hold neither a graph nor a tensor."""
+_AGAIN = "give a complete binary .onnx file; export or copy the model again"
+
+
+def read_model(path: Path) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        UserError: the path is missing, not a regular file, unreadable, empty or too large.
+    """
+    where = shown(str(path))
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise UserError(f"this is {kind}", where=where, todo="give the path of an .onnx file")
+        if status.st_size > MAX_BYTES:
+            raise UserError(
+                f"the file has {status.st_size} bytes, over the limit of 2 GiB of a protobuf message",
+                where=where,
+                todo="save the weights as external data (onnx.save with save_as_external_data=True)",
+            )
+        with path.open("rb") as file:
+            data = file.read(status.st_size)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UserError(f"cannot read the model: {reason}", where=where, todo="check the path") from error
+    if not data:
+        raise UserError("the file is empty", where=where, todo="export or copy the model again")
+    return data
+
+
+def parse_model(data: bytes, path: Path) -> ModelProto:
+    """Parse the content of a file.
+
+    Raises:
+        UserError: the bytes are no ONNX model, a name is not UTF-8, a tensor's data does not fit its
+            dimensions, or its external data lies outside the model's folder.
+    """
+    where = shown(str(path))
+    model = ModelProto()
+    try:
+        model.ParseFromString(data)
+    except (DecodeError, UnicodeDecodeError) as error:
+        what = "not an ONNX model: the protobuf is broken, truncated or nested too deeply"
+        raise UserError(what, where=where, todo=_AGAIN) from error
+    # Protobuf parses many foreign files as a message without fields, so the required ones are looked for.
+    present = {
+        "ir_version": model.ir_version > 0,
+        "graph": model.HasField("graph"),
+        "opset_import": len(model.opset_import) > 0,
+    }
+    missing = [name for name, there in present.items() if not there]
+    if missing:
+        what = f"not an ONNX model, or not all of one: no {', no '.join(missing)}"
+        raise UserError(what, where=where, todo=_AGAIN)
+    # Protobuf hands over names that are not valid UTF-8 as bytes.
+    bad = next((text for text in _names(model) if not isinstance(text, str)), None)
+    if bad is not None:
+        raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where=where, todo=_AGAIN)
+    for tensor in all_tensors(model):
+        external = tensor.data_location == TensorProto.EXTERNAL or len(tensor.external_data) > 0
+        problem = _external_problem(tensor, path) if external else _data_problem(tensor)
+        if problem is not None:
+            raise malformed(problem, path, f"tensor {quoted(tensor.name)}")
+    return model
+
+
+def malformed(what: str, path: Path, place: str) -> UserError:
+    """The refusal of a model to which ONNX gives no meaning."""
+    where = f"{shown(str(path))}, {place}"
+    return UserError(what, where=where, todo="correct the model; onnx.checker.check_model says more")
+
+
+def _names(model: ModelProto) -> Iterator[object]:
+    yield from (entry.domain for entry in model.opset_import)
+    yield from (tensor.name for tensor in all_tensors(model))
+    for function in model.functions:
+        yield from (function.domain, function.overload, *function.input, *function.output)
+    for body in all_bodies(model):
+        yield body.name
+        values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
+        yield from (value.name for value in chain(values, body.value_info))
+        for node in body.node:
+            yield from node.input
+            yield from node.output
+            yield from (node.name, node.op_type, node.domain, node.overload)
+            yield from (text for one in node.attribute for text in (one.name, one.ref_attr_name))
+
+
+def _data_problem(tensor: TensorProto) -> str | None:
+    """Why stored data does not fit its dimensions, which onnx's checker does not compare."""
+    if tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED) or tensor.HasField("segment"):
+        return None
+    problem = "a dimension is below zero" if any(dim < 0 for dim in tensor.dims) else None
+    try:
+        numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError) as error:
+        problem = problem or shown(str(error))
+    if problem is None:
+        return None
+    return f"its dimensions {show_dims(tuple(tensor.dims))} do not fit its data: {problem}"
+
+
+# --- External data ------------------------------------------------------------------------------------------
+
+
+def external_files(model: ModelProto) -> list[str]:
+    """The locations of a model's external data, relative to its folder."""
+    entries = [entry for tensor in all_tensors(model) for entry in tensor.external_data]
+    return list(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))
+
+
+def _external_problem(tensor: TensorProto, path: Path) -> str | None:
+    """Why external data is not to be read: outside the model's folder, or past the end of its file."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    if not location:
+        return "its data is external, but no location is given"
+    reason = _outside(location, path.parent)
+    if reason is None:
+        return _range_problem(entries, path.parent / location, f"its external data {quoted(location)}")
+    return f"its external data {quoted(location)} {reason}; it has to lie in the model's folder"
+
+
+def _outside(location: str, folder: Path) -> str | None:
+    windows = PureWindowsPath(location)
+    if PurePosixPath(location).is_absolute() or windows.drive or windows.root:
+        return "is an absolute path"
+    # Windows reads both separators, so a location is judged as both systems would read it.
+    if ".." in windows.parts:
+        return "climbs with '..'"
+    try:
+        base = folder.resolve()
+        inside = (base / location).resolve().is_relative_to(base)
+        (base / location).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # lint needs no weights; what needs them reports that they are missing
+    except (OSError, ValueError, RuntimeError) as error:
+        return f"is no usable path ({shown(str(error))})"
+    return None if inside else "leads out of the model's folder through a link"
+
+
+def _range_problem(entries: dict[str, str], file: Path, title: str) -> str | None:
+    numbers = {}
+    for name in ("offset", "length"):
+        text = entries.get(name, "0")
+        if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+            return f"{title}: the {name} is {quoted(text)}, which is no number of bytes"
+        numbers[name] = int(text)
+    try:
+        size = file.stat().st_size
+    except (OSError, ValueError):
+        return None
+    end = sum(numbers.values())
+    return f"{title}: it ends at byte {end}, and the file has {size}" if end > size else None
+
+
+# --- Everything that a model stores -------------------------------------------------------------------------
+
+
+def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs that a node carries, each with the name of its attribute."""
+    for attribute in node.attribute:
+        if attribute.type in _SIMPLE:
+            continue
+        if attribute.type == AttributeProto.GRAPH or attribute.HasField("g"):
+            yield attribute.name, attribute.g
+        for number, graph in enumerate(attribute.graphs):
+            yield f"{attribute.name}[{number}]", graph
+
+
+def inner_graphs(nodes: Iterable[NodeProto]) -> Iterator[GraphProto]:
+    """The graphs that nodes carry, at any depth."""
+    for node in nodes:
+        if node.attribute:
+            for _, graph in subgraphs(node):
+                yield graph
+                yield from inner_graphs(graph.node)
+
+
+def all_graphs(graph: GraphProto) -> Iterator[GraphProto]:
+    """A graph and those within it at any depth."""
+    yield graph
+    yield from inner_graphs(graph.node)
+
+
+def all_bodies(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
+    """The main graph, the functions, and the graphs within them."""
+    for body in (model.graph, *model.functions):
+        yield body
+        yield from inner_graphs(body.node)
+
+
+def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
+    """Every stored tensor: initializers, attributes and, by `sparse`, both parts of sparse tensors."""
+    training = (graph for info in model.training_info for graph in (info.initialization, info.algorithm))
+    for body in chain(all_bodies(model), *map(all_graphs, training)):
+        parts = []
+        attributes = chain.from_iterable(node.attribute for node in body.node)
+        if isinstance(body, FunctionProto):
+            attributes = chain(body.attribute_proto, attributes)
+        else:
+            yield from body.initializer
+            parts += body.sparse_initializer
+        for attribute in attributes:
+            if attribute.type not in _SIMPLE:
+                yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
+                parts += [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
+                parts += attribute.sparse_tensors
+        for part in parts if sparse else ():
+            yield from (part.values, part.indices)
