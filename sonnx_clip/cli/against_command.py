@@ -98,7 +98,7 @@ def kept_or_compared(
     build: Path, again: bool, on_opset: Callable[[int], None],
 ) -> DialectReport:  # fmt: skip
     """The report of an earlier run under the same conditions, if it is whole; else as `compare_dialects`."""
-    key = cache_identity(runtime, [dialects_here.__name__], [dialects_here.OBLIGATIONS])
+    key = cache_identity(runtime, [dialects_here.OBLIGATIONS])
     if key is None:
         return dialects_here.compare_dialects(runtime, versions, types, on_opset=on_opset)
     digest = digest_of_parts([key, "dialects", str(sorted({*versions})), str(sorted({*types}))])

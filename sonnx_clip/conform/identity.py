@@ -11,7 +11,6 @@ import os
 import platform
 import shlex
 import sys
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.root.installed import distribution, files_behind, processor, release
+from sonnx_clip.root.installed import distribution, our_code, processor, release
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import RUNTIMES, code_digest
 from sonnx_clip.runtimes.runtime_names import command_name, file_name, library_name, opener_name, program_name
@@ -27,8 +26,6 @@ from sonnx_clip.runtimes.runtime_names import command_name, file_name, library_n
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-CHECKER = "sonnx_clip.conform.campaign"
-"""The module that makes the verdicts: all that it imports takes part."""
 VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
               "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
 """Prefixes of environment variables that affect results."""
@@ -43,15 +40,12 @@ _PACKAGES = {
 }
 
 
-def cache_identity(
-    runtime: str, checker: Sequence[str] = (CHECKER,), files: Sequence[str] = ()
-) -> str | None:
+def cache_identity(runtime: str, files: Sequence[str] = ()) -> str | None:
     """The identity under which verdicts are kept without a journal; None if it cannot be known.
 
     Args:
         runtime: the name of a runtime.
-        checker: the modules that make the verdicts.
-        files: further files of the repository that they read.
+        files: further files of the repository that the checker reads.
 
     Raises:
         UserError: there is no C compiler, for a runtime that needs one.
@@ -59,21 +53,20 @@ def cache_identity(
     packages = {name: distribution(name) for name in (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))}
     if runtime not in RUNTIMES or None in packages.values():
         return None
-    return _digest({**_parts(runtime, checker, files), "packages": str(packages)})
+    return _digest({**_parts(runtime, files), "packages": str(packages)})
 
 
-def identity(runtime: str, version: str, checker: Sequence[str] = (CHECKER,)) -> str:
+def identity(runtime: str, version: str) -> str:
     """A digest of the runtime, the specification, the checker and the machine.
 
     Args:
         runtime: the name of a runtime.
         version: the version that it reports.
-        checker: the modules that make the verdicts.
 
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
     """
-    return cache_identity(runtime, checker) or _digest({**_parts(runtime, checker), "version": version})
+    return cache_identity(runtime) or _digest({**_parts(runtime), "version": version})
 
 
 def comparable_parts(runtime: str) -> dict[str, str]:
@@ -83,38 +76,30 @@ def comparable_parts(runtime: str) -> dict[str, str]:
     """
     names = (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))
     packages = "; ".join(f"{name} {release(name)}" for name in names)
-    return {**_parts(runtime, (CHECKER,)), "packages": packages}
+    return {**_parts(runtime), "packages": packages}
 
 
 def _digest(parts: dict[str, str]) -> str:
     return digest_of_parts(text for item in parts.items() for text in item)
 
 
-def _parts(runtime: str, checker: Sequence[str], files: Sequence[str] = ()) -> dict[str, str]:
+def _parts(runtime: str, files: Sequence[str] = ()) -> dict[str, str]:
     """Everything but packages and versions, by name."""
     found = {"runtime": runtime}
-    modules = tuple(checker)
     if runtime in RUNTIMES:
-        modules += (RUNTIMES[runtime],)
         found |= {"its code": code_digest(runtime) or "", "its library": _library(runtime)}
     else:
         named = [text for file in files_named(runtime) for text in (file.name, _bytes(file))]
         found["its files"] = digest_of_parts(named)
-    code = _files_behind(modules)
     return {
         **found,
-        "checker": digest_of_parts(text for file in code for text in (file.name, file.read_bytes())),
+        "checker": our_code(),
         "spec": digest_of_parts(_bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE, *files)),
         "processor": processor(),
         "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
         "Python": f"{sys.version} {sys.implementation.name}",
         "environment": digest_of_parts(f"{name}={value}" for name, value in variables().items()),
     }
-
-
-@cache
-def _files_behind(modules: tuple[str, ...]) -> tuple[Path, ...]:
-    return files_behind(modules)
 
 
 def variables() -> dict[str, str]:

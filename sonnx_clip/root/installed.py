@@ -1,24 +1,15 @@
-"""What is installed here: packages with their files, the processor, and which of our files a module needs.
-
-What is kept depends on all of it: the conditions of a verdict ask it, and so does what is kept of rendering.
-"""
+"""What is installed here, on which kept verdicts depend: packages, our own code, the processor."""
 
 from __future__ import annotations
 
-import ast
 import os
 import platform
-from functools import cache, lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
 
 from sonnx_clip.root.files import digest_of_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+from sonnx_clip.root.folders import package
 
 CPUINFO = Path("/proc/cpuinfo")
 
@@ -44,15 +35,7 @@ def distribution(name: str) -> str | None:
     if found is None:
         return None
     version, record, files = found
-    parts = [record]
-    for file in files:
-        try:
-            there = os.stat(file)  # noqa: PTH116 - of thousands of files
-        except OSError:
-            parts.append("missing")
-        else:
-            parts.append(f"{there.st_size} {there.st_mtime_ns}")
-    return f"{version} {digest_of_parts(parts)}"
+    return f"{version} {digest_of_parts([record, *(_size(file, timed=True) for file in files)])}"
 
 
 def release(name: str) -> str | None:
@@ -66,12 +49,16 @@ def release(name: str) -> str | None:
     version, record, files = found
     rows = sorted(row for row in record.splitlines() if not row.startswith("..") and "," in row)
     parts = [row for row in rows if ".dist-info/" not in row and ".pyc," not in row]
-    for file in sorted(file for file in files if "/../" not in file and ".dist-info/" not in file):
-        try:
-            parts.append(str(os.stat(file).st_size))  # noqa: PTH116 - of thousands of files
-        except OSError:
-            parts.append("missing")
-    return f"{version} {digest_of_parts(parts)}"
+    own = sorted(file for file in files if "/../" not in file and ".dist-info/" not in file)
+    return f"{version} {digest_of_parts([*parts, *(_size(file, timed=False) for file in own)])}"
+
+
+def _size(file: str, *, timed: bool) -> str:
+    try:
+        there = os.stat(file)  # noqa: PTH116 - of thousands of files
+    except OSError:
+        return "missing"
+    return f"{there.st_size} {there.st_mtime_ns}" if timed else str(there.st_size)
 
 
 @cache
@@ -88,68 +75,10 @@ def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
     return found.version, record, tuple(files)
 
 
-# --- Which files of this package take part when a module of it runs: what it imports, directly or not -------
-#
-# The conditions of a verdict ask it (conform/identity.py). Sources are read, nothing is imported: an import
-# inside a function or under TYPE_CHECKING counts like any other, so that the answer is rather too large.
-
-
-_PARSING = Lock()
-_PACKAGE = Path(__file__).resolve().parents[1]
-
-
-def files_behind(modules: Iterable[str], package: Path = _PACKAGE) -> tuple[Path, ...]:
-    """The source files of these modules and of all of the package that they import, sorted.
-
-    Args:
-        modules: names such as ``sonnx_clip.conform.campaign``; others are passed over.
-        package: the folder of the package.
-    """
-    found: set[Path] = set()
-    left = [file for name in modules for file in _files(name, package)]
-    while left:
-        file = left.pop()
-        if file not in found:
-            found.add(file)
-            left += [other for name in _imported(file.read_bytes()) for other in _files(name, package)]
-    return tuple(sorted(found))
-
-
-def _imported(source: bytes) -> tuple[str, ...]:
-    """The names that a source imports; of ``from a import b`` both ``a`` and ``a.b``, which may be a module.
-
-    One thread at a time: runtimes are judged side by side, and Python 3.11 fails where two threads parse at
-    once ("AST constructor recursion depth mismatch").
-    """
-    with _PARSING:
-        return _known(source)
-
-
-@lru_cache(maxsize=1024)
-def _known(source: bytes) -> tuple[str, ...]:
-    return tuple(_names_in(ast.parse(source)))
-
-
-def _names_in(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _files(name: str, package: Path) -> list[Path]:
-    """The file of a module, and those of the packages in which it lies."""
-    first, *rest = name.split(".")
-    if first != package.name:
-        return []
-    folder, files = package, [package / "__init__.py"]
-    for part in rest:
-        if (folder / f"{part}.py").is_file():
-            return [*files, folder / f"{part}.py"]
-        folder = folder / part
-        if not (folder / "__init__.py").is_file():
-            break
-        files.append(folder / "__init__.py")
-    return files
+@cache
+def our_code() -> str:
+    """A digest of all source files of this package: of whatever makes a verdict, and of more."""
+    files = sorted(package().rglob("*.py"))
+    return digest_of_parts(
+        part for file in files for part in (str(file.relative_to(package())), file.read_bytes())
+    )

@@ -17,7 +17,7 @@ from sonnx_clip.conform import campaign, results
 from sonnx_clip.conform import identity as identities
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator
-from sonnx_clip.conform.identity import CHECKER, cache_identity, files_named, identity
+from sonnx_clip.conform.identity import cache_identity, files_named, identity
 from sonnx_clip.conform.local_judge import LocalJudge
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.store import APPLICATION, Store
@@ -25,7 +25,6 @@ from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root import installed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.root.installed import files_behind
 from sonnx_clip.runtimes.limits import Limits
 from tests.conform.small_campaign import SMALL, UNITS
 from tests.other_root import use_root
@@ -196,7 +195,7 @@ CHANGES = {
     "library": lambda _, patch: patch.setattr(identities, "_library", lambda _: "built anew"),
     "packages": lambda _, patch: patch.setattr(identities, "distribution", lambda name: f"{name} 9.9 x"),
     "a package is gone": lambda _, patch: patch.setattr(identities, "distribution", lambda _: None),
-    "checker": lambda _, patch: patch.setattr(identities, "_files_behind", lambda _: (Path(__file__),)),
+    "checker": lambda _, patch: patch.setattr(identities, "our_code", lambda: "edited"),
 }
 
 
@@ -208,10 +207,9 @@ def test_identity_changes_with_everything_it_depends_on(what, monkeypatch, tmp_p
     assert cache_identity("numpy") != before
 
 
-def test_identity_of_own_code_has_version_checker_and_files(tmp_path, monkeypatch) -> None:
+def test_identity_of_own_code_has_version_and_files(tmp_path, monkeypatch) -> None:
     found = {identity(RIGHT, "1"), identity(RIGHT, "2"), identity("tests.meta.planted_forms:right", "1")}
-    found.add(identity(RIGHT, "1", [CHECKER, "sonnx_clip.pytest_plugin"]))
-    assert len(found) == 4
+    assert len(found) == 3
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("clip = 1\n")
     (tmp_path / "run").write_text("x")
@@ -228,14 +226,6 @@ def test_identity_of_own_code_has_version_checker_and_files(tmp_path, monkeypatc
     before = identity("./mine.py:clip", "1")
     (tmp_path / "mine.py").write_text("clip = 2\n")
     assert identity("./mine.py:clip", "1") != before
-
-
-def test_checker_is_every_module_that_judges() -> None:
-    names = {file.name for file in files_behind([CHECKER])}
-    assert {"campaign.py", "compare.py", "tally.py", "worker.py", "supervisor.py", "calls.py", "describe.py",
-            "clip_model.py", "model_forms.py", "load.py"} <= names  # fmt: skip
-    names = {file.name for file in files_behind(["sonnx_clip.conform.dialects"])}
-    assert {"dialect_report.py", "model_process.py", "dialect.py", "compare.py"} <= names
 
 
 def test_edited_package_is_another_one(tmp_path, monkeypatch) -> None:
