@@ -118,7 +118,7 @@ def _library(runtime: str) -> str:
             return str(error)
         return "none" if found is None else found.name
     if runtime == "sonnx-c":  # builds it
-        from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
+        from sonnx_clip.oracle.built import built_file, find_compiler, source_files
 
         return built_file(find_compiler(), source_files()).name
     return ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sonnx_clip.mutants.source_mutants import of_c, of_python
-from sonnx_clip.oracle.c import function_of
+from sonnx_clip.oracle.built import function_of
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.isolated import run_isolated

@@ -1,9 +1,13 @@
-"""The C kernels that `sonnx_clip.clip` uses: built when a person says so, found when they are needed.
+"""The C kernels of generated/c as shared libraries in the user's cache.
 
-`install` builds them, tries them on the special values of every type and keeps the library in the user's
-cache. `kernels` finds it again, and never runs a compiler: it compares digests. The library's name holds
-two: one of the C, of the processor's features and of the system, one of its own bytes. So what was built
-from other C or for another processor is not found, and what was damaged is not loaded.
+`built_file` compiles them by the system's compiler where they are not kept yet. `install` builds them for
+`sonnx_clip.clip`, tries them on the special values of every type and keeps them under a name that `kernels`
+finds without running a compiler.
+
+The name of a library holds two digests: one of what it was made from and for, one of its own bytes. So what
+was built from other C or for another processor is not found, and what was damaged is not loaded. For
+`built_file` the first is of the C, the flags, and all that the compiler predefines; for `install` of the C,
+the system and the processor's features.
 
 The environment variable SONNX_CLIP_KERNELS chooses: ``numpy`` for the kernels of NumPy alone, ``c`` for an
 error where the C kernels are not built, ``auto`` (the default) for C where they are.
@@ -14,28 +18,23 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shlex
 import shutil
 import stat
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.oracle.c import function_of
-from sonnx_clip.oracle.c_build import (
-    KEY_DIGITS,
-    built_file,
-    find_compiler,
-    library_name,
-    source_files,
-)
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of_parts
-from sonnx_clip.root.folders import cache_folder, is_private
+from sonnx_clip.root.files import digest_of_file, digest_of_parts
+from sonnx_clip.root.folders import cache_folder, is_private, repo_file
+from sonnx_clip.root.run_program import Ended, run_limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,20 +45,233 @@ VARIABLE = "SONNX_CLIP_KERNELS"
 CHOICES = ("auto", "numpy", "c")
 BUILD = "python -m sonnx_clip.oracle.built"
 CPUINFO = Path("/proc/cpuinfo")
+SOURCES = "generated/c"
+COMPILERS = ("cc", "gcc", "clang")
+# Without traps comparisons may be made for both branches at once: it concerns exception flags, no value.
+FLAGS = ("-std=c99", "-O3", "-ffp-contract=off", "-fno-trapping-math")
+THIS_PROCESSOR = "-march=native"
 
-_FOLDER = "for-clip"
+_KEY_DIGITS = 24
 _HEAD = 1 << 16  # of cpuinfo: it repeats itself for every core
 _FEATURES = ("flags", "Features", "isa")
-# Long enough for the widest vectors and a rest, whatever they are.
-_LENGTH = 1031
+_LENGTH = 1031  # long enough for the widest vectors and a rest
+_OTHER = "install gcc or clang, or name another compiler in the environment variable CC"
+
+
+# --- The cache ------------------------------------------------------------------------------------------
+
+
+def folder() -> Path:
+    """The folder in which libraries are kept; UserError if there is no home."""
+    return cache_folder() / "kernels"
+
+
+def library_name(key: str, library: Path) -> str:
+    """The name that a library must have; a damaged one has another."""
+    return f"{key}-{digest_of_file(library)[:_KEY_DIGITS]}.so"
+
+
+def _find(key: str) -> Path | None:
+    """The whole library with this key that nobody else could have written; None if there is none."""
+    if not _is_private(folder()):
+        return None
+    found = sorted(folder().glob(f"{key}-*.so"))
+    return next((file for file in found if _is_private(file) and file.name == library_name(key, file)), None)
+
+
+def _keep(key: str, make: Callable[[Path], object]) -> Path:
+    """Make a library beside the others and rename it, so that another process sees all of it or nothing.
+
+    Raises:
+        UserError: the cache cannot be written, or others can write to it; or as `make`.
+    """
+    where = folder()
+    try:
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_private(where):
+            what, todo = "others can write to this folder of libraries", "remove it, or its permissions"
+            raise UserError(what, str(where), todo)
+        with tempfile.TemporaryDirectory(dir=where, prefix=".building-") as beside:
+            new = Path(beside, "kernels.so")
+            make(new)
+            new.chmod(0o500)
+            kept = new.rename(where / library_name(key, new))
+        for other in where.glob(f"{key}-*.so"):
+            if other != kept:
+                other.unlink(missing_ok=True)
+    except OSError as error:
+        todo = "check the folder's permissions, or name another in the environment variable XDG_CACHE_HOME"
+        raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(where), todo) from error
+    return kept
+
+
+def _is_private(path: Path) -> bool:
+    """Whether it is a file or folder of this user, to which nobody else can write; no link."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
+    return plain and is_private(found)
+
+
+# --- Compiling ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler and how it is called.
+
+    Args:
+        command: the compiler, and the words that CC may hold behind it.
+        flags: what it is given, without ``-shared -fPIC``.
+        predefined: the macros that it defines under these flags.
+    """
+
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    predefined: bytes
+
+
+def find_compiler() -> Compiler:
+    """The compiler that CC names, or the first that is installed, with the flags that it accepts.
+
+    Raises:
+        UserError: there is none, or it is no compiler like GCC.
+    """
+    command = _command()
+    words = ""
+    for flags in ((*FLAGS, THIS_PROCESSOR), FLAGS):
+        done = _run([*command, *flags, "-E", "-dM", "-x", "c", "-"], command)
+        if done.status == 0:
+            return Compiler(command, flags, done.output)
+        words = words or _words(done)
+    raise UserError(f"the C compiler does not work: {words}", shlex.join(command), _OTHER)
+
+
+def _command() -> tuple[str, ...]:
+    try:
+        named = tuple(shlex.split(os.environ.get("CC", "")))
+    except ValueError as error:
+        raise UserError(f"CC cannot be read: {error}", "environment variable CC", _OTHER) from error
+    if named and not shutil.which(named[0]):
+        raise UserError("CC names a compiler that is not there", named[0], _OTHER)
+    installed = [(name,) for name in COMPILERS if shutil.which(name)]
+    if not named and not installed:
+        raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
+    return named or installed[0]
+
+
+def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
+    done = run_limited(command, None, tied=False)  # a compiler takes what it takes
+    if done.unstarted:
+        what = f"the C compiler cannot be run: {done.unstarted.strerror}"
+        raise UserError(what, shlex.join(compiler), _OTHER)
+    return done
+
+
+def _words(done: Ended) -> str:
+    """The messages of a compiler, or how it ended if it had none."""
+    said = done.error.decode(errors="backslashreplace").strip()
+    return said or f"it ended with status {done.status} and said nothing"
+
+
+def source_files() -> tuple[Path, ...]:
+    """The generated C files, sorted, the header among them; UserError if they have not been generated."""
+    where = repo_file(SOURCES)
+    files = tuple(sorted([*where.glob("*.c"), *where.glob("*.h")]))
+    if not files:
+        raise UserError("the C kernels have not been generated", str(where), "run `sonnx-clip generate`")
+    return files
+
+
+def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
+    """A shared library of C files and their headers, from the cache or compiled now.
+
+    Raises:
+        UserError: the compiler refuses them, or the cache cannot be written.
+    """
+    words: list[str | bytes] = [*compiler.command, "", *compiler.flags, "", compiler.predefined]
+    key = _digest(words, files)
+    sources = [str(file) for file in files if file.suffix == ".c"]
+
+    def compile_to(library: Path) -> None:
+        command = [*compiler.command, *compiler.flags, "-fPIC", "-shared", "-o", str(library), *sources]
+        done = _run(command, compiler.command)
+        if done.status != 0 or not library.is_file():
+            where = shlex.join([*compiler.command, *compiler.flags])
+            raise UserError(f"the C compiler refuses this code:\n{_words(done)}", where, _OTHER)
+
+    return _find(key) or _keep(key, compile_to)
+
+
+def _digest(words: Sequence[str | bytes], files: Sequence[Path]) -> str:
+    return digest_of_parts([*words, *(file.read_bytes() for file in files)])[:_KEY_DIGITS]
+
+
+# --- The functions of a library -------------------------------------------------------------------------
+
+# What C calls the element types: float16 and bfloat16 are uint16_t, as the bits of one.
+_C_TYPES: dict[str, Any] = {
+    **{dtype.name: getattr(ctypes, f"c_{dtype.name}", ctypes.c_uint16) for dtype in PLANNERS},
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+
+
+def function_of(library: ctypes.CDLL, etype: str) -> Any:
+    """The C function ``void sonnx_clip_TYPE(T *y, const T *x, T min, T max, size_t n)`` of a library.
+
+    Pointers are passed as integers or ``c_void_p``; bounds of float16 and bfloat16 as bits. Nothing is
+    checked: `x` and `y` must hold `n` elements, and be the same memory or disjoint.
+
+    Raises:
+        KeyError: there is no such element type.
+    """
+    number = _C_TYPES[etype]
+    found = library[f"sonnx_clip_{etype}"]
+    found.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
+    found.restype = None
+    return found
+
+
+def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], None]:
+    """A call ``(x, out)`` of a C function under two bounds, given by their bits.
+
+    `x` and `out` are C-contiguous, aligned, of the type and of one size, and the same memory or disjoint.
+    """
+    number = function.argtypes[2]
+    # From the bits, since a way through Python's floats would change a signalling NaN.
+    low, high = number.from_buffer_copy(lower), number.from_buffer_copy(upper)
+    bits = f"u{len(lower)}"
+
+    def call(x: Array, out: Array) -> None:
+        function(_address(out.view(bits)), _address(x.view(bits)), low, high, out.size)
+
+    return call
+
+
+_from_buffer: Any = (ctypes.c_char * 0).from_buffer
+
+
+def _address(array: Array) -> int:
+    """Where the first entry of a C-contiguous array is, in a quarter of the time of ``array.ctypes.data``."""
+    try:
+        return ctypes.addressof(_from_buffer(array))
+    except (TypeError, ValueError):  # read-only
+        address: int = array.ctypes.data
+        return address
+
+
+# --- What `sonnx_clip.clip` uses ------------------------------------------------------------------------
 
 
 @cache
 def kernels(cpuinfo: Path = CPUINFO) -> Mapping[np.dtype[Any], Any] | None:
-    """The C function of each element type, as `sonnx_clip.oracle.c.function_of`; None for NumPy's kernels.
+    """The C function of each element type, as `function_of`; None for NumPy's kernels.
 
     Args:
-        cpuinfo: the file that says which features the processor has.
+        cpuinfo: the file that lists the processor's features.
 
     Raises:
         UserError: SONNX_CLIP_KERNELS is ``c`` and there is no library, or it is no choice.
@@ -83,31 +295,23 @@ def kernels(cpuinfo: Path = CPUINFO) -> Mapping[np.dtype[Any], Any] | None:
 
 
 def installed(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Path | None:
-    """The library that was built for this processor from the C that is here; None if there is none.
-
-    What others could have written to is not taken.
+    """The library that was installed for this processor from this C; None if there is none.
 
     Args:
         files: the C and its header; None for `source_files`.
-        cpuinfo: the file that says which features the processor has.
+        cpuinfo: the file that lists the processor's features.
 
     Raises:
         UserError: the C, the cache or the processor's features cannot be found.
         OSError: a file cannot be read.
     """
-    folder, key = cache_folder() / _FOLDER, _key(files, cpuinfo)
-    if not _is_private(folder):
-        return None
-    for file in sorted(folder.glob(f"{key}-*.so")):
-        if _is_private(file) and file.name == library_name(key, file):
-            return file
-    return None
+    return _find(key_of(files or source_files(), cpuinfo))
 
 
 def install(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Path:
     """Build the library, try it and keep it for `sonnx_clip.clip`; what was kept before is replaced.
 
-    What is kept already, byte for byte, was tried when it was installed.
+    A library that is kept already, byte for byte, is not tried again.
 
     Args:
         files: as for `installed`.
@@ -117,51 +321,25 @@ def install(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Pat
         UserError: there is no compiler, or it refuses the C; what it made gives a wrong answer; the cache
             cannot be written; or the processor's features cannot be read.
     """
-    sources = tuple(files or source_files())
-    key = _key(sources, cpuinfo)
-    built = built_file(find_compiler(), sources)
-    name = library_name(key, built)
-    if _is_kept(name, sources, cpuinfo):
-        return cache_folder() / _FOLDER / name
+    sources = files or source_files()
+    key, built = key_of(sources, cpuinfo), built_file(find_compiler(), sources)
+    found = _find(key)
+    if found is not None and found.name == library_name(key, built):
+        return found
     _try(_functions(built))
-    folder = cache_folder() / _FOLDER
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if not _is_private(folder):
-            what, todo = "others can write to this folder of libraries", "remove it, or its permissions"
-            raise UserError(what, str(folder), todo)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as beside:
-            new = Path(beside, "kernels.so")
-            shutil.copyfile(built, new)
-            new.chmod(0o500)
-            kept = new.rename(folder / library_name(key, new))
-        for other in folder.glob(f"{key}-*.so"):
-            if other != kept:
-                other.unlink(missing_ok=True)
-    except OSError as error:
-        todo = "check the folder's permissions, or name another in the environment variable XDG_CACHE_HOME"
-        raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(folder), todo) from error
+    kept = _keep(key, lambda new: shutil.copyfile(built, new))
     kernels.cache_clear()
     return kept
 
 
-def _is_kept(name: str, files: Sequence[Path], cpuinfo: Path) -> bool:
-    """Whether the library that is found has this name, which holds a digest of its bytes."""
-    try:
-        found = installed(files, cpuinfo)
-    except OSError:
-        return False
-    return found is not None and found.name == name
-
-
-def _key(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> str:
+def key_of(files: Sequence[Path], cpuinfo: Path = CPUINFO) -> str:
     """The digest of what a library must have been built from and for."""
     system = (platform.system(), platform.machine(), *platform.libc_ver(), processor_features(cpuinfo))
-    return digest_of_parts([*system, *(file.read_bytes() for file in files or source_files())])[:KEY_DIGITS]
+    return _digest(system, files)
 
 
 def processor_features(cpuinfo: Path = CPUINFO) -> str:
-    """The features of the processor, in the system's words; UserError if it does not say them."""
+    """The features of the processor, in the system's words; UserError if it does not list them."""
     try:
         with cpuinfo.open("rb") as opened:
             lines = opened.read(_HEAD).decode(errors="replace").splitlines()
@@ -175,67 +353,28 @@ def processor_features(cpuinfo: Path = CPUINFO) -> str:
     raise UserError("the features of the processor cannot be read", str(cpuinfo), todo)
 
 
-def _is_private(path: Path) -> bool:
-    """Whether it is a file or folder of this user, to which nobody else can write; no link."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return False
-    plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
-    return plain and is_private(found)
-
-
 def _functions(library: Path) -> Mapping[np.dtype[Any], Any]:
     loaded = ctypes.CDLL(str(library))
     return {dtype: function_of(loaded, dtype.name) for dtype in PLANNERS}
 
 
-def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], None]:
-    """A call ``(x, out)`` of a C function under two bounds, given by their bits.
-
-    `x` and `out` are C-contiguous, aligned, of the type and of one size, and the same memory or disjoint.
-    """
-    number = function.argtypes[2]
-    # From the bits, since a way through Python's floats would change a signalling NaN.
-    low, high = number.from_buffer_copy(lower), number.from_buffer_copy(upper)
-    bits = f"u{len(lower)}"
-
-    def call(x: Array, out: Array) -> None:
-        function(address(out.view(bits)), address(x.view(bits)), low, high, out.size)
-
-    return call
-
-
-_from_buffer: Any = (ctypes.c_char * 0).from_buffer
-
-
-def address(array: Array) -> int:
-    """Where the first entry of a C-contiguous array is, in a quarter of the time of ``array.ctypes.data``."""
-    try:
-        return ctypes.addressof(_from_buffer(array))
-    except (TypeError, ValueError):  # read-only
-        address: int = array.ctypes.data
-        return address
-
-
 def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
-    """UserError if an answer to special values, in place or elsewhere, is not what the oracle says."""
+    """UserError if an answer to special values, in place or elsewhere, is not that of the oracle."""
     # The specification is loaded here alone: `clip` needs none.
     from sonnx_clip.language.special import special_patterns
     from sonnx_clip.oracle import load_oracle
     from sonnx_clip.spec import load_spec
 
-    clip = load_oracle().clip
     for etype in load_spec().element_types:
         if etype.numpy is None:
             continue
         dtype = next(known for known in functions if known.name == etype.id)
-        bits = np.dtype(f"u{dtype.itemsize}")
-        pool = np.array(special_patterns(etype), bits)
+        pool = np.array(special_patterns(etype), f"u{dtype.itemsize}")
         x = np.resize(pool, _LENGTH)
         for lower in pool:
             for upper in pool:
-                due = np.resize(clip(pool.view(dtype), *_bounds(dtype, lower, upper)).view(bits), _LENGTH)
+                bounds = [np.array(bound).view(dtype) for bound in (lower, upper)]
+                due = np.resize(load_oracle().clip(pool.view(dtype), *bounds).view(pool.dtype), _LENGTH)
                 call = in_c(functions[dtype], lower.tobytes(), upper.tobytes())
                 elsewhere, here = np.zeros_like(x), x.copy()
                 call(x, elsewhere)
@@ -244,10 +383,6 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
                     where = f"{etype.id}, min {lower:#x}, max {upper:#x}"
                     todo = "take another compiler, or other flags in CC"
                     raise UserError("the compiled kernel gives a wrong answer", where, todo)
-
-
-def _bounds(dtype: np.dtype[Any], *bits: Any) -> Sequence[Array]:
-    return [np.array(bound).view(dtype) for bound in bits]
 
 
 def main(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> int:

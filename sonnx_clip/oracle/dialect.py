@@ -1,5 +1,12 @@
 """Clip as other definitions have it: ONNX by operator set, DirectML by feature level and with ScaleBias,
 SONNX by chapter.
+
+>>> clip = dialect("onnx", version=6)
+>>> clip(np.array([np.inf, 7.0], np.float16), max=6.0)
+array([6., 6.], dtype=float16)
+
+What a dialect takes, and its default for a missing bound, is rendered from ``dialects`` of spec/clip.yaml.
+What a dialect does not take is refused in its own words; what its source leaves undefined is refused as that.
 """
 
 from __future__ import annotations
@@ -18,59 +25,6 @@ if TYPE_CHECKING:
 
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-
-def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
-    """What x * scale + bias may be, way by way.
-
-    Args:
-        x: array of float16 or float32, of any shape.
-        scale: FLOAT.
-        bias: FLOAT.
-
-    Returns:
-        Arrays of the shape and element type of `x`: first scale and bias are cast, and the product and the
-        sum are rounded, as the oracle does; then the others.
-    """
-    with np.errstate(all="ignore"):
-        by, plus = scale.astype(x.dtype), bias.astype(x.dtype)
-        wide = x.astype(np.float32)
-        return {
-            "cast, rounded twice": np.asarray(np.add(np.multiply(x, by), plus)),
-            "cast, rounded once": fused(x, by, plus, x.dtype),
-            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(x.dtype),
-            "in FLOAT, rounded once": fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),
-            "rounded once to the element type": fused(x, scale, bias, x.dtype),
-        }
-
-
-def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtype[Any]) -> Array:
-    """What x * scale + bias is, of float16 or float32 operands, rounded once to float16 or float32.
-
-    The product is exact in float64. A sum that is not exact there is rounded to the neighbour whose last bit
-    is 1, which leaves the second rounding what a single one would be.
-    """
-    with np.errstate(all="ignore"):
-        product = np.asarray(x, np.float64) * np.float64(scale)
-        plus = np.float64(bias)
-        total = np.asarray(product + plus)
-        virtual = total - product
-        error = (product - (total - virtual)) + (plus - virtual)
-        even = (np.ascontiguousarray(total).view(np.uint64).reshape(total.shape) & np.uint64(1)) == 0
-        off = np.isfinite(total) & (error != 0) & even
-        odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-        return np.asarray(np.where(off, odd, total)).astype(to)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Clip as other definitions have it: ONNX by operator set, DirectML by feature level, SONNX by chapter
-#
-# >>> clip = dialect("onnx", version=6) >>> clip(np.array([np.inf, 7.0], np.float16), max=6.0) array([6., 6.],
-# dtype=float16)
-#
-# What a dialect takes, and what stands for a missing bound, is rendered from ``dialects`` of spec/clip.yaml.
-# What a dialect does not take is refused in its own words; what its source leaves undefined is refused as
-# that.
 
 
 def dialect(system: str, version: str | int) -> DialectOracle:
@@ -96,12 +50,7 @@ def named(id_: str) -> DialectOracle:
 
 
 class DialectOracle:
-    """A versioned definition of Clip that can be called.
-
-    Args:
-        id_: its id in spec/clip.yaml.
-        row: what the generated oracle says of it.
-    """
+    """A versioned definition of Clip that can be called, from its row in the generated oracle."""
 
     def __init__(self, id_: str, row: Mapping[str, Any]) -> None:
         self.id = id_
@@ -120,30 +69,30 @@ class DialectOracle:
         bias: object = None,
         out: Array | None = None,
     ) -> Array:
-        """Clip as this dialect says.
+        """Clip as this dialect defines it.
 
         Args:
             x: array of an element type and a rank that the dialect takes; for ``sonnx-real`` of Fractions.
-            min: the lower bound: an array of shape () or NumPy scalar of the type of `x` where bounds are
-                inputs (a Fraction for ``sonnx-real``); a FLOAT (np.float32, or a Python number, rounded to
-                one) where they are attributes or members.
+            min: the lower bound, or None: an array of shape () or NumPy scalar of the type of `x` where
+                bounds are inputs (a Fraction for ``sonnx-real``); a FLOAT (np.float32, or a Python number,
+                rounded to one) where they are attributes or members.
             max: the upper bound, likewise.
             scale: a FLOAT by which `x` is multiplied first, where the dialect has ScaleBias.
             bias: a FLOAT that is added then; both are given, or neither.
-            out: where to write, `x` itself too, where the dialect says that it may be executed in place.
+            out: where to write, `x` itself too, where the dialect allows execution in place.
 
         Returns:
             `out`, or a new array with the shape and element type of `x`.
 
         Raises:
             DialectError: the dialect does not take this.
-            UndefinedByDialectError: it takes it, and its source does not say what the result is.
+            UndefinedByDialectError: its source does not define the result. Both are raised by all methods.
         """
         if self.row["element_types"] == ("real",):
             return self._real(x, min, max)
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
-        tensor = self.scaled(tensor, scale, bias)
+        tensor, *_ = self.scaled_ways(tensor, scale, bias)
         result = self.answer(tensor, lower, upper)
         if out is None:
             return result
@@ -155,11 +104,7 @@ class DialectOracle:
         return out
 
     def bounds(self, dtype: np.dtype[Any], min: object = None, max: object = None) -> tuple[Array, Array]:
-        """The two bounds as arrays of shape () of an element type: given or missing, and converted.
-
-        Raises:
-            DialectError, UndefinedByDialectError: as for a call.
-        """
+        """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
         defaults = self.row["missing"][dtype.name] if self.row["missing"] else (None, None)
         found = []
         for name, value, default in zip(("min", "max"), (min, max), defaults, strict=True):
@@ -186,11 +131,7 @@ class DialectOracle:
     ) -> Array:
         """Whether the words of the dialect allow each entry of `y`: array of bool of the shape of `x`.
 
-        They may allow more than what the oracle answers, where they leave something open: with scale and
-        bias, each of the ways of :mod:`sonnx_clip.oracle.dialect`.
-
-        Raises:
-            DialectError, UndefinedByDialectError: as for a call.
+        They may allow more than the answer of the oracle: with scale and bias, each of the `ways`.
         """
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
@@ -199,20 +140,8 @@ class DialectOracle:
         found = [np.asarray(reading(one, lower, upper, y)) for one in self.scaled_ways(tensor, scale, bias)]
         return np.asarray(np.logical_or.reduce(found))
 
-    def scaled(self, x: Array, scale: object = None, bias: object = None) -> Array:
-        """What is clipped: x * scale + bias, the product and then the sum rounded to the type of `x`, or `x`.
-
-        Raises:
-            DialectError, UndefinedByDialectError: as for a call.
-        """
-        return self.scaled_ways(x, scale, bias)[0]
-
     def scaled_ways(self, x: Array, scale: object = None, bias: object = None) -> tuple[Array, ...]:
-        """What may be clipped, in each way that the words allow: first what the oracle takes.
-
-        Raises:
-            DialectError, UndefinedByDialectError: as for a call.
-        """
+        """What may be clipped, in each way that the words allow: first the way of the oracle."""
         if scale is None and bias is None:
             return (x,)
         if not self.row["scale_bias"]:
@@ -315,3 +244,38 @@ class DialectOracle:
         return UndefinedByDialectError(
             self.id, aspect, f"{what}: undefined by the source", self.row["unsaid"].get(aspect)
         )
+
+
+# --- ScaleBias ------------------------------------------------------------------------------------------
+
+
+def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
+    """What x * scale + bias may be, of float16 or float32, way by way; first as the oracle computes it."""
+    with np.errstate(all="ignore"):
+        by, plus = scale.astype(x.dtype), bias.astype(x.dtype)
+        wide = x.astype(np.float32)
+        return {
+            "cast, rounded twice": np.asarray(np.add(np.multiply(x, by), plus)),
+            "cast, rounded once": fused(x, by, plus, x.dtype),
+            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(x.dtype),
+            "in FLOAT, rounded once": fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),
+            "rounded once to the element type": fused(x, scale, bias, x.dtype),
+        }
+
+
+def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtype[Any]) -> Array:
+    """What x * scale + bias is, of float16 or float32 operands, rounded once to float16 or float32.
+
+    The product is exact in float64. A sum that is not exact there is rounded to the neighbour whose last bit
+    is 1, which leaves the second rounding what a single one would be.
+    """
+    with np.errstate(all="ignore"):
+        product = np.asarray(x, np.float64) * np.float64(scale)
+        plus = np.float64(bias)
+        total = np.asarray(product + plus)
+        virtual = total - product
+        error = (product - (total - virtual)) + (plus - virtual)
+        even = (np.ascontiguousarray(total).view(np.uint64).reshape(total.shape) & np.uint64(1)) == 0
+        off = np.isfinite(total) & (error != 0) & even
+        odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+        return np.asarray(np.where(off, odd, total)).astype(to)

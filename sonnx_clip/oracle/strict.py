@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import asarray, generic, may_share_memory, ndarray
 
-from sonnx_clip.oracle.checks import bound_of, check_bounds, check_element_type, checked_out, tensor_of
+from sonnx_clip.oracle.formats import Array
 from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, READ_ONCE, Plan
+from sonnx_clip.root.errors import RestrictionError
 
-Array: TypeAlias = np.ndarray[Any, Any]
 CallInC: TypeAlias = Callable[[Array, Array], None]
 
 _PLANS = 256
@@ -79,10 +79,10 @@ def _clip(
         result = checked_out(out, tensor)
         if result is not tensor and (in_c is not None or kernel not in READ_ONCE):
             tensor = _readable(tensor, result)
-    if kernel not in ONE_PASS and not _is_plain(tensor) and _is_plain(result):
+    if kernel not in ONE_PASS and not is_plain(tensor) and is_plain(result):
         np.copyto(result, tensor)  # a strided `x` is read once; what follows is in place
         tensor = result
-    if in_c is not None and _is_plain(result) and _is_plain(tensor):
+    if in_c is not None and is_plain(result) and is_plain(tensor):
         in_c(tensor, result)
     elif result.ndim and 0 < result.size <= chunk and result.flags.c_contiguous:
         kernel(tensor, low, high, result)
@@ -112,7 +112,7 @@ def _plan_in_c(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> CallInC | No
     return None if functions is None else built.in_c(functions[dtype], lower, upper)
 
 
-def _is_plain(array: Array) -> bool:
+def is_plain(array: Array) -> bool:
     """Whether a pointer to the first entry and their number are all that C needs."""
     flags = array.flags
     return flags.c_contiguous and flags.aligned
@@ -151,3 +151,87 @@ def _readable(x: Array, out: Array) -> Array:
         return x
     same = x.strides == out.strides and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
     return x if same else x.copy()
+
+
+# --- What is refused, in NumPy and in C alike -----------------------------------------------------------
+
+
+def tensor_of(name: str, value: object) -> Array:
+    """An operand as a plain array that shares its memory.
+
+    Raises:
+        RestrictionError: R3 for what is sparse or masked, R5 for what has no element type.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise RestrictionError("R3", f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)")
+    if isinstance(value, ndarray):
+        return value.view(ndarray)
+    if isinstance(value, generic):
+        return asarray(value)
+    kind = type(value)
+    if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
+        raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
+    what = f"{name} is a Python {kind.__name__}, which has no element type, and nothing is cast"
+    remedy = "np.float32(0)" if isinstance(value, (int, float)) else f"np.asarray({name}, np.float32)"
+    raise RestrictionError(
+        "R5", f"{what}; pass a NumPy array or scalar of the type of x, for example {remedy}"
+    )
+
+
+def bound_of(name: str, tag: str, value: object) -> Array:
+    """A bound as a plain array; RestrictionError with the tag if it is None, else as `tensor_of`."""
+    if type(value) is ndarray:
+        return value
+    if value is None:
+        raise RestrictionError(tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set")
+    return tensor_of(name, value)
+
+
+def check_element_type(dtype: np.dtype[Any]) -> None:
+    """RestrictionError ``element_types`` for a type outside the profile."""
+    if dtype in PLANNERS:
+        return
+    native = dtype.newbyteorder("=")
+    what = f"x has type {dtype}, which is not an element type of the profile: "
+    what += ", ".join(known.name for known in PLANNERS)
+    if native in PLANNERS:
+        what = f"x has type {dtype.str}, not in native byte order; pass x.astype({native.name!r})"
+    raise RestrictionError("element_types", what)
+
+
+def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
+    """Compare the bounds with the element type of X.
+
+    Raises:
+        RestrictionError: ``element_types`` for a type outside the profile, R5 for bounds of another type,
+            ``scalar_bounds`` for bounds that are not of shape ().
+    """
+    check_element_type(dtype)
+    for name, bound in (("min", lower), ("max", upper)):
+        if bound.dtype != dtype:
+            what = f"{name} has type {bound.dtype}, x has type {dtype}; all tensors shall have the same type"
+            raise RestrictionError("R5", f"{what}; pass {name}.astype({dtype.name!r}) if that loses nothing")
+        if bound.shape != ():
+            raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
+
+
+def checked_out(out: object, x: Array) -> Array:
+    """`out` as a plain array to which the result can be written.
+
+    Raises:
+        RestrictionError: as `tensor_of`; R5 for a scalar, C3 for another element type than that of `x`, C1
+            for another shape.
+        ValueError: it is read-only.
+    """
+    result = out
+    if type(result) is not ndarray:
+        result = tensor_of("out", out)
+        if not isinstance(out, ndarray):
+            raise RestrictionError("R5", "out is a scalar; pass an array")
+    if result.dtype is not x.dtype and result.dtype != x.dtype:
+        raise RestrictionError("C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}")
+    if result.shape != x.shape:
+        raise RestrictionError("C1", f"out has shape {result.shape}; it must have that of x, {x.shape}")
+    if not result.flags.writeable:
+        raise ValueError("out is read-only; pass a writable array")
+    return result

@@ -46,7 +46,7 @@ def repo_file(relative: str) -> Path:
 
 # --- The folder in which the user's programs keep what can be made again, and what may be believed there ----
 #
-# `sonnx_clip.oracle.c_build` and `built` keep the C kernels in it.
+# `sonnx_clip.oracle.built` keeps the C kernels in it.
 
 
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH

@@ -3,7 +3,7 @@
 import pytest
 
 from sonnx_clip.oracle import built
-from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
+from sonnx_clip.oracle.built import built_file, find_compiler, source_files
 from tests.oracle.keeping import forget, keep
 
 

@@ -1,13 +1,12 @@
 """Keep a library for `clip` without trying it, and forget what was found."""
 
-from sonnx_clip.oracle import built, c_build, strict
+from sonnx_clip.oracle import built, strict
 
 
 def keep(library):
     """Keep a library for `clip` as `install` does, untried."""
-    folder = c_build.cache_folder() / built._FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = folder / c_build.library_name(built._key(), library)
+    built.folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    kept = built.folder() / built.library_name(built.key_of(built.source_files()), library)
     kept.write_bytes(library.read_bytes())
     kept.chmod(0o500)
     return kept

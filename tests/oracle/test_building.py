@@ -1,5 +1,6 @@
 """The C kernels are built when needed and kept; what goes wrong is one message."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -8,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.oracle import c_build
-from sonnx_clip.oracle.c_build import built_library, find_compiler
+from sonnx_clip.oracle import built
+from sonnx_clip.oracle.built import built_file, find_compiler, source_files
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import cache_folder
 from tests.other_root import use_root
 
 
@@ -19,7 +21,7 @@ def cache(tmp_path, monkeypatch):
     """A cache of its own; the folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CC", raising=False)
-    return tmp_path / "cache" / "sonnx-clip"
+    return tmp_path / "cache" / "sonnx-clip" / "kernels"
 
 
 @pytest.fixture
@@ -30,6 +32,10 @@ def sources(tmp_path, monkeypatch):
     use_root(tmp_path, monkeypatch)
     (folder / "one.c").write_text("int one(void) { return 1; }\n")
     return folder / "one.c"
+
+
+def built_library(compiler):
+    return ctypes.CDLL(str(built_file(compiler, source_files())))
 
 
 def script(path, text):
@@ -131,7 +137,7 @@ def test_fast_math_is_refused_by_the_header(monkeypatch, flag):
     monkeypatch.setenv("CC", f"{find_compiler().command[0]} {flag}")
     compiler = find_compiler()
     if flag == "-Ofast":  # -O3 of ours comes later and is the one that counts
-        compiler = c_build.Compiler(compiler.command, (*compiler.flags, flag), compiler.predefined)
+        compiler = built.Compiler(compiler.command, (*compiler.flags, flag), compiler.predefined)
     with pytest.raises(UserError, match="compile without -ffast-math"):
         built_library(compiler)
 
@@ -143,12 +149,12 @@ def test_sources_that_are_not_generated_are_named(sources):
 
 
 def test_a_cache_that_cannot_be_written_is_named(sources, cache, monkeypatch):
-    cache.parent.mkdir()
+    cache.parent.mkdir(parents=True)
     cache.write_text("a file")
-    with pytest.raises(UserError, match="cannot be made"):
+    with pytest.raises(UserError, match="cannot be kept"):
         built_library(find_compiler())
     cache.unlink()
-    monkeypatch.setattr(c_build.tempfile, "TemporaryDirectory", refuse)
+    monkeypatch.setattr(built.tempfile, "TemporaryDirectory", refuse)
     with pytest.raises(UserError, match="cannot be kept"):
         built_library(find_compiler())
 
@@ -160,7 +166,7 @@ def refuse(**_):
 def test_the_cache_is_in_the_home_folder_unless_named(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "/somewhere")
-    assert c_build.cache_folder() == Path("/somewhere/.cache/sonnx-clip")
+    assert cache_folder() == Path("/somewhere/.cache/sonnx-clip")
     monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
-        c_build.cache_folder()
+        cache_folder()
