@@ -23,30 +23,6 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "Z3": ("z3", "-smt2", "-T:{seconds}", "-memory:{megabytes}", "sat.random_seed=42", "smt.random_seed=42"),
     "cvc5": ("cvc5", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
 }
-# {data} is the folder of Why3's own drivers and theories.
-_DRIVERS: Final[Mapping[str, str]] = {
-    "Z3": f"""\
-(** Z3: Why3's own driver, and the element types of this project. *)
-
-import "{{data}}/drivers/z3_471.drv"
-import "{ELEMENTS}"
-""",
-    "cvc5": f"""\
-(** cvc5, which Why3 1.5.1 does not know: the driver of its forerunner CVC4, and the element types. *)
-
-prelude "(set-logic ALL)"
-
-import "{{data}}/drivers/cvc4_16.gen"
-import "{ELEMENTS}"
-""",
-}
-_MAIN: Final = """\
-[main]
-magic = 14
-memlimit = 4000
-running_provers_max = 2
-timelimit = 30
-"""
 
 
 def driver_file(prover: str) -> str:
@@ -56,7 +32,7 @@ def driver_file(prover: str) -> str:
 
 def driver(prover: str, data: str) -> str:
     """The driver of a prover, which takes in Why3's own from this folder."""
-    return _DRIVERS[prover].replace("{data}", data)
+    return template(f"{driver_file(prover)}.j2").render(data=data, elements=ELEMENTS)
 
 
 def why3_command(prover: str) -> str:
@@ -72,21 +48,8 @@ def configuration(drivers: str, versions: Mapping[str, str]) -> str:
         drivers: the folder of the drivers.
         versions: the version of each prover.
     """
-    provers = [_prover(name, drivers, version) for name, version in versions.items()]
-    return "\n".join((_MAIN, *provers))
-
-
-def _prover(name: str, drivers: str, version: str) -> str:
-    return f"""\
-[prover]
-name = "{name}"
-version = "{version}"
-command = "{why3_command(name)}"
-driver = "{drivers}/{driver_file(name)}"
-editor = ""
-in_place = false
-interactive = false
-"""
+    provers = [(name, version, why3_command(name), driver_file(name)) for name, version in versions.items()]
+    return template("why3.conf.j2").render(provers=provers, drivers=drivers)
 
 
 # --- Renders generated/replay.sh: the same obligations, proved by `why3 prove` and a shell alone ------------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import Goal, header, obligations_of, smoke
-from sonnx_clip.backends.whyml_printer import element_printer
-from sonnx_clip.backends.whyml_printer import goals as printed
+from sonnx_clip.backends.theory import CLIP, FOLDER, Goal, Module, header
+from sonnx_clip.backends.whyml_printer import element_printer, goals
 from sonnx_clip.claims.meaning_claims import integer_route_claims
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
@@ -19,7 +17,7 @@ from sonnx_clip.trace.tracing import traced_kernels
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.claim import Kind, Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.trace.evaluate_table import ReadingName
@@ -31,26 +29,9 @@ _SYMBOLS: dict[ReadingName, Mapping[str, str]] = {
     "Signed": {"nan": "never", "lt": "slt", "le": "sle", "eq": "same"},
     "Unsigned": {"nan": "never", "lt": "ult", "le": "ule", "eq": "same"},
 }
-FOLDER = "generated/why3"
 THEORIES = ("NumpyOutOfPlace", "NumpyInPlace")
 _WIDTH = 60
 _BITS = ("bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub")
-
-
-@dataclass(frozen=True)
-class KernelGoal:
-    """A goal as the template prints it: its formula is laid out already."""
-
-    name: str
-    kind: Kind
-    shows: tuple[str, ...]
-    title: str
-    lines: tuple[str, ...]
-
-    @property
-    def goal(self) -> Goal:
-        """The goal as the list of obligations knows it."""
-        return Goal(self.name, self.kind, self.shows, self.title, " ".join(" ".join(self.lines).split()))
 
 
 def goal_name(traced: Traced, what: str) -> str:
@@ -84,81 +65,83 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
     """The theory of the kernels of one element type, out of place and in place, and its obligations."""
     etype = both[0].etype
     shows = (etype.id, *(case.id for case in spec.cases))
-    modules, found = [], []
-    for traced in both:
-        name = THEORIES[traced.in_place]
-        goals = tuple(_goals(traced, shows))
-        end = smoke(f"smoke_{goal_name(traced, 'kernels')}")
-        modules.append(_module(traced, name, goals, end.name))
-        found += obligations_of(etype.id, path, name, [*(g.goal for g in goals), end])
-    route = _integer_route(spec, etype)
-    if route is not None:
-        of_route = [*route["goals"], smoke("smoke_integer_route")]
-        found = [*obligations_of(etype.id, path, "IntegerRoute", of_route), *found]
+    modules = [*_integer_route(spec, etype), *(_module(traced, shows) for traced in both)]
     text = template("numpy_type.mlw.j2").render(
-        header=header(spec), etype=etype, modules=modules, route=route
+        header=header(spec), etype=etype, modules=[module.text for module in modules]
     )
-    return text, found
+    return text, [o for module in modules for o in module.obligations(etype.id, path)]
 
 
-def _integer_route(spec: Spec, etype: ElementType) -> dict[str, Any] | None:
-    """What the template prints of the integer route of a float type; None for other types."""
-    if etype.family != "float":
-        return None
-    printer = element_printer(spec, etype)
-    return {
-        "goals": tuple(printed(integer_route_claims(spec, etype), printer)),
-        "plus_zero": printer.value(0),
-        "minus_zero": printer.value(sign_bit(float_bits(etype))),
-    }
+def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
+    """Why a float type may be limited as integers; nothing for other types."""
+    if etype.family == "float":
+        printer = element_printer(spec, etype)
+        plus, minus = printer.value(0), printer.value(sign_bit(float_bits(etype)))
+        yield Module(
+            "IntegerRoute",
+            "Why the bits of a float may be limited as integers.",
+            [f"use elements.{etype.why3}"],
+            [
+                f"  predicate plus (a: t) = ult a {minus}",
+                "  predicate minus (a: t) = not plus a",
+                f"  predicate zero (a: t) = a = {plus} \\/ a = {minus}",
+            ],
+            list(goals(integer_route_claims(spec, etype), printer)),
+            "smoke_integer_route",
+        )
 
 
-def _module(traced: Traced, name: str, goals: Sequence[KernelGoal], end: str) -> dict[str, object]:
-    ways = tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0")
-    given = _parameters(traced)
+def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
+    ways = _ways(traced)
     used = words(ways)
-    title = "`out` is `x`." if traced.in_place else "`out` shares no memory with `x`."
-    return {
-        "name": name,
-        "title": title,
-        "clones": list(_clones(traced)),
-        "integers": any(how not in (None, "Float") for _, how in traced.clones),
-        "parameters": " ".join(
-            f"({'' if n in used else '_'}{n}: {_type(kind)})" for n, kind in given.items()
-        ),
-        "way": lines(ways),
-        "goals": goals,
-        "smoke": end,
-    }
+    parameters = " ".join(
+        f"({'' if n in used else '_'}{n}: {_type(kind)})" for n, kind in _parameters(traced).items()
+    )
+    about = "The number of the way that an input takes through planner and kernel; 0 if it was not followed."
+    integers = "  predicate never (_a: t) = false\n  predicate same (a b: t) = a = b"
+    return Module(
+        THEORIES[traced.in_place],
+        "`out` is `x`." if traced.in_place else "`out` shares no memory with `x`.",
+        [f"use elements.{traced.etype.why3}", CLIP],
+        [
+            *[integers] * any(how not in (None, "Float") for _, how in traced.clones),
+            "\n".join(f"  {clone}" for clone in _clones(traced)),
+            f"  (** {about} *)\n  function way {parameters} : int =\n    " + "\n    ".join(lines(ways)),
+        ],
+        list(_goals(traced, shows)),
+        f"smoke_{goal_name(traced, 'kernels')}",
+    )
 
 
-def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[KernelGoal]:
+def _ways(traced: Traced) -> Any:
+    """The number of the path that an input takes, as a tree of branches."""
+    return tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0")
+
+
+def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
+    def refinement(what: str, title: str, *printed: str) -> Goal:
+        statement = " ".join(" ".join(printed).split())
+        return Goal(goal_name(traced, what), "refinement", shows, title, statement, lines=printed)
+
     where = "in place" if traced.in_place else "out of place"
     for kernel, paths in kernels_of(traced).items():
         claim = tree(paths, lambda p: f"{p.result} = clip x l m", "true")
-        free = _united(paths)
-        yield KernelGoal(
-            goal_name(traced, kernel), "refinement", shows,
-            f"{kernel}, {where}, is Clip for every input for which it is planned",
-            (_forall(free, words(claim)), *lines(claim)),
-        )  # fmt: skip
+        title = f"{kernel}, {where}, is Clip for every input for which it is planned"
+        yield refinement(kernel, title, _forall(_united(paths), words(claim)), *lines(claim))
     given = _parameters(traced)
-    yield KernelGoal(
-        goal_name(traced, "ways_complete"), "refinement", shows,
+    yield refinement(
+        "ways_complete",
         f"every input takes one of the {len(traced.paths)} recorded paths",
-        (_forall(given, frozenset(given)), f"way {' '.join(given)} <> 0"),
-    )  # fmt: skip
-    each = [f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)]
-    yield KernelGoal(
-        goal_name(traced, "ways_inhabited"), "refinement", shows,
-        "some input takes each path",
-        (*(f"{line} /\\" for line in each[:-1]), each[-1]),
-    )  # fmt: skip
+        _forall(given, frozenset(given)),
+        f"way {' '.join(given)} <> 0",
+    )
+    *first, last = [f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)]
+    yield refinement("ways_inhabited", "some input takes each path", *(f"{line} /\\" for line in first), last)
 
 
 def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
     """What the branches depend on: the input, and what is left open."""
-    used = words(tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0"))
+    used = words(_ways(traced))
     return {n: s for n, s in _united(traced.paths).items() if n in used or n in ("x", "l", "m")}
 
 

@@ -27,7 +27,7 @@ TENSORS = (
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal as it is printed: a step is one that later goals of its module may use, a lemma."""
+    """A goal; a step is a lemma, which later goals of its module may use. `lines`: the statement laid out."""
 
     name: str
     kind: Kind
@@ -35,6 +35,7 @@ class Goal:
     title: str
     statement: str
     is_step: bool = False
+    lines: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -42,7 +43,8 @@ class Goal:
         form = "lemma" if self.is_step else "goal"
         about = f"  (** {escape(self.title[:1].upper() + self.title[1:], 'mlw')}. *)"
         head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
-        return f"{about}\n{head}\n    {layout(self.statement)}"
+        printed = "\n    ".join(self.lines) or layout(self.statement)
+        return f"{about}\n{head}\n    {printed}"
 
 
 @dataclass(frozen=True)

@@ -35,88 +35,63 @@ def operand_keys(spec: Spec) -> tuple[str, ...]:
 
 def vectors_schema(spec: Spec) -> dict[str, Any]:
     """JSON Schema, draft 2020-12. It is closed: what it does not name is not there."""
+    text, integer, bits = {"type": "string"}, {"type": "integer"}, {"$ref": "#/$defs/pattern"}
+    latitude = {"enum": [entry.id for entry in spec.latitude]}
+    file = {
+        "$schema": {"const": "schema.json"},
+        "generated": {"type": "array", "items": text},
+        "spec_sha256": {**text, "pattern": "^[0-9a-f]{64}$"},
+        "operator": {"const": spec.operator},
+        "type": {"enum": [etype.id for etype in spec.element_types if etype.width is not None]},
+        "family": {"enum": ["int", "float"]},
+        "bits": {"$ref": "#/$defs/format"},
+        "latitude": {"type": "object", "additionalProperties": {"$ref": "#/$defs/latitude"}},
+        "classes": {"type": "object", "additionalProperties": {"$ref": "#/$defs/class"}},
+        "vectors": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/vector"}},
+    }
+    pattern = {
+        "description": "The bits of a value, most significant digit first, all digits of its width.",
+        **text,
+        "pattern": "^0x([0-9a-f]{2}|[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16})$",
+    }
+    form = {"width": {"enum": [8, 16, 32, 64]}, "encoding": text, "exponent": integer, "significand": integer}
+    vector = {
+        "id": {**text, "pattern": r"^[a-z0-9]+\.[a-z_]+\.[0-9]+$"},
+        "class": {"enum": [klass.id for klass in spec.classes]},
+        "case": {"enum": [case.id for case in spec.cases]},
+        **dict.fromkeys(operand_keys(spec), bits),
+        "expected": bits,
+        "acceptable": {"type": "array", "items": {"$ref": "#/$defs/acceptable"}},
+        "comment": text,
+    }
+    accepted = [{"latitude": latitude, "any_nan": {"const": True}}, {"latitude": latitude, "bits": bits}]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$comment": " ".join(header_lines(spec)),
         "title": f"Test vectors of {spec.operator} in the SONNX profile",
-        **_object(
-            {
-                "$schema": {"const": "schema.json"},
-                "generated": {"type": "array", "items": {"type": "string"}},
-                "spec_sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-                "operator": {"const": spec.operator},
-                "type": {"enum": [etype.id for etype in spec.element_types if etype.width is not None]},
-                "family": {"enum": ["int", "float"]},
-                "bits": {"$ref": "#/$defs/format"},
-                "latitude": {"type": "object", "additionalProperties": {"$ref": "#/$defs/latitude"}},
-                "classes": {"type": "object", "additionalProperties": {"$ref": "#/$defs/class"}},
-                "vectors": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/vector"}},
-            }
-        ),
+        **_object(file),
         "$defs": {
-            "pattern": {
-                "description": "The bits of a value, most significant digit first, all digits of its width.",
-                "type": "string",
-                "pattern": "^0x([0-9a-f]{2}|[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16})$",
+            "pattern": pattern,
+            "format": _object(form, optional=("exponent", "significand")),
+            "latitude": _object({"reason": text, "always": {"type": "boolean"}}),
+            "class": _object({"title": text, "matters": text}),
+            "vector": _object(vector),
+            "acceptable": {
+                "description": "A result other than the expected one that a latitude accepts.",
+                "oneOf": [_object(one) for one in accepted],
             },
-            "format": _object(
-                {
-                    "width": {"enum": [8, 16, 32, 64]},
-                    "encoding": {"type": "string"},
-                    "exponent": {"type": "integer"},
-                    "significand": {"type": "integer"},
-                },
-                optional=("exponent", "significand"),
-            ),
-            "latitude": _object({"reason": {"type": "string"}, "always": {"type": "boolean"}}),
-            "class": _object({"title": {"type": "string"}, "matters": {"type": "string"}}),
-            "vector": _vector(spec),
-            "acceptable": _acceptable_schema(spec),
         },
     }
 
 
 def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     required = [name for name in properties if name not in optional]
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": required,
-        "properties": properties,
-    }
+    return {"type": "object", "additionalProperties": False, "required": required, "properties": properties}
 
 
-def _vector(spec: Spec) -> dict[str, Any]:
-    bits = {"$ref": "#/$defs/pattern"}
-    return _object(
-        {
-            "id": {"type": "string", "pattern": r"^[a-z0-9]+\.[a-z_]+\.[0-9]+$"},
-            "class": {"enum": [klass.id for klass in spec.classes]},
-            "case": {"enum": [case.id for case in spec.cases]},
-            **dict.fromkeys(operand_keys(spec), bits),
-            "expected": bits,
-            "acceptable": {"type": "array", "items": {"$ref": "#/$defs/acceptable"}},
-            "comment": {"type": "string"},
-        }
-    )
-
-
-def _acceptable_schema(spec: Spec) -> dict[str, Any]:
-    latitude = {"enum": [entry.id for entry in spec.latitude]}
-    return {
-        "description": "A result other than the expected one that a latitude accepts.",
-        "oneOf": [
-            _object({"latitude": latitude, "any_nan": {"const": True}}),
-            _object({"latitude": latitude, "bits": {"$ref": "#/$defs/pattern"}}),
-        ],
-    }
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Renders generated/vectors/<type>.json: input triples in bits with the expected results, and their schema
+# --- Vectors --------------------------------------------------------------------------------------------
 #
-# What is expected is computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
-
+# Expected results are computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
 
 PER_CLASS = 12
 _SAMPLE = 3000  # tried beyond those of the core values
