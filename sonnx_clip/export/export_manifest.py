@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sonnx_clip.export.suite import TypeSuite
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.runtimes.layouts import Layout
     from sonnx_clip.spec.entries import Definition
 
@@ -38,17 +39,10 @@ _COMPARE = (
 def manifest(
     form: str, suites: Sequence[TypeSuite], files: Mapping[str, bytes], more: Mapping[str, Any]
 ) -> bytes:
-    """The manifest of files, as JSON.
-
-    Args:
-        form: the format.
-        suites: what is exported.
-        files: the content of each file, by its path in the folder.
-        more: what the format says of the files: `calls_fields` where they hold all vectors and calls.
-    """
+    """The manifest of files (content by path) as JSON, with the fields of the format in `more`."""
     spec = load_spec()
-    names = {one.etype.family for one in suites}
-    told = {
+    classes = [c for c in spec.classes if {one.etype.family for one in suites} & set(c.families)]
+    document = {
         "kind": KIND,
         "version": VERSION,
         "format": form,
@@ -73,17 +67,18 @@ def manifest(
                 "example": {"X": c.inhabited_by.X, "min": c.inhabited_by.L, "max": c.inhabited_by.M},
                 "types": [s.etype.id for s in suites if s.etype.family in c.families],
             }
-            for c in spec.classes
-            if names & set(c.families)
+            for c in classes
         ],
-        "definitions": [{"id": d.id, "title": d.title, "is": unparse(d.is_)} for d in _used(suites)],
+        "definitions": [
+            {"id": d.id, "title": d.title, "is": unparse(d.is_)} for d in _used([c.when for c in classes])
+        ],
         "files": [{"file": name, "bytes": len(c), "sha256": digest_of(c)} for name, c in files.items()],
     }
-    return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def calls_fields(suites: Sequence[TypeSuite]) -> dict[str, Any]:
-    """What holds of files with all vectors and calls: how results are judged, layouts, counts by type."""
+    """Fields of formats with all vectors and calls: how results are judged, layouts, counts by type."""
     return {
         "compare": _COMPARE,
         "layouts": [layout_fields(layout) for layout in LAYOUTS],
@@ -96,19 +91,15 @@ def _type_fields(one: TypeSuite) -> dict[str, Any]:
     """The counts: of vectors and calls, and by class of vectors and of the entries of results."""
     ids = class_ids(one.etype.family)
     vectors = Counter(vector["class"] for vector in one.vectors)
-    results: Counter[int] = Counter()
+    results = np.zeros(len(ids), int)
     for call in one.calls:
         found = one.tables[call.table].classes[call.pair][one.entries(call)]
-        results.update(
-            dict(zip(*(part.tolist() for part in np.unique(found, return_counts=True)), strict=True))
-        )
+        results += np.bincount(found, minlength=len(ids))
+    counts = {id_: {"vectors": vectors[id_], "results": int(results[n])} for n, id_ in enumerate(ids)}
     return {
-        "type": one.etype.id,
-        "bits": one.document["bits"],
-        "vectors": len(one.vectors),
-        "calls": len(one.calls),
-        "classes": {id_: {"vectors": vectors[id_], "results": results[n]} for n, id_ in enumerate(ids)},
-    }
+        "type": one.etype.id, "bits": one.document["bits"], "vectors": len(one.vectors),
+        "calls": len(one.calls), "classes": counts,
+    }  # fmt: skip
 
 
 def layout_fields(layout: Layout) -> dict[str, Any]:
@@ -132,15 +123,12 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
     }
 
 
-def _used(suites: Sequence[TypeSuite]) -> list[Definition]:
-    """The definitions that conditions of the classes need, in the order of the specification."""
-    spec = load_spec()
-    names = {one.etype.family for one in suites}
-    left = [c.when for c in spec.classes if names & set(c.families)]
-    found: set[str] = set()
-    while left:
-        for part in subtrees(left.pop()):
+def _used(conditions: list[Expr]) -> list[Definition]:
+    """The definitions that conditions need, in the order of the specification."""
+    spec, found = load_spec(), set[str]()
+    while conditions:
+        for part in subtrees(conditions.pop()):
             if isinstance(part, Use) and part.id not in found:
                 found.add(part.id)
-                left.append(spec.definition(part.id).is_)
+                conditions.append(spec.definition(part.id).is_)
     return [one for one in spec.definitions if one.id in found]

@@ -10,7 +10,6 @@ This needs onnx.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -49,58 +48,66 @@ _NO_TOLERANCE = json.dumps({"rtol": 0, "atol": 0}).encode()
 _Bounds: TypeAlias = tuple[Any, Any]
 
 
-@dataclass(frozen=True)
 class Directory:
-    """A test directory.
+    """A test directory with its data sets; `about` is a class, bounds, layouts, lengths or form.
 
-    Args:
-        name: of the folder; the runner makes the name of the test from it.
-        etype: the element type.
-        about: a class, or ``bounds``, ``layouts``, ``lengths`` or ``form``.
-        form: of the model.
-        two_answers: whether the specification accepts a NaN, too, where a number is expected.
-        files: the content of each file, by its path in the folder.
+    `two_answers` if the specification accepts a NaN, too, where a number is expected.
     """
 
-    name: str
-    etype: str
-    about: str
-    form: ModelForm
-    two_answers: bool
-    files: dict[str, bytes]
+    def __init__(self, one: TypeSuite, name: str, about: str, form: ModelForm) -> None:
+        self.name, self.etype, self.about, self.form = name, one.etype.id, about, form
+        self.two_answers = False
+        self._sets: dict[str, bytes] = {}
+        self._count = 0
+        self._model: bytes | None = None
+
+    def add(self, bounds: _Bounds, x: Array, due: Array) -> None:
+        """Add a data set: bounds, shape (); X and the expected result, of one shape; all as bits."""
+        dtype = numpy_type(self.etype)
+        lower, upper = (np.array(bound, x.dtype).view(dtype) for bound in bounds)
+        if self._model is None:
+            model = model_of_form(self.etype, self.form, x.shape, (lower, upper))
+            self._model = model.SerializeToString(deterministic=True)
+        folder = f"test_data_set_{self._count}"
+        self._count += 1
+        inputs = {"x": x.view(dtype), **({"l": lower, "m": upper} if self.form.bounds == "inputs" else {})}
+        for number, (name, value) in enumerate(inputs.items()):
+            self._sets[f"{folder}/input_{number}.pb"] = _tensor(value, name)
+        self._sets[f"{folder}/output_0.pb"] = _tensor(due.view(dtype), "y")
+
+    @property
+    def folder(self) -> str:
+        """Its path in the export; the runner makes the name of the test from it."""
+        return f"{KIND}/test_sonnx_clip_{self.etype}_{self.name}"
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The content of each file, by its path in the export."""
+        assert self._model is not None, f"{self.name} compares nothing"
+        files = {"model.onnx": self._model, "data.json": _NO_TOLERANCE, **self._sets}
+        return {f"{self.folder}/{name}": content for name, content in files.items()}
 
     @property
     def fields(self) -> dict[str, Any]:
         """Its entry in the manifest."""
-        form = {"bounds": self.form.bounds, "shape": self.form.shape, "rank": self.form.rank}
+        form = {name: getattr(self.form, name) for name in ("bounds", "shape", "rank", "opset")}
         return {
-            "directory": f"{KIND}/{self.name}",
-            "type": self.etype,
-            "about": self.about,
-            "form": {**form, "opset": self.form.opset},
-            "data_sets": sum(name.endswith("/output_0.pb") for name in self.files),
-            "two_answers": self.two_answers,
-        }
+            "directory": self.folder, "type": self.etype, "about": self.about, "form": form,
+            "data_sets": self._count, "two_answers": self.two_answers,
+        }  # fmt: skip
 
 
 def directory_files(
     suites: Sequence[TypeSuite], choice: Choice, newest: int | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """The files of all directories by their paths, and what the manifest says of them.
+    """The files of all directories by their paths, and their fields in the manifest.
 
-    Args:
-        suites: what is exported.
-        choice: ``default`` for forms in which every pair of values of two axes occurs, or ``all``.
-        newest: the newest operator set of forms; that of the installed onnx, if None.
-
-    Raises:
-        UserError: the installed onnx does not know the operator set, or it means another Clip.
+    Forms are those in which every pair of values of two axes occurs, or all of them, up to the newest
+    operator set (that of the installed onnx by default). UserError if that is no set of this Clip.
     """
-    files: dict[str, bytes] = {}
-    every = []
-    for one in _directories(suites, choice, newest):
-        every.append(one.fields)
-        files |= {f"{KIND}/{one.name}/{name}": content for name, content in one.files.items()}
+    found = list(_directories(suites, choice, newest))
+    every = [one.fields for one in found]
+    files = {name: content for one in found for name, content in one.files.items()}
     types = []
     for suite in suites:
         sets = [one["data_sets"] for one in every if one["type"] == suite.etype.id]
@@ -128,38 +135,6 @@ def _ordinary(rank: int) -> ModelForm:
     return ModelForm("inputs", "symbolic" if rank else "static", rank, FIRST_OPSET, optimised=True)
 
 
-class _Sets:
-    """Gathers the data sets of a directory."""
-
-    def __init__(self, one: TypeSuite, form: ModelForm) -> None:
-        self._type, self._form = one.etype.id, form
-        self.files: dict[str, bytes] = {}
-        self._count = 0
-        self._model: bytes | None = None
-
-    def add(self, bounds: _Bounds, x: Array, due: Array) -> None:
-        """Add one: bounds, shape (); X and what is due, of one shape; all as bits."""
-        dtype = numpy_type(self._type)
-        lower, upper = (np.array(bound, x.dtype).view(dtype) for bound in bounds)
-        constant = self._form.bounds != "inputs"
-        if self._model is None:
-            model = model_of_form(self._type, self._form, x.shape, (lower, upper))
-            self._model = model.SerializeToString(deterministic=True)
-        folder = f"test_data_set_{self._count}"
-        self._count += 1
-        inputs = {"x": x.view(dtype), **({} if constant else {"l": lower, "m": upper})}
-        for number, (name, value) in enumerate(inputs.items()):
-            self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
-        self.files[f"{folder}/output_0.pb"] = _tensor(due.view(dtype), "y")
-
-    def directory(self, name: str, about: str, *, two_answers: bool = False) -> Directory:
-        """The directory of all that was added."""
-        assert self._model is not None, f"{name} compares nothing"
-        files = {"model.onnx": self._model, "data.json": _NO_TOLERANCE, **self.files}
-        name = f"test_sonnx_clip_{self._type}_{name}"
-        return Directory(name, self._type, about, self._form, two_answers, files)
-
-
 def _tensor(value: Array, name: str) -> bytes:
     found: bytes = numpy_helper.from_array(value, name).SerializeToString(deterministic=True)
     return found
@@ -177,33 +152,31 @@ def _of_classes(one: TypeSuite) -> Iterator[Directory]:
     for id_ in class_ids(one.etype.family):
         rows = np.array([v["class"] == id_ for v in one.vectors])
         x, lower, upper, due = (part[rows] for part in one.operands)
-        two = bool(_nan_instead(one.also[rows]).any())
-        sets = _Sets(one, _ordinary(1))
+        found = Directory(one, id_, id_, _ordinary(1))
+        found.two_answers = bool(_nan_instead(one.also[rows]).any())
         for pair in dict.fromkeys(zip(lower.tolist(), upper.tolist(), strict=True)):
             these = (lower == pair[0]) & (upper == pair[1])
-            sets.add(pair, x[these], due[these])
-        yield sets.directory(id_, id_, two_answers=two)
+            found.add(pair, x[these], due[these])
+        yield found
 
 
 def _of_calls(one: TypeSuite) -> Iterator[Directory]:
     """Directories of the calls whose layout a tensor can have; a model takes X of one rank."""
     size = len(one.tables[0].pool)
     short = set(range(_SHORT + 1)) | {2**k + d for k in range(5, 12) for d in (-1, 0, 1)} | {1000, LONG}
-    every: dict[tuple[str, int], _Sets] = {}
+    every: dict[str, Directory] = {}
     for call in one.calls:
-        layout = layout_of(call)
-        if layout is PLAIN:
+        about = "layouts"
+        if layout_of(call) is PLAIN:
             about = "bounds" if call.table == 0 and call.length == size and call.start == 0 else "lengths"
-        elif _is_of_tensors(call):
-            about = "layouts"
-        else:
+        elif not _is_of_tensors(call):
             continue
         if about != "lengths" or (call.length in short and (call.length < LONG or call.pair == 0)):
             operands = _operands(one, call)
             rank = operands[1].ndim
-            every.setdefault((about, rank), _Sets(one, _ordinary(rank))).add(*operands)
-    for (about, rank), sets in every.items():
-        yield sets.directory(f"{about}_rank{rank}" if about == "layouts" else about, about)
+            name = f"{about}_rank{rank}" if about == "layouts" else about
+            every.setdefault(name, Directory(one, name, about, _ordinary(rank))).add(*operands)
+    yield from every.values()
 
 
 def _is_of_tensors(call: SuiteCall) -> bool:
@@ -229,15 +202,13 @@ def _of_form(one: TypeSuite, form: ModelForm) -> Iterator[Directory]:
     shape = form.shape.replace(" ", "_")
     bounds = form.bounds.lower().replace(" ", "_")
     name = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
-    together = _Sets(one, form)
+    every: dict[str, Directory] = {}
     for pair in range(pairs):
-        sets = together if form.bounds == "inputs" else _Sets(one, form)
+        own = name if form.bounds == "inputs" else f"{name}_bounds{pair}"
+        found = every.setdefault(own, Directory(one, own, "form", form))
         for operands in _of_rank(one, form.rank, pair):
-            sets.add(*operands)
-        if sets is not together:
-            yield sets.directory(f"{name}_bounds{pair}", "form")
-    if form.bounds == "inputs":
-        yield together.directory(name, "form")
+            found.add(*operands)
+    yield from every.values()
 
 
 def _of_rank(one: TypeSuite, rank: int, pair: int) -> Iterator[tuple[_Bounds, Array, Array]]:

@@ -1,13 +1,14 @@
 """The vectors, tables and calls of an element type: what every format holds.
 
-- A *vector* is a triple in bits with its class and what is due: those of generated/vectors, each a call of
-  one entry.
-- A *table* has a pool of values of X and pairs of bounds, and what is due for each value under each pair.
+- A *vector* is a triple in bits with its class and expected result, from generated/vectors: a call of one
+  entry.
+- A *table* has a pool of values of X and pairs of bounds, and the expected result of each value under each
+  pair.
 - A *call* takes a pair of a table and ``length`` entries of its pool from ``start`` on, round and round:
   ``X[i] = pool[(start + i) % len(pool)]``, so ``Y[i] = expected[pair][(start + i) % len(pool)]``. Its layout
   says how these lie in memory. All layouts and lengths of `sonnx-clip check` are there.
 
-Where an answer other than the due one is acceptable, `also` has a flag for it, see `Granted`.
+Where another answer is acceptable, `also` has a flag for it, see `Granted`.
 """
 
 from __future__ import annotations
@@ -45,22 +46,16 @@ TABLES = ("special", "wide")
 OTHER_ZERO = "the zero of the other sign"
 ANY_NAN = "any NaN"
 
-_RANDOM = 2048
+_RANDOM, _SEED = 2048, 29
 _EVERYDAY = 64
-_SEED = 29
 _WIDE_BOUNDS = 8
 
 
 @dataclass(frozen=True)
 class Granted:
-    """A latitude as a flag: a bit of `also` that is set where it accepts an answer that is not due.
+    """A latitude as a flag: the bit of `also` for an answer that it accepts (`OTHER_ZERO` or `ANY_NAN`).
 
-    Args:
-        flag: 1, 2, 4, …
-        id: of the latitude, as in the specification.
-        accepts: `OTHER_ZERO` or `ANY_NAN`.
-        reason: why.
-        always: whether the strict policy keeps it.
+    `always` if the strict policy grants it, too.
     """
 
     flag: int
@@ -78,7 +73,7 @@ class GrantedTable(Table):
 
     @property
     def parts(self) -> dict[str, Array]:
-        """What every format has of it, as bits, by the name that it has there."""
+        """The arrays that every format has of it, as bits, by the name that they have there."""
         return {
             "pool": self.pool, "min": self.scalars[0], "max": self.scalars[1], "expected": self.due,
             "class": self.classes, "also": self.also,
@@ -87,15 +82,7 @@ class GrantedTable(Table):
 
 @dataclass(frozen=True)
 class SuiteCall:
-    """A call.
-
-    Args:
-        table: an index into `TABLES`.
-        pair: the pair of bounds, an index into those of the table.
-        layout: the id of a layout.
-        length: how many entries.
-        start: the first of them in the pool.
-    """
+    """A call; `table` is an index into `TABLES`, `pair` one of the pairs of bounds of that."""
 
     table: int
     pair: int
@@ -106,15 +93,7 @@ class SuiteCall:
 
 @dataclass(frozen=True)
 class TypeSuite:
-    """All of one element type.
-
-    Args:
-        etype: the element type.
-        document: what generated/vectors has of it.
-        text: the same as text.
-        tables: as `TABLES` names them.
-        calls: in the order of their numbers.
-    """
+    """All of one element type; `document` is its file of generated/vectors, and `text` the same as text."""
 
     etype: ElementType
     document: dict[str, Any]
@@ -142,20 +121,16 @@ class TypeSuite:
     def entries(self, call: SuiteCall) -> Array:
         """Where in the pool each entry of X is, shape (length,)."""
         size = len(self.tables[call.table].pool)
-        repeats = layout_of(call).repeats
-        return (call.start + np.arange(call.length) * (not repeats)) % size
+        return (call.start + np.arange(call.length) * (not layout_of(call).repeats)) % size
 
 
 def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSuite]:
-    """What is exported of element types; of all that have bit patterns, if none is named.
+    """The suites of element types; of all that have bit patterns, if none is named.
 
-    Args:
-        types: their ids.
-        vectors: the folder of the vectors; generated/vectors, if None.
+    `vectors` is the folder of the vectors; generated/vectors by default.
 
     Raises:
-        UserError: a type is not known or has no bit patterns, or the vectors are missing or of another
-            specification.
+        UserError: an unknown type, one without bit patterns, or missing or stale vectors.
     """
     spec = load_spec()
     etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]
@@ -168,7 +143,7 @@ def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSu
 def _of_type(etype: ElementType, vectors: Path | None) -> TypeSuite:
     text = vectors_text(f"{etype.id}.json", vectors)
     document = json.loads(text)
-    if document["spec_sha256"] != load_spec().digest or document["spec_sha256"] != load_oracle().SPEC_DIGEST:
+    if {document["spec_sha256"]} != {load_spec().digest, load_oracle().SPEC_DIGEST}:
         raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
     special = np.array(special_patterns(etype), bits_type(etype.id))
     tables = (
@@ -233,7 +208,7 @@ def _start(number: int, size: int) -> int:
 
 @cache
 def granted() -> tuple[Granted, ...]:
-    """Every latitude with its flag, and what it accepts: asked of the oracle, on the special values.
+    """Every latitude with its flag and what it accepts, by the oracle on the special values.
 
     Raises:
         AssertionError: a latitude accepts zeros and NaNs, so that one flag would not say which.
@@ -241,15 +216,14 @@ def granted() -> tuple[Granted, ...]:
     etype = load_spec().element_type("float16")
     pool = np.array(special_patterns(etype), bits_type(etype.id))
     table = tabulate(etype, [pool], bounds_of(etype))
+    lower, upper = (bound[:, None] for bound in table.scalars)
     found = []
     for index, entry in enumerate(load_spec().latitude):
-        zero, nan = _accepted(
-            etype, entry.id, pool[None, :], table.scalars[0][:, None], table.scalars[1][:, None], table.due
+        zero, nan = (
+            part.any() for part in _accepted(etype, entry.id, pool[None, :], lower, upper, table.due)
         )
-        assert zero.any() != nan.any(), (
-            f"the latitude {entry.id} accepts {'both' if zero.any() else 'nothing'}"
-        )
-        accepts = OTHER_ZERO if zero.any() else ANY_NAN
+        assert zero != nan, f"the latitude {entry.id} accepts {'both' if zero else 'nothing'}"
+        accepts = OTHER_ZERO if zero else ANY_NAN
         found.append(Granted(1 << index, entry.id, accepts, entry.reason, entry.always))
     return tuple(found)
 

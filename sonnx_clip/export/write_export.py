@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.model_forms import Choice
 
+ExportFormat: TypeAlias = Literal["onnx-backend", "npz", "c-header", "json"]
+
+_PLAIN = {"npz": npz_files, "c-header": c_files, "json": json_files}
 _TODO = "name a new or an empty folder"
 
 
@@ -41,11 +44,9 @@ def _check_folder(folder: Path) -> None:
 
 
 def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a temporary folder beside `folder`, then rename it; UserError if that fails.
+    """Write files into a temporary folder beside a new or empty one, which it then replaces.
 
-    Args:
-        folder: new or empty. A file that appears in it meanwhile is kept, and the export fails.
-        files: the content of each file, by its path in the folder.
+    A file that appears in the folder meanwhile is kept, and UserError raised, as for any failure.
     """
     place = folder.absolute()
     make_folder(place.parent)
@@ -65,11 +66,6 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-ExportFormat: TypeAlias = Literal["onnx-backend", "npz", "c-header", "json"]
-
-_PLAIN = {"npz": npz_files, "c-header": c_files, "json": json_files}
-
-
 def write_export(
     form: ExportFormat,
     folder: Path,
@@ -77,7 +73,7 @@ def write_export(
     forms: Choice = "default",
     newest: int | None = None,
 ) -> str:
-    """Write an export, the whole folder or nothing; returns lines that say what was written.
+    """Write an export, the whole folder or nothing; returns a line that says what was written.
 
     Args:
         form: the format.
@@ -87,9 +83,8 @@ def write_export(
         newest: their newest operator set; that of the installed onnx, if None.
 
     Raises:
-        UserError: a type is not known or has no bit patterns, the vectors are missing or of another
-            specification, the operator set is not one of this Clip, or the folder is not empty or cannot be
-            written.
+        UserError: an unknown type or operator set, missing or stale vectors, or a folder that is not empty or
+            cannot be written.
         ModuleNotFoundError: onnx is not installed, for ``onnx-backend``.
     """
     _check_folder(folder)

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
-    """The runtime of a function (x, min, max) that copies X, so that layouts do not matter to it.
-
-    Args:
-        function: of arrays; it stands at the head of a module, under its own name.
-        version: see `Runtime`.
-    """
+    """The runtime of a function (x, min, max) of a module, which copies X: layouts do not matter to it."""
     name = function.__name__
     return Runtime(
         version=version,
@@ -39,12 +34,7 @@ def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
 
 
 def runtime_of_ranked_models(open_model: OpenModel, version: str) -> Runtime:
-    """The runtime of what opens models, if it must know the rank of X: each rank has its model.
-
-    Args:
-        open_model: it stands at the head of a module, under the name ``open_model``.
-        version: see `Runtime`.
-    """
+    """The runtime of a function ``open_model`` of a module that must know the rank of X: a model for each."""
     return Runtime(
         version=version,
         open=lambda etype: form_function(open_model, SYMBOLIC, etype),
@@ -59,14 +49,9 @@ def runtime_of_ranked_models(open_model: OpenModel, version: str) -> Runtime:
 def runtime_of_models(
     open_model: OpenModel, version: str, opener: tuple[str, str], *, strides: bool = True, few: bool = False
 ) -> Runtime:
-    """The runtime of what opens models of any rank.
+    """The runtime of a function that opens models of any rank.
 
-    Args:
-        open_model: itself.
-        version: see `Runtime`.
-        opener: the Python text that imports what opens models, and the text that names it.
-        strides: see `Runtime`.
-        few: see `Runtime`.
+    `opener` is the Python text that imports it, and the text that names it; the others are as in `Runtime`.
     """
     from sonnx_clip.runtimes.clip_model import function_of_model, parse_call
 
@@ -91,11 +76,7 @@ def _runs_by(name: str) -> Callable[[bool], RunText]:
 
 
 def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
-    """A runtime that serves models, as one of another operator.
-
-    Raises:
-        UserError: it serves no models.
-    """
+    """A runtime of models as one of another operator; UserError if it opens no models."""
     open_model, texts = runtime.open_model, runtime.run_texts
     if open_model is None or not texts:
         what = f"the runtime {name} knows no operator but Clip"

@@ -36,19 +36,19 @@ _MISTAKES = (AssertionError, NameError, RecursionError, SystemError)
 class Request:
     """Calls of one layout: call i has the entries ``pool[starts[i]:]``, cyclic, and the scalars i.
 
-    A layout that repeats takes ``pool[starts[i]]`` for every entry of call i.
+    A layout that repeats takes ``pool[starts[i]]`` for every entry of call i. All values are bits.
 
     Args:
         layout: the id of a layout.
         length: entries of X in each call.
-        pool: bits of the values that the first tensor takes, shape (k,).
+        pool: values of the first tensor, shape (k,).
         starts: where in the pool the entries of each call begin, shape (p,).
-        scalars: bits of each scalar, of shape (p,).
-        indices: where in the pool each entry of each call is, shape (p, length), if not as `starts` says.
-        beside: bits of the values that each other tensor takes beside those of the first, of shape (k,).
-        at_start: whether X begins with a page of memory, not ends with one, for each call, shape (p,); if
-            None, for the second half of the calls.
-        guards: those of `guarded.ALL` that stand.
+        scalars: each scalar, shape (p,).
+        indices: where in the pool each entry of each call is, shape (p, length), instead of `starts`.
+        at_start: whether X begins with a page of memory, not ends with one, for each call, shape (p,); by
+            default for the second half of the calls.
+        guards: those of `guarded.ALL` that are up.
+        beside: values of each other tensor, shape (k,).
     """
 
     layout: str
@@ -72,12 +72,7 @@ class Request:
         return len(self.starts)
 
     def operands_at(self, rows: Array, places: Array) -> tuple[Array, ...]:
-        """The bits of every operand at some entries of some calls, each of their shape.
-
-        Args:
-            rows: the calls.
-            places: where in the pools the entries are.
-        """
+        """The bits of every operand: `rows` are the calls, `places` the entries, as indices of the pools."""
         return (*(pool[places] for pool in self.pools), *(scalar[rows] for scalar in self.scalars))
 
     @property
@@ -106,12 +101,11 @@ class Failure:
     Args:
         tags: C1 where the result has another shape, C3 where it has another type, or is no array.
         words: what there was instead; the runtime's own where it raised.
-        raised: whether there was no result at all.
-        refusal: whether what it raised can be a refusal; not so an AssertionError, a RecursionError or
-            a KeyboardInterrupt.
-        environment: whether what it raised speaks of the machine: memory, a package, a file.
-        memory: whether it touched memory that it may not; its result can be compared nevertheless.
-        blamed: of a call of which the runtime died, the classes (indices) whose entries did it; else None.
+        raised: there was no result at all.
+        refusal: what it raised can be a rejection; an AssertionError, for example, cannot.
+        environment: what it raised is about the machine: memory, a package, a file.
+        memory: it touched memory that it may not; its result can be compared nevertheless.
+        blamed: of a call that killed the runtime, the classes (indices) whose entries did it; else None.
     """
 
     tags: tuple[str, ...]
@@ -125,13 +119,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Died:
-    """How the process of a runtime ended before it had answered.
+    """How the process of a runtime ended (``killed by SIGSEGV``) before it had answered, and in which call.
 
-    Args:
-        words: ``killed by SIGSEGV``.
-        call: the number of the call that was running.
-        hung: whether it was ended since it took too long.
-        remarks: what was noticed before.
+    `hung` if it was ended because it took too long; `remarks` are what was noticed before.
     """
 
     words: str
@@ -144,11 +134,7 @@ class Died:
 class Answer:
     """Bits of the results, shape (p, length), and the calls that gave none.
 
-    Args:
-        bits: of the results.
-        failures: by call.
-        died: how the runtime died, if it did; only the calls before that one are answered then.
-        remarks: what was noticed that is no result.
+    Where the runtime died, only the calls before that one are answered.
     """
 
     bits: Array
@@ -161,36 +147,8 @@ def entry_indices(request: Request, calls: int | slice = slice(None)) -> Array:
     """The index in the pool of each entry of a call, shape (length,), or of each of some, (p, length)."""
     if request.indices is not None:
         return request.indices[calls]
-    return (request.starts[calls, None] + _steps(request)) % len(request.pool)
-
-
-def _steps(request: Request) -> Array:
-    if _BY_ID[request.layout].repeats:
-        return np.zeros(request.length, int)
-    return np.arange(request.length)
-
-
-class _Held:
-    """The last result, read at once and again after the next call: results may not share their memory."""
-
-    def __init__(self, bits: Array, board: Board) -> None:
-        self._bits, self._board = bits, board
-        self._last: tuple[int, Array, bytes] | None = None
-
-    def keep(self, call: int, result: Array, *, again: bool) -> None:
-        """Read a result, and the one before it for the second time."""
-        entries = result.tobytes()
-        self._bits[call] = np.frombuffer(entries, self._bits.dtype)
-        self.release()
-        self._last = (call, result, entries) if again else None
-
-    def release(self) -> None:
-        """Read the last result for the second time."""
-        if self._last is not None:
-            call, result, entries = self._last
-            if result.tobytes() != entries:
-                note(self._board, call, Failure((), OVERWRITTEN))
-            self._last = None
+    steps = np.arange(request.length) * (not _BY_ID[request.layout].repeats)
+    return (request.starts[calls, None] + steps) % len(request.pool)
 
 
 def note(board: Board, call: int, failure: Failure) -> None:
@@ -213,31 +171,25 @@ def read_answer(board: Board, request: Request | ModelCalls, died: Died | None =
 
 
 class Caller:
-    """Makes calls of one function.
+    """Makes calls of a function that a runtime has opened for an element type.
 
-    Args:
-        function: the runtime's, opened for an element type. If it has a method `written`, that is asked
-            after each call where memory was written that must not be.
-        etype: the id of the type.
-        node: the operator; Clip by default.
+    A method `written` of the function, if it has one, lists what it wrote where it may not, in words.
     """
 
-    def __init__(
-        self,
-        function: ClipFunction,
-        etype: str,
-        node: OperatorNode = CLIP_NODE,
-    ) -> None:
+    def __init__(self, function: ClipFunction, etype: str, node: OperatorNode = CLIP_NODE) -> None:
         self._function, self._type = function, numpy_type(etype)
         self._bits = bits_type(etype)
         self._operands = Operands(node)
         self._process = os.getpid()
         self._written: Callable[[], Iterable[str]] = getattr(function, "written", tuple)
+        self._last: tuple[int, Array, bytes] | None = None
 
     def __call__(self, request: Request, board: Board) -> None:
-        """Make the calls of a request, one by one, and write what they give on the board."""
+        """Make the calls of a request, one by one, and write what they give on the board.
+
+        Each result is read again after the next call: results may not share their memory.
+        """
         bits = board.bits(request.answer_shape, self._bits)
-        held = _Held(bits, board)
         operands = self._operands
         operands.begin(request, self._type)
         views = False
@@ -254,12 +206,22 @@ class Caller:
             else:
                 shared = operands.is_x(result)
                 views = views or shared
-                held.keep(call, result, again=not shared)
+                entries = result.tobytes()
+                bits[call] = np.frombuffer(entries, self._bits)
+                self._read_again(board)
+                self._last = None if shared else (call, result, entries)
             for words in (*operands.written(), *self._written()):
                 note(board, call, Failure((), words, memory=True))
-        held.release()
+        self._read_again(board)
         if views:
             board.note({"remark": "its result is the memory of X itself"})
+
+    def _read_again(self, board: Board) -> None:
+        if self._last is not None:
+            call, result, entries = self._last
+            if result.tobytes() != entries:
+                note(board, call, Failure((), OVERWRITTEN))
+            self._last = None
 
 
 def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:

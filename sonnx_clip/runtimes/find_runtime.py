@@ -47,11 +47,7 @@ _OPENED_BY = (
 
 
 def module_of(name: str) -> str:
-    """The module that holds a runtime, which is not imported.
-
-    Raises:
-        UserError: there is no such runtime, or another package has taken the name of one of ours.
-    """
+    """The module of a runtime, which is not imported; UserError if there is no such runtime."""
     require_ascii(name)
     other = shipped(name)
     if name in KNOWN:
@@ -76,16 +72,11 @@ def module_of(name: str) -> str:
 
 
 def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLIP_NODE) -> Runtime:
-    """Import a runtime, or start its program.
-
-    Args:
-        name: see `module_of` and `runtime_names`.
-        board: shared with the supervisor; None outside of `check`.
-        node: the operator.
+    """Import a runtime, or start its program; without a board outside of `check`.
 
     Raises:
         ImportError: a package is missing.
-        UserError: a tool is missing, or what is named cannot be called with these operands.
+        UserError: a tool is missing, or the function cannot be called with the operands of the node.
         AttributeError: the module has no such function.
     """
     module = module_of(name)
@@ -103,14 +94,9 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
 
 
 def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, OpenModel]:
-    """The version of a runtime of ONNX models, and its function that opens one.
+    """The version of a runtime of ONNX models, and its function that opens one; raises as `find_runtime`.
 
-    What is named as ``module:function`` takes a serialised model and returns a function of its inputs.
-
-    Raises:
-        ImportError: a package is missing.
-        UserError: the runtime runs no models, or is no function.
-        AttributeError: the module has no such function.
+    A ``module:function`` takes a serialised model and returns a function of its inputs.
     """
     if program_name(name) is None and library_name(name) is None:
         if name not in KNOWN and shipped(name) is None and not name.startswith(("onnx:", "onnx-cmd:")):
@@ -163,10 +149,7 @@ def _own_runtime(name: str, node: OperatorNode) -> Runtime:
 def named(name: str) -> tuple[Any, str]:
     """The function ``module:function`` or ``./file.py:function``, and its name with the module's version.
 
-    Raises:
-        UserError: there is no such file, or nothing of that name in it.
-        AttributeError: the module has no such function.
-        BaseException: whatever the module or file raises while it is imported.
+    Raises UserError or AttributeError if it does not exist, and whatever its module raises.
     """
     if (found := file_name(name)) is not None:
         function, module = function_in(name), _imported(found[0])
@@ -179,12 +162,7 @@ def named(name: str) -> tuple[Any, str]:
 
 @cache
 def function_in(name: str) -> Any:
-    """The function ``./file.py:function``; a line that repeats a deviation calls this.
-
-    Raises:
-        UserError: there is no such file, or nothing of that name in it.
-        BaseException: whatever the file raises while it is imported.
-    """
+    """The function ``./file.py:function``, for reproducers; UserError if it does not exist."""
     found = file_name(name)
     if found is None:
         raise UserError(f"`{name}` names no function of a file", todo="for example ./file.py:clip")
@@ -235,8 +213,7 @@ def shipped(name: str) -> metadata.EntryPoint | None:
     """The entry point of that name; None if no package ships one.
 
     Raises:
-        UserError: a package has taken a name of ours, two have taken the same one, or an entry point of that
-            name names no module:function.
+        UserError: the name is one of ours, or of two packages, or the entry point is no module:function.
     """
     found = [one for one in _entry_points(tuple(sys.path)) if one.name == name]
     packages = " and ".join(sorted(map(_package, found)))

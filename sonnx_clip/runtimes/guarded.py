@@ -1,7 +1,7 @@
-"""The memory of the operands as a runtime gets them: read-only, between pages that may not be touched.
+"""Memory of the operands as a runtime gets them: read-only, between pages that may not be touched.
 
-What writes into an operand, or reads or writes past one of its ends, dies of it; `session` finds out which of
-them it was by leaving guards out, and what was written is then seen after the call, within a page.
+A runtime that writes into an operand, or reads or writes past one of its ends, dies of it. To find out which
+of them it was, `session` leaves guards out; what was written is then seen after the call, within a page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
 """The guards: a tensor cannot be written; nor touched before its start; nor past its end; and so scalars."""
 
 WROTE_INTO = "it wrote into its input "
-"""How the words begin on an operand that was changed."""
+"""Prefix of the words on an operand that was changed."""
 
 _EACH = frozenset({WRITE, BEFORE, AFTER})
 _PAGE = mmap.PAGESIZE
@@ -80,7 +80,7 @@ class _Place:
         self._room = self._shown = self._inner
 
     def _protect(self, guards: frozenset[str]) -> None:
-        """Let the runtime do so much, and no more."""
+        """Allow the runtime as much as the guards do, and no more."""
         last = self._pages + 1
         parts = (BEFORE, 0, 1, _NOTHING), (WRITE, 1, self._pages, _READ), (AFTER, last, 1, _NOTHING)
         for guard, first, count, access in parts:
@@ -93,12 +93,6 @@ class _Place:
         """A copy of an operand, of its shape and strides, at the start or at the end of the pages.
 
         One that is not aligned lies a byte further in: the page beside it is a byte away.
-
-        Args:
-            bits: those of an operand, an array of any strides.
-            dtype: the operand's element type.
-            guards: WRITE if it cannot be written, BEFORE and AFTER for the pages around it.
-            at_start: whether it begins with a page; else it ends with one.
         """
         flags = bits.flags
         key = (bits.shape, bits.strides, dtype, flags.aligned, at_start, guards)
@@ -135,33 +129,27 @@ class _Place:
             self._inner[self._used] = np.frombuffer(self._data, np.uint8)
         first = _PAGE if BEFORE in self._guards else 0
         last = self._inner.size - (_PAGE if AFTER in self._guards else 0)
-        for place, begin, stop in (
-            ("past the end", end, min(end + _PAGE, last)),
-            ("before the start", max(start - _PAGE, first), start),
+        for place, around in (
+            ("past the end", self._inner[end : min(end + _PAGE, last)]),
+            ("before the start", self._inner[max(start - _PAGE, first) : start]),
         ):
-            if np.any(self._inner[begin:stop] != _FILLED):
+            if np.any(around != _FILLED):
                 words = f"it wrote {place} of {name}"
-                self._inner[begin:stop] = _FILLED
+                around[...] = _FILLED
         return words
 
 
 def _extent(operand: Array) -> tuple[int, int]:
     """Where the memory of an operand begins, from its first entry on, and how many bytes it has."""
-    if operand.flags.c_contiguous:
+    if operand.flags.c_contiguous or not operand.size:
         return 0, operand.nbytes
-    if not operand.size:
-        return 0, 0
     steps = [(n - 1) * s for n, s in zip(operand.shape, operand.strides, strict=True)]
     low, high = sum(min(0, step) for step in steps), sum(max(0, step) for step in steps)
     return low, high - low + operand.itemsize
 
 
 class Operands:
-    """The operands of the calls of a request, each in guarded memory; tensors, then scalars.
-
-    Args:
-        node: the operator; Clip by default.
-    """
+    """The operands of the calls of a request, each in guarded memory; tensors, then scalars."""
 
     def __init__(self, node: OperatorNode = CLIP_NODE) -> None:
         self._names = node.called
@@ -169,19 +157,15 @@ class Operands:
 
     def begin(self, request: Request, dtype: np.dtype[Any]) -> None:
         """Prepare the operands of a request, of an element type."""
-        self._request, self._sides = request, request.sides
+        self._request, self._sides, self._guards = request, request.sides, request.guards
         self._layout, self._type = _BY_ID[request.layout], dtype
         self._of_tensors = self._places[: len(request.pools)]
-        self._of_scalars = self._places[len(request.pools) :]
+        self._of_scalars = [*zip(self._places[len(request.pools) :], request.scalars, strict=True)]
         self._there: tuple[int, bool] | None = None
-        self._guards = request.guards
         # Entries that lie side by side in the pool, which is cyclic.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
         if BOUNDS in self._guards:
-            self._arrays = [
-                place.put(part, dtype, _EACH, at_start=False)
-                for place, part in zip(self._of_scalars, request.scalars, strict=True)
-            ]
+            self._arrays = [place.put(part, dtype, _EACH, at_start=False) for place, part in self._of_scalars]
 
     def of_call(self, call: int) -> tuple[Array, ...]:
         """The operands of a call."""
@@ -198,7 +182,7 @@ class Operands:
         else:
             scalars = [
                 place.put(part[call, ...], self._type, frozenset(), at_start=at_start)
-                for place, part in zip(self._of_scalars, request.scalars, strict=True)
+                for place, part in self._of_scalars
             ]
         # An array of its own for each call: a runtime may change the shape of what it is given.
         return (*(tensor.view() for tensor in self._tensors), *scalars)

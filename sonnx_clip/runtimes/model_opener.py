@@ -29,15 +29,9 @@ if TYPE_CHECKING:
 
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
-    """The runtime of a name that `opener_name` reads.
+    """The runtime of a name that `opener_name` reads; it raises as `find_runtime.named`, and a TypeError.
 
-    Where it refuses the model whose X has no rank, each rank has a model, whose X has a symbolic shape.
-
-    Raises:
-        UserError: there is no such file, or nothing of that name in it.
-        AttributeError: the module has no such function.
-        TypeError: what is named is no function.
-        BaseException: whatever the module raises while it is imported.
+    Where it rejects the model whose X has no rank, each rank has a model, whose X has a symbolic shape.
     """
     opener, theirs = opened(name), f"opened({quoted(name)})"
     texts = f"from {__name__} import opened", theirs
@@ -67,12 +61,7 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
 
 @dataclass(frozen=True)
 class Opener:
-    """Opens a model by a function of a user's, as an `OpenModel` does.
-
-    Args:
-        theirs: the function.
-        target: its name.
-    """
+    """Opens a model by a function of a user's, as an `OpenModel` does; `target` is its name."""
 
     theirs: Callable[[bytes], Any]
     target: str
@@ -103,11 +92,7 @@ class Opener:
 
 
 def opened(name: str) -> Opener:
-    """How the runtime of a name opens a model; a line that repeats a deviation calls it.
-
-    Raises:
-        UserError: it is no such name; and what `open_named` raises.
-    """
+    """How the runtime of a name opens a model, for `open_named` and reproducers."""
     target = opener_name(name)
     if target is None:
         raise UserError(f"`{name}` names no function that opens models", todo="for example onnx:module:open")

@@ -24,14 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelCalls:
-    """Calls of models that have one form.
+    """Calls of models of one form: one model for all calls, or one for each.
 
-    Args:
-        etype: the id of the element type.
-        models: one model for all calls, or one for each.
-        x: bits of X, shape (n,).
-        bounds: bits of the bounds that are inputs, by name, each of shape (p,).
-        count: how many calls.
+    `x` are bits of X, shape (n,); `bounds` those of the bounds that are inputs, by name, each of shape (p,).
     """
 
     etype: str
@@ -90,15 +85,7 @@ def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle
 
 
 class ModelRunner(Child):
-    """A runtime of models in its own process.
-
-    Args:
-        runtime_name: a name that `find_model_runtime` knows.
-        limits: how long it may take.
-
-    Raises:
-        UserError: the runtime, or a package that it needs, is missing, or it runs no models.
-    """
+    """A runtime of models in its own process; UserError if it is missing, or runs no models."""
 
     def __init__(self, runtime_name: str, limits: Limits) -> None:
         super().__init__(runtime_name, open_models, (runtime_name,), limits)

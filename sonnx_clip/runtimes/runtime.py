@@ -75,20 +75,18 @@ class Runtime:
     Args:
         version: what it is, for the report: ``numpy 2.4.6``.
         open: element type id -> function of X (any shape), min and max (shape ()); raises, in its own
-            words, when the runtime does not support the type.
-        imports: Python statements that a reproducing line begins with.
+            words, if the runtime does not support the type.
+        imports: Python statements at the start of a reproducer.
         call: element type id -> Python text of the same call on ``x``, ``l`` and ``m``.
         open_model: a serialised ONNX model -> function of its inputs; None if it runs no models.
-        open_unoptimised: the same, and the graph is run as it stands; None if that cannot be chosen.
+        open_unoptimised: the same without optimising the graph; None if that cannot be chosen.
         run_model: whether optimised -> the text of what these two do, on an ``onnx.ModelProto``. A runtime
             that has it is judged in several forms of a model.
-        caller: element type id and board -> what makes the calls of a request itself, not one by one by the
-            function of `open`; it raises as that does.
-        strides: whether it matters to it how X lies in memory; if not, X is given in layouts that differ by
-            their shape alone.
-        few: whether few calls are to be made, since each starts a program.
-        entries: the most entries that X can have; None for no limit. Longer calls are made in pieces.
-        before: element type id -> statements that `call` needs, behind those that make the operands.
+        caller: element type id and board -> handler of whole requests, instead of the function of `open`.
+        strides: whether the memory layout of X matters to it; if not, layouts differ by shape alone.
+        few: make few calls, since each starts a program.
+        entries: the most entries that X can have; longer calls are split. None for no limit.
+        before: element type id -> statements that `call` needs, after those that make the operands.
     """
 
     version: str

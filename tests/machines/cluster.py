@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 60  # seconds
 AT_WORK = 4
-"""Processes below a worker when a runtime is called: ours, one that forks, the guardian, the runtime."""
+"""Processes below a worker when a runtime is called: ours, one that forks, the supervisor, the runtime."""
 
 
 def wait_until(condition: Callable[[], object]) -> None:

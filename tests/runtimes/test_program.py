@@ -1,24 +1,19 @@
-"""Programs that speak frames, and C functions of a library, asked in this process without a guardian."""
+"""Programs that speak frames, called in this process without a supervisor."""
 
 import ast
 import os
-import shutil
 
 import numpy as np
 import pytest
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Request, read_answer
-from sonnx_clip.runtimes.program import Fault, FrameCaller, Program, Refused, Unsupported, program
+from sonnx_clip.runtimes.program import FrameCaller, Program, Unsupported, program
 from sonnx_clip.runtimes.runtime_names import program_name, quoted
-from sonnx_clip.runtimes.shared_library import SharedLibrary, function_of
 from sonnx_clip.runtimes.worker import open_runtime
 from tests.meta.test_programs import named as named_program
-from tests.meta.test_shared_libraries import USUAL, abi, built
 
-PLANTED = repo_root() / "tests/meta"
 X = np.array([-3, 1, 9], np.int16)
 LOW, HIGH = np.array(0, np.int16), np.array(5, np.int16)
 
@@ -102,70 +97,3 @@ def test_a_program_that_dies_takes_this_process_with_it_and_says_why(fault, word
     if fault == "exits_at_a_triple":
         assert board.call == 7
     assert bool(board.one_by_one) == (fault == "dies_of_batches")
-
-
-# --- Libraries ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    if not shutil.which("cc"):
-        pytest.skip("no C compiler is installed")
-    return built(tmp_path_factory.mktemp("library"), [PLANTED / "planted_library.c"])
-
-
-def named_library(library, folder, symbol, operands=USUAL, more=""):
-    return f"so[{abi(folder, symbol, operands, more)}]:{library}"
-
-
-@pytest.mark.parametrize(
-    ("symbol", "operands", "more"),
-    [
-        ("right", USUAL, ""),
-        ("right_in_place", '["n", "x", "max", "min"]', 'length = "int32"'),
-        ("right_by_pointers", '["x", "min", "max", "y", "n"]', 'bounds = "pointer"\nlength = "uint64"'),
-    ],
-)
-def test_a_c_function_is_called_as_the_file_says(symbol, operands, more, library, tmp_path):
-    name = named_library(library, tmp_path, symbol, operands, more)
-    assert function_of(name, "int16")(X, LOW, HIGH).tolist() == [0, 1, 5]
-    assert X.tolist() == [-3, 1, 9]
-    greeting, handle = open_runtime(Board(), name, "int16")
-    assert (greeting["word"], greeting["version"]) == ("ready", "libplanted.so by clip.toml")
-    board, asked = Board(), request()
-    handle(asked, board)
-    assert read_answer(board, asked).bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
-
-
-@pytest.mark.parametrize(
-    ("symbol", "place"),
-    [("writes_past_the_end", "past the end of"), ("writes_before_the_start", "before the start of")],
-)
-def test_write_beside_a_result_is_reported(symbol, place, library, tmp_path):
-    with pytest.raises(Fault, match=f"it wrote {place} its result"):
-        function_of(named_library(library, tmp_path, symbol), "int16")(X, LOW, HIGH)
-
-
-def test_a_status_is_a_refusal(library, tmp_path):
-    found = function_of(
-        named_library(library, tmp_path, "refuses_inverted", more='returns = "status"'), "int16"
-    )
-    assert found(X, LOW, HIGH).tolist() == [0, 1, 5]
-    with pytest.raises(Refused, match="it returned 22"):
-        found(X, HIGH, LOW)
-
-
-def test_file_that_is_no_library_is_named(library, tmp_path):
-    file = tmp_path / "clip.toml"
-    named_library(library, tmp_path, "right")
-    (tmp_path / "libtext.so").write_text("no library\n")
-    for path, words in (
-        (tmp_path / "none.so", "no such file"),
-        (tmp_path / "libtext.so", "is no library that this process can open"),
-    ):
-        with pytest.raises(UserError, match=words):
-            SharedLibrary(str(file), str(path))
-    with pytest.raises(UserError, match="is no library"):
-        function_of("clip", "int16")
-    with pytest.raises(Unsupported, match="names no function for float32"):
-        SharedLibrary(str(file), str(library)).function("float32")
