@@ -126,30 +126,31 @@ def plan(etype: ElementType, of: CheckedOperator | None = None) -> Iterator[tupl
 
 
 def _everything(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    """Every triple of 8 bits."""
     every = np.arange(256, dtype=bits_type(etype.id))
-    pools, scalars = together(every, of.tensors), together(every, of.scalars)
-    for part in parts_of(_count(scalars)):
-        table = whole_table(etype, pools, [scalar[part] for scalar in scalars], of)
-        yield request_of(table, PLAIN.id, len(pools[0]))
+    yield from _beside_each(etype, together(every, of.tensors), every, of)
 
 
 def _special(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     """Every triple of special values."""
     values = np.array(special_patterns(etype), bits_type(etype.id))
-    yield from _beside_each(etype, together(values, of.tensors), of)
+    yield from _beside_each(etype, together(values, of.tensors), values, of)
 
 
 def _every_pair(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     """Every choice of special scalars, beside random values of the tensors."""
-    bits = bits_type(etype.id)
-    stream = np.random.PCG64([_SEED, *etype.id.encode()])
-    yield from _beside_each(etype, [stream.random_raw(_MANY).astype(bits) for _ in range(of.tensors)], of)
-
-
-def _beside_each(etype: ElementType, pools: Pools, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     values = np.array(special_patterns(etype), bits_type(etype.id))
+    stream = np.random.PCG64([_SEED, *etype.id.encode()])
+    pools = [stream.random_raw(_MANY).astype(values.dtype) for _ in range(of.tensors)]
+    yield from _beside_each(etype, pools, values, of)
+
+
+def _beside_each(
+    etype: ElementType, pools: Pools, values: Array, of: CheckedOperator
+) -> Iterator[tuple[Request, Table]]:
+    """One call of the pools under each choice of the scalars from some values."""
     scalars = together(values, of.scalars)
-    for part in parts_of(_count(scalars)):
+    for part in parts_of(len(scalars[0]) if scalars else 1):
         table = whole_table(etype, pools, [scalar[part] for scalar in scalars], of)
         yield request_of(table, PLAIN.id, len(pools[0]))
 
@@ -244,10 +245,6 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
     """All choices of so many values: the last one runs first."""
     grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
-
-
-def _count(scalars: Sequence[Array]) -> int:
-    return len(scalars[0]) if scalars else 1
 
 
 def parts_of(count: int) -> Iterator[slice]:

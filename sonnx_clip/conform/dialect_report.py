@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sonnx_clip.conform.check_report import Verdict
+from sonnx_clip.conform.form_words import grouped
 from sonnx_clip.conform.report_text import short_type
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.files import digest_of_parts
@@ -138,17 +139,16 @@ def rows_of(report: DialectReport) -> tuple[tuple[str, ...], tuple[DialectRow, .
     """The element types, and the rows of the table."""
     met = {cell.type for cell in report.cells}
     types = tuple(etype.id for etype in load_spec().element_types if etype.id in met)
-    grouped: dict[tuple[str, str, tuple[Verdict | None, ...]], list[int]] = {}
-    for opset in sorted({cell.opset for cell in report.cells}):
-        here = [cell for cell in report.cells if cell.opset == opset]
-        for form in dict.fromkeys(cell.form for cell in here):
-            by_type = {cell.type: cell.verdict for cell in here if cell.form == form}
-            key = (here[0].dialect, form, tuple(by_type.get(type_id) for type_id in types))
-            grouped.setdefault(key, []).append(opset)
-    return types, tuple(DialectRow(ranges(sets), *key) for key, sets in grouped.items())
+    sets: dict[tuple[str, str, tuple[Verdict | None, ...]], list[int]] = {}
+    forms = grouped(((cell.opset, cell.dialect, cell.form), cell) for cell in report.cells)
+    for (opset, dialect, form), cells in sorted(forms.items(), key=lambda found: found[0][0]):
+        by_type = {cell.type: cell.verdict for cell in cells}
+        key = (dialect, form, tuple(by_type.get(type_id) for type_id in types))
+        sets.setdefault(key, []).append(opset)
+    return types, tuple(DialectRow(_listed(opsets), *key) for key, opsets in sets.items())
 
 
-def ranges(opsets: Iterable[int]) -> str:
+def _listed(opsets: Iterable[int]) -> str:
     """Operator sets in words: ``6, 10``."""
     return ", ".join(map(str, sorted(set(opsets))))
 
@@ -174,13 +174,11 @@ def print_dialects(report: DialectReport, console: Console) -> None:
 
 
 def refusals(report: DialectReport) -> Iterator[str]:
-    """What a runtime says when it refuses a whole form or dies, once, with the places."""
-    places: dict[tuple[Verdict, str], list[DialectCell]] = {}
-    for cell in report.cells:
-        if cell.verdict in ("refused", "crashed"):
-            places.setdefault((cell.verdict, " ".join((cell.words or "").split())), []).append(cell)
-    for (verdict, words), cells in places.items():
-        yield f"{verdict} {where(cells)}: {words}"
+    """The words with which a runtime refuses a whole form or dies, once, with the places."""
+    words = (((c.verdict, " ".join((c.words or "").split())), c) for c in report.cells)
+    for (verdict, text), cells in grouped(words).items():
+        if verdict in ("refused", "crashed"):
+            yield f"{verdict} {where(cells)}: {text}"
 
 
 def deviations(report: DialectReport) -> Iterator[str]:
@@ -203,23 +201,16 @@ def deviations(report: DialectReport) -> Iterator[str]:
 
 def by_cause(report: DialectReport) -> dict[str | None, list[DialectCell]]:
     """The cells that violate, by cause: first those without one, then those with most results."""
-    found: dict[str | None, list[DialectCell]] = {}
-    for cell in report.cells:
-        if cell.verdict == "violates":
-            found.setdefault(cell.cause, []).append(cell)
-    ordered = sorted(found, key=lambda cause: (cause is not None, -sum(c.violating for c in found[cause])))
-    return {cause: found[cause] for cause in ordered}
+    found = grouped((cell.cause, cell) for cell in report.cells if cell.verdict == "violates")
+    number = {cause: -sum(cell.violating for cell in cells) for cause, cells in found.items()}
+    return {cause: found[cause] for cause in sorted(found, key=lambda c: (c is not None, number[c]))}
 
 
 def where(cells: Sequence[DialectCell]) -> str:
     """Places in words: ``opset 6, 10 float16, float32; opset 11 float16``."""
-    types: dict[int, dict[str, None]] = {}
-    for cell in cells:
-        types.setdefault(cell.opset, {})[cell.type] = None
-    sets: dict[tuple[str, ...], list[int]] = {}
-    for opset, of_opset in types.items():
-        sets.setdefault(tuple(of_opset), []).append(opset)
-    return "; ".join(f"opset {ranges(opsets)} {', '.join(names)}" for names, opsets in sets.items())
+    types = grouped((cell.opset, cell.type) for cell in cells)
+    sets = grouped((tuple(dict.fromkeys(names)), opset) for opset, names in types.items())
+    return "; ".join(f"opset {_listed(opsets)} {', '.join(names)}" for names, opsets in sets.items())
 
 
 def summary(report: DialectReport) -> str:
@@ -229,7 +220,7 @@ def summary(report: DialectReport) -> str:
     nothing = "; nothing was compared" if report.compared == 0 else ""
     kept = f"; kept from {report.kept} (--again repeats it)" if report.kept else ""
     return (
-        f"{report.runtime_version}, opsets {ranges(cell.opset for cell in report.cells)}: {counts} of"
+        f"{report.runtime_version}, opsets {_listed(cell.opset for cell in report.cells)}: {counts} of"
         f" {len(report.cells):,} forms; {report.compared:,} results compared in {report.seconds:g} s"
         f"{nothing}{kept}"
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Deviation, FormReport, Report, Verdict
 
+_K = TypeVar("_K")
 _V = TypeVar("_V")
 _LONGEST = 400  # characters of a refusal that are shown
 
@@ -84,9 +85,9 @@ def refusals(report: Report) -> dict[str, list[str]]:
     return grouped(lines)
 
 
-def grouped(pairs: Iterable[tuple[str, _V]]) -> dict[str, list[_V]]:
+def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
     """The values of each key, in order."""
-    found: dict[str, list[_V]] = {}
+    found: dict[_K, list[_V]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found

@@ -23,7 +23,7 @@ from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from sonnx_clip.conform.report_formats import JudgedCase
 
@@ -51,34 +51,6 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
             raise UserError(f"`{id_}` stands in line {found[id_][1]} too", where, "leave one of them out")
         found[id_] = reason.strip(), number
     return found
-
-
-def check_ids(
-    file: Path, expected: dict[str, tuple[str, int]], ids: Collection[str], elsewhere: Collection[str]
-) -> None:
-    """Refuse an id that is of no test.
-
-    Args:
-        file: for messages.
-        expected: what `read_expected` returned.
-        ids: of all tests.
-        elsewhere: how the ids of element types begin that are not judged in this run: these are no mistakes.
-
-    Raises:
-        UserError: an id is not known.
-    """
-    for id_, (_, number) in expected.items():
-        if id_ not in ids and not id_.startswith(tuple(elsewhere)):
-            near = "".join(f"did you mean `{found}`? " for found in nearest(id_, list(ids))[:1])
-            todo = f"{near}`pytest --collect-only -q` with the same options prints every id"
-            raise UserError(f"no test has the id `{id_}`", f"{file}:{number}", todo)
-
-
-# --- Tests of pytest for a runtime: one for each element type and class, and for each form of a model -------
-#
-# `sonnx_clip.pytest_plugin` registers `ClipTests` where a runtime is named. One campaign is run for a
-# session, before the collection, and the tests tell what it found; under pytest-xdist the workers are given
-# its report.
 
 
 ROOT = "sonnx-clip"
@@ -170,10 +142,10 @@ def _judged(runtime: str, types: list[str]) -> Report:
 
 
 class ClipGroup(pytest.Collector):
-    """The tests of a runtime, or of one of its element types; it stands in no file."""
+    """The tests of a runtime, or of one of its element types; they are made from the report."""
 
     def collect(self) -> list[pytest.Item | pytest.Collector]:
-        """Nothing: the tests are made from the report."""
+        """Nothing."""
         return []
 
 
@@ -198,24 +170,20 @@ class ClipItem(pytest.Item):
             ClipDeviationError: the runtime deviates.
             NotJudgedError: it could not be judged, or it refuses what is expected to deviate.
         """
-        text = self._told()
-        if self._case.outcome == "failed":
-            raise ClipDeviationError(text)
-        if self._case.outcome == "error":
-            raise NotJudgedError(text)
-        if self._case.outcome == "skipped":
-            if self.is_expected:
-                raise NotJudgedError(f"a deviation is expected, and nothing was compared: {text}")
-            pytest.skip(f"{self._case.verdict}: {self._case.words}")
-
-    def _told(self) -> str:
-        """The verdict and the first call on a line, then all that was found."""
-        case, head = self._case, ""
+        case, shown, head = self._case, self._case, ""
         if not case.deviations and not case.words and self._shown_by.deviations:
-            # A report tells once what is alike in all forms.
-            of = f"models with {self._shown_by.form}" if self._shown_by.form else "every form that is served"
-            head, case = f"as in {of}:\n", self._shown_by
-        return f"{self._case.verdict}: {headline_of(case)}\n{head}{told(case)}"
+            shown = self._shown_by  # a report has once what is alike in all forms
+            head = f"as in {f'models with {shown.form}' if shown.form else 'every form that is served'}:\n"
+        text = f"{case.verdict}: {headline_of(shown)}\n{head}{told(shown)}"
+        match case.outcome:
+            case "failed":
+                raise ClipDeviationError(text)
+            case "error":
+                raise NotJudgedError(text)
+            case "skipped" if self.is_expected:
+                raise NotJudgedError(f"a deviation is expected, and nothing was compared: {text}")
+            case "skipped":
+                pytest.skip(f"{case.verdict}: {case.words}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
         """What was found, with the line that repeats it; no traceback of ours."""
@@ -247,13 +215,15 @@ def _items(session: pytest.Session, every: list[JudgedCase]) -> Iterator[ClipIte
 
 
 def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:
-    """Let expected deviations fail strictly; UserError if the file names what is no test."""
-    expected = read_expected(file)
+    """Let expected deviations fail strictly; UserError if an id is of no test of any element type."""
     by_id = {item.nodeid: item for item in items}
-    others = [f"{ROOT}::{etype.id}::" for etype in machine_types() if etype.id not in judged]
-    check_ids(file, expected, by_id, others)
-    for id_, (reason, _) in expected.items():
+    elsewhere = tuple(f"{ROOT}::{etype.id}::" for etype in machine_types() if etype.id not in judged)
+    for id_, (reason, number) in read_expected(file).items():
         if id_ in by_id:
             by_id[id_].is_expected = True
             mark = pytest.mark.xfail(reason=reason, strict=True, raises=ClipDeviationError)
             by_id[id_].add_marker(mark)
+        elif not id_.startswith(elsewhere):
+            near = "".join(f"did you mean `{found}`? " for found in nearest(id_, list(by_id))[:1])
+            todo = f"{near}`pytest --collect-only -q` with the same options prints every id"
+            raise UserError(f"no test has the id `{id_}`", f"{file}:{number}", todo)

@@ -1,4 +1,4 @@
-"""Repeats a recorded deviation: the runtime is called in its own process with the recorded bits."""
+"""Repeats a recorded deviation: calls the runtime in its own process with the recorded bits."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from sonnx_clip.runtimes.limits import LIMITS
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sonnx_clip.conform.check_report import Deviation
 
 _LENGTHS = {layout.id: (2, 4, 8, 16, 32) if layout.length is None else (layout.length,) for layout in LAYOUTS}
 
 
 def answers_again(runtime: str, etype: str, deviation: Deviation) -> tuple[str, ...]:
-    """What a runtime answers to the operands of a deviation, as bit patterns or in words, without repeats.
+    """The answers of a runtime to the operands of a deviation, as bit patterns or in words, without repeats.
 
     X has the recorded value at every entry, in the recorded layout. The text of the recorded reproducer is
     not used.
@@ -34,32 +36,32 @@ def answers_again(runtime: str, etype: str, deviation: Deviation) -> tuple[str, 
         ValueError: an operand is no bit pattern of the type, or there is no such layout.
         UserError: the runtime cannot be started.
     """
+    given = (deviation.x, deviation.min, deviation.max)
     try:
-        x, *scalars = (
-            np.array([int(text, 16)], bits_type(etype))
-            for text in (deviation.x, deviation.min, deviation.max)
-        )
-        lengths = _LENGTHS[deviation.layout]
+        x, *scalars = (np.array([int(text, 16)], bits_type(etype)) for text in given)
+        lengths, start = _LENGTHS[deviation.layout], np.zeros(1, int)
     except (OverflowError, KeyError) as error:
         raise ValueError(str(error)) from None
-    found: dict[str, None] = {}
+    requests = (Request(deviation.layout, length, x, start, tuple(scalars)) for length in lengths)
+    return tuple(dict.fromkeys(_answers(runtime, etype, requests)))
+
+
+def _answers(runtime: str, etype: str, requests: Iterator[Request]) -> Iterator[str]:
     try:
         session = Session(runtime, etype, LIMITS)
     except (RuntimeDiedError, UnsupportedError) as error:
-        return (str(error),)
+        yield str(error)
+        return
     try:
-        for length in lengths:
-            answer = session.repeat(
-                Request(deviation.layout, length, x, np.zeros(1, int), (scalars[0], scalars[1]))
-            )
+        for request in requests:
+            answer = session.repeat(request)
             if answer.died is not None:
-                found[answer.died.words] = None
+                yield answer.died.words
             elif answer.failures:
-                found |= dict.fromkeys(failure.words for failure in answer.failures.values())
+                yield from (failure.words for failure in answer.failures.values())
             else:
-                found |= dict.fromkeys(hex_bits(int(entry), etype) for entry in np.unique(answer.bits))
+                yield from (hex_bits(int(entry), etype) for entry in np.unique(answer.bits))
     except (GaveUpError, EnvironmentFaultError) as error:
-        found[str(error)] = None
+        yield str(error)
     finally:
         session.worker.close()
-    return tuple(found)

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -12,10 +11,7 @@ from sonnx_clip.conform.dialects import compare_dialects, dialect_forms, known_o
 from sonnx_clip.oracle.dialect import dialect
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.runtimes import model_process
-from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import read_answer
-from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
+from sonnx_clip.runtimes.opsets import clip_version, newest_opset
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
@@ -90,27 +86,6 @@ def test_expected_results_are_those_of_single_calls_of_the_oracle(opset, dtype):
             assert form.due[call].tobytes() == oracle(form.x, **bounds).tobytes()
 
 
-def test_every_operator_set_means_a_version():
-    found = [clip_version(opset) for opset in range(1, newest_opset() + 1)]
-    assert sorted(set(found)) == [1, 6, 11, 12, 13]
-    assert [opsets_of(version) for version in (1, 6, 11, 12)] == [(1, 5), (6, 10), (11,), (12,)]
-
-
-def test_process_goes_on_after_a_model_that_cannot_be_opened():
-    def open_model(model):
-        if model == b"bad":
-            raise ValueError("no model")
-        return lambda inputs: inputs["x"] + inputs["max"]
-
-    x, high = np.array([1, 2], np.uint16), np.array([10, 20, 30], np.uint16)
-    request = model_process.ModelCalls("int16", (b"bad", b"good"), x, {"max": high}, 3)
-    board = Board()
-    model_process.answer_calls(open_model, request, board)
-    found = read_answer(board, request)
-    assert found.failures[0].words == "ValueError: no model"
-    assert found.bits[1:].tolist() == [[21, 22], [31, 32]]
-
-
 def test_rows_join_operator_sets_with_equal_verdicts(reference_report):
     types, rows = rows_of(reference_report)
     assert types == ("int64", "bfloat16", "float32")
@@ -166,12 +141,6 @@ def test_bad_input_is_one_message(arguments, words, tmp_path):
         run(*arguments, *build)
     assert words in str(caught.value)
     assert not list(tmp_path.rglob("*.json"))
-
-
-@pytest.mark.parametrize("name", ["numpy", "no_such_module:open", "tests.meta.planted_models:no_such"])
-def test_runtime_without_models_is_missing(name):
-    greeting, handle = model_process.open_models(Board(), name)
-    assert (greeting["word"], handle) == ("missing", None)
 
 
 def test_oracle_of_another_specification_judges_nothing(tmp_path):

@@ -47,21 +47,6 @@ def test_all_forms_are_units_of_their_own() -> None:
     assert len(found) > 5
 
 
-@pytest.mark.parametrize("part", ["special", "nothing-0", "every-x", "random-", "chosen"])
-def test_a_part_that_there_is_not_is_refused(part: str) -> None:
-    with pytest.raises(ValueError, match=r"invalid literal|there is no part"):
-        calls_of(TYPES["int16"], part)
-
-
-@pytest.mark.parametrize("name", ["int16", "uint64"])
-def test_the_size_of_a_part_is_about_what_it_asks(name: str) -> None:
-    for part in parts(name, "exhaustive"):
-        if part.endswith("-0") and not part.startswith("every-"):
-            calls = sum(request.count for request, _ in calls_of(TYPES[name], part))
-            guessed = size_of(TYPES[name], part)
-            assert guessed / 4 < calls < guessed * 4, part
-
-
 @pytest.mark.parametrize("layout", ["offset", "rank-3"])
 def test_every_triple_of_8_bits_is_in_each_layout(layout: str) -> None:
     pairs = np.zeros(2**16, int)
@@ -110,11 +95,6 @@ def test_every_x_of_32_bits_is_asked() -> None:
     assert found[-1] == 2**32 - 1
     jump = len(found) // 3 * 2 - 1
     assert np.all(np.delete(np.diff(found), jump) == 1)
-
-
-def test_draws_differ() -> None:
-    drawn = [request.pool.tobytes() for n in (0, 1) for request, _ in calls_of(TYPES["int32"], f"random-{n}")]
-    assert len(set(drawn)) == len(drawn) > 2
 
 
 def test_the_lengths_are_each_asked_once() -> None:

@@ -141,22 +141,10 @@ def test_a_failure_in_every_form_shows_the_line_too(
     assert all(f"repeat it:\n{sys.executable} -c " in told for told in failures.values())
 
 
-def test_unsupported_types_are_skipped_and_named(pytester: pytest.Pytester) -> None:
-    result = run(pytester, planted("refuses_bfloat16"), "-rs", types="int8,bfloat16")
-    result.assert_outcomes(passed=11, skipped=27)
-    assert "bfloat16 is not supported" in result.stdout.str()
-
-
 def test_a_run_that_compares_nothing_fails(pytester: pytest.Pytester) -> None:
     result = run(pytester, planted("refuses_bfloat16"), types="bfloat16")
     result.assert_outcomes(failed=1, skipped=27)
     assert failed(result) == {"sonnx-clip::report::compared"}
-
-
-def test_one_campaign_for_a_session(pytester: pytest.Pytester) -> None:
-    result = run(pytester, planted("right"), types="int8,int16")
-    result.assert_outcomes(passed=22)
-    assert result.stdout.str().count(f"sonnx-clip: judging {planted('right')}") == 1
 
 
 @pytest.mark.nightly
@@ -240,10 +228,6 @@ def test_environment_fault_is_no_expected_deviation(pytester: pytest.Pytester) -
     assert result.parseoutcomes().get("xfailed", 0) == 0
 
 
-def test_types_that_are_not_judged_now_are_no_mistake_of_the_file(pytester: pytest.Pytester) -> None:
-    expecting(pytester, "sonnx-clip::float16::inside_nan drops it\n", "right").assert_outcomes(passed=11)
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -295,13 +279,6 @@ def test_without_a_runtime_nothing_is_loaded(pytester: pytest.Pytester) -> None:
     """)
     result = pytester.runpytest_subprocess(*LOADED, "-p", "no:slipcover", "-p", "no:hypothesispytest")
     result.assert_outcomes(passed=1)
-
-
-def test_the_path_is_as_it_was(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])  # `python -m pytest` adds one
-    pytester.makepyfile(test_own="import sys\ndef test_own(): assert '' not in sys.path")
-    run(pytester, planted("right")).assert_outcomes(passed=12)
-    assert "" not in sys.path
 
 
 def test_a_plugin_that_lets_all_pass_is_seen(

@@ -56,14 +56,6 @@ def test_slow_unit_reports_its_pace_once_a_minute(more, ending):
     assert said[2].startswith("float32: 1,324 of about 34,000 calls")
 
 
-def test_of_what_ends_soon_nothing_is_said():
-    now, said = [0.0], []
-    pace = Pace("float32", 34_000, None, said.append, lambda: now[0])
-    at_times(pace, now, {second: 600 * second for second in range(57)})
-    pace.at(40_000)  # more than was reckoned
-    assert said == []
-
-
 def test_an_interrupt_in_the_first_unit_gives_what_was_compared(tmp_path):
     report = tmp_path / "report.json"
     runtime = f"{PLANTED}:is_wrong_and_takes_80_ms_after_500_calls"
