@@ -14,7 +14,6 @@ import shlex
 import signal
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
@@ -31,52 +30,12 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.results import UnitResult
     from sonnx_clip.runtimes.board import Board
 
+    Did = dict[str, Any]
     Line = tuple[str, int, float]  # Python, the entry that deviates, and the seconds that it may take
 
 _ANSWER = 1 << 16  # bytes
 _LONGEST = 30.0  # seconds by the clock that a line may take at least
 _CLOSED = "v = "  # the first statement of a line behind its imports
-
-
-@dataclass(frozen=True)
-class Rerun:
-    """What a line of Python did in a new process.
-
-    Args:
-        words: how it ended, unless it gave a result.
-        raised: the name of the exception that it raised.
-        died: whether its process died or did not end.
-        bits: of the entry of the result that deviates, in hexadecimal digits.
-        shape: of the result and of its first operand.
-        type: the class of the result, and its element type.
-        unchanged: of a line that compares memory, whether it was left as it was.
-    """
-
-    words: str = ""
-    raised: str | None = None
-    died: bool = False
-    bits: str | None = None
-    shape: tuple[tuple[int, ...], ...] = ()
-    type: tuple[str, str] = ("", "")
-    unchanged: bool | None = None
-
-    def shows(self, found: Deviation, etype: str) -> bool:
-        """Whether the line did what a deviation says."""
-        words = (found.words or "").partition(" in a call of layout ")[0]
-        if found.got is None and self.raised is not None and words and words in self.words:
-            return True  # a program or a library, whose death or fault is an exception of its caller
-        if found.kind == "crashed":
-            return self.died
-        if found.kind == "raises":
-            return self.raised is not None and (found.words or "").startswith(self.raised)
-        if self.died or self.raised is not None:
-            return False
-        if found.got is not None:
-            return self.bits == found.got
-        if self.unchanged is not None:
-            return not self.unchanged
-        result, operand = self.shape
-        return self.type != ("ndarray", etype) or result != operand
 
 
 def confirm(result: UnitResult, unit: Unit, options: CheckOptions) -> None:
@@ -88,8 +47,9 @@ def confirm(result: UnitResult, unit: Unit, options: CheckOptions) -> None:
         options: of the check.
     """
     holders = list(_holders(result))
-    found = {one.reproduce: one for deviations in holders for one in deviations.values()}
-    missing = _not_shown(unit, [*found.values()], together=True)
+    every = [one for deviations in holders for one in deviations.values()]
+    found = {one.reproduce: one for one in reversed(every)}  # the first one with a line counts
+    missing = _not_shown(unit, [*found.values()][::-1], together=True)
     missing = _not_shown(unit, [found[line] for line in missing], together=False)
     if missing:
         command = _command(unit, options)
@@ -121,17 +81,36 @@ def _not_shown(unit: Unit, wanted: Sequence[Deviation], *, together: bool) -> di
         (d.reproduce, d.entry, limits.call if _hangs(d) else max(_LONGEST, 3 * limits.call)) for d in wanted
     ]
     groups = [runs] if together else [[run] for run in runs]
-    reruns = [rerun for group in groups for rerun in _rerun(group, limits, preload=together)]
+    reruns = [did for group in groups for did in _rerun(group, limits, preload=together)]
     return {
-        d.reproduce: rerun.words
-        or ("its result is right" if d.got is None else f"its result is {rerun.bits}")
-        for d, rerun in zip(wanted, reruns, strict=True)
-        if not rerun.shows(d, unit.etype)
+        d.reproduce: did.get("words")
+        or ("its result is right" if d.got is None else f"its result is {did.get('bits')}")
+        for d, did in zip(wanted, reruns, strict=True)
+        if not _shows(did, d, unit.etype)
     }
 
 
 def _hangs(found: Deviation) -> bool:
     return found.kind == "crashed" and (found.words or "").startswith("no answer within")
+
+
+def _shows(did: Did, found: Deviation, etype: str) -> bool:
+    """Whether a line did what a deviation says."""
+    words, raised = (found.words or "").partition(" in a call of layout ")[0], did.get("raised")
+    if found.got is None and raised and words and words in did["words"]:
+        return True  # a program or a library, whose death or fault is an exception of its caller
+    if found.kind == "crashed":
+        return "died" in did
+    if found.kind == "raises":
+        return raised is not None and (found.words or "").startswith(raised)
+    if "died" in did or raised or "type" not in did:
+        return False
+    if found.got is not None:
+        return bool(did.get("bits") == found.got)
+    if "unchanged" in did:
+        return not did["unchanged"]
+    result, operand = did["shape"]
+    return bool(did["type"] != ["ndarray", etype] or result != operand)
 
 
 def _command(unit: Unit, options: CheckOptions) -> str:
@@ -141,22 +120,17 @@ def _command(unit: Unit, options: CheckOptions) -> str:
     return f"sonnx-clip check --runtime {shlex.quote(unit.runtime)} --dtype {unit.etype}{more} --again"
 
 
-def _rerun(lines: Sequence[Line], limits: Limits, *, preload: bool) -> list[Rerun]:
-    """What each line does."""
+def _rerun(lines: Sequence[Line], limits: Limits, *, preload: bool) -> list[Did]:
+    """What each line does in a new process: see `_observed`; or ``died``; or ``words`` if it was not run."""
     whole = Limits(limits.call, limits.start + sum(seconds for _, _, seconds in lines))
     child = Child("a reproducer", _run_lines, (list(lines), preload), whole)
     try:
-        greeting, _ = child.start()
+        found: list[Did] = child.start()[0]["reruns"]
     except (RuntimeDiedError, UserError) as error:
-        return [Rerun(f"not run: {error}")] * len(lines)
+        return [{"words": f"not run: {error}"}] * len(lines)
     finally:
         child.close()
-    return [_rerun_of(one) for one in greeting["reruns"]]
-
-
-def _rerun_of(one: dict[str, Any]) -> Rerun:
-    shape = tuple(tuple(found) for found in one.pop("shape", ()))
-    return Rerun(shape=shape, type=tuple(one.pop("type", ("", ""))), **one)
+    return found
 
 
 # --- In the process that runs the lines ---------------------------------------------------------------------
@@ -202,7 +176,13 @@ def _forked(line: str, entry: int, seconds: float) -> dict[str, Any]:
 
 
 def _observed(line: str, entry: int) -> dict[str, Any]:
-    """What a line leaves behind: its names are those of `reproduce`."""
+    """What a line leaves behind: its names are those of `reproduce`.
+
+    Returns:
+        ``raised``, the name of an exception, with ``words``; else ``type``, the class of the result and its
+        element type, ``shape``, those of the result and of its first operand, ``bits`` of the entry that
+        deviates, and ``unchanged`` if the line compares memory.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
     try:
         exec(line, names)  # noqa: S102 - rendered by this run
@@ -213,7 +193,7 @@ def _observed(line: str, entry: int) -> dict[str, Any]:
     kind, dtype = type(result).__name__, str(getattr(result, "dtype", ""))
     # A scalar of NumPy is an array of rank 0 to the checker.
     found: dict[str, Any] = {
-        "type": ("ndarray" if hasattr(result, "dtype") and kind == dtype else kind, dtype)
+        "type": ["ndarray" if hasattr(result, "dtype") and kind == dtype else kind, dtype]
     }
     found["shape"] = [list(getattr(one, "shape", ())) for one in (result, first)]
     if "y" in names:
