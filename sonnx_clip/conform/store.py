@@ -51,10 +51,6 @@ CREATE TABLE units (
     made TEXT NOT NULL, result TEXT NOT NULL, result_digest TEXT NOT NULL);
 CREATE INDEX units_by_digest ON units (digest);
 """
-_ONLY_ADDED = (
-    "CREATE TRIGGER {table}_{change} BEFORE {change} ON {table}"
-    " BEGIN SELECT RAISE(ABORT, 'rows are only added'); END"
-)
 _SELECT = "SELECT number, made, result, result_digest FROM units WHERE digest = ? ORDER BY number DESC"
 _INSERT = "INSERT INTO units (digest, name, seconds, made, result, result_digest) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -113,9 +109,6 @@ class Store:
         if create and not tables and application in (0, APPLICATION):  # no more than a head, if that
             for statement in filter(str.strip, _TABLES.split(";")):
                 self._base.execute(statement)
-            for table in ("campaigns", "units"):
-                for change in ("UPDATE", "DELETE"):
-                    self._base.execute(_ONLY_ADDED.format(table=table, change=change))
             self._base.execute(f"PRAGMA application_id = {APPLICATION}")
             self._base.execute(f"PRAGMA user_version = {FORMAT}")
         elif application != APPLICATION:
