@@ -22,21 +22,14 @@ if TYPE_CHECKING:
 
 def cases_and_result(spec: Spec, printer: WhymlPrinter, name: str = "cases") -> list[str]:
     """The cases, and the function of this name that gives the result of the first that holds."""
-    operands = spec.head.arguments
-    result = result_of_cases(spec, printer).replace("\n", "\n    ")
-    function = f"  (** The result of each case. *)\n  function {name} ({operands}: t) : t =\n    {result}"
-    return [comment("Cases."), *(d.text for d in declared_cases(spec, printer)), function]
-
-
-def declared_cases(spec: Spec, printer: WhymlPrinter) -> list[Declared]:
-    """The cases as predicates."""
-    return [declare(c.id, printer.implicit, "t", printer.show(c.when), c.title) for c in spec.cases]
-
-
-def result_of_cases(spec: Spec, printer: WhymlPrinter) -> str:
-    """The result of the first case that holds, line by line."""
+    given = spec.head.arguments
     *first, last = [(case.id, printer.show(named_result(case))) for case in spec.cases]
-    return "".join(f"if {id_} {printer.implicit} then {of} else\n" for id_, of in first) + last[1]
+    result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]
+    return [
+        comment("Cases."),
+        *(declare(c.id, given, "t", printer.show(c.when), c.title).text for c in spec.cases),
+        f"  (** The result of each case. *)\n  function {name} ({given}: t) : t =\n    {result}",
+    ]
 
 
 def declared_classes(spec: Spec, etype: ElementType) -> list[str]:

@@ -1,4 +1,4 @@
-"""Everything that spec/clip.yaml is rendered into: one table of targets, written as a whole or compared.
+"""Everything that spec/clip.yaml is rendered into: one list of renderers, written as a whole or compared.
 
 Nothing else is rendered; why3/ and coq/ are written by hand.
 """
@@ -40,10 +40,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.backends.theory import Module
     from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
 Files: TypeAlias = "Mapping[str, str]"
+ModulesOf: TypeAlias = "Callable[[Spec, ElementType], Sequence[Module]]"
+RenderTheories: TypeAlias = "Callable[[Spec], tuple[Files, Sequence[Obligation]]]"
+RenderFiles: TypeAlias = "Callable[[Spec, Generated], Files]"
 
 MANIFEST = "generated/why3/obligations.json"
 FOLDERS = ("generated",)
@@ -52,84 +57,43 @@ _EXECUTABLE = frozenset({REPLAY})
 
 
 @dataclass(frozen=True)
-class TheoryTarget:
-    """Theories: their paths as a regular expression, and what renders them and lists their obligations.
-
-    Every operator has those `of_every`, Clip alone has the others; likewise for `FileTarget`.
-    """
-
-    paths: str
-    render: Callable[[Spec], tuple[Files, Sequence[Obligation]]]
-    of_every: bool = False
-
-
-@dataclass(frozen=True)
-class FileTarget:
-    """Other files, rendered from the specification, the theories by path, and all obligations."""
-
-    paths: str
-    render: Callable[[Spec, Files, Sequence[Obligation]], Files]
-    of_every: bool = False
-
-
-_MLW = r"[a-z]+\d*\.mlw"  # of an element type
-
-THEORIES: tuple[TheoryTarget, ...] = (
-    # the cases and what follows from them
-    TheoryTarget(rf"generated/why3/{_MLW}", type_theories, of_every=True),
-    # readings of the formula, compared with the cases
-    TheoryTarget(
-        rf"generated/why3/readings_{_MLW}",
-        lambda spec: theories_of_types(spec, "readings_", reading_modules),
-        of_every=True,
-    ),
-    # ONNX's versions and DirectML, compared with SONNX
-    TheoryTarget(
-        rf"generated/why3/dialects_{_MLW}", lambda spec: theories_of_types(spec, "dialects_", dialect_modules)
-    ),
-    # the examples on ONNX's page
-    TheoryTarget(
-        rf"generated/why3/examples_{_MLW}", lambda spec: theories_of_types(spec, "examples_", example_modules)
-    ),
-    TheoryTarget(
-        rf"generated/why3/findings_{_MLW}",
-        lambda spec: theories_of_types(spec, "findings_", finding_modules),
-        of_every=True,
-    ),
-    # properties of wrong operators, which provers must refute; they are no obligations
-    TheoryTarget(
-        rf"generated/why3/canaries_{_MLW}", lambda spec: (render_canaries(spec)[0], ()), of_every=True
-    ),
-    # the C kernels in WhyML, and how Why3 prints them as C
-    TheoryTarget(rf"generated/why3/c_{_MLW}|generated/c/drivers/.*", kernel_theories),
-    # the NumPy kernels, as a run on symbols recorded them
-    TheoryTarget(rf"generated/why3/numpy_{_MLW}", numpy_theories),
-)
-
-FILES: tuple[FileTarget, ...] = (
-    FileTarget(r"generated/numpy/[a-z]+_oracle\.py", lambda spec, *_: render_numpy(spec), of_every=True),
-    FileTarget(r"generated/vectors/.*\.json", lambda spec, *_: render_vectors(spec), of_every=True),
-    FileTarget(r"generated/c/acsl/.*", lambda spec, *_: render_acsl(spec)),
-    FileTarget(r"generated/c/[^/]*\.[ch]", lambda spec, theories, _: render_c(spec, theories)),
-    FileTarget(r"generated/coq/.*\.v", lambda spec, *_: render_coq(spec)),
-    FileTarget(r"generated/replay\.sh", lambda spec, _, obligations: render_replay(spec, obligations)),
-    FileTarget(r"generated/profile\.json", lambda spec, *_: render_profile(spec)),
-    FileTarget(r"docs/readings\.md", lambda spec, *_: render_readings(spec)),
-    FileTarget(r"docs/dialects\.md", lambda spec, *_: render_dialects(spec)),
-    FileTarget(r"docs/findings\.md", lambda spec, *_: render_findings(spec)),
-    FileTarget(
-        r"docs/coverage\.md|generated/coverage\.csv",
-        lambda spec, _, obligations: render_coverage(spec, (o.id for o in obligations)),
-    ),
-)
-
-
-@dataclass(frozen=True)
 class Generated:
     """All generated files by their path in the repository, and all obligations there are."""
 
     files: Mapping[str, str]
     obligations: tuple[Obligation, ...]
+
+
+def _of_types(prefix: str, modules_of: ModulesOf) -> RenderTheories:
+    return lambda spec: theories_of_types(spec, prefix, modules_of)
+
+
+EVERY, CLIP = True, False  # whether every operator has the files, or Clip alone
+# What renders theories, in the order of their obligations.
+THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
+    (EVERY, type_theories),
+    (EVERY, _of_types("readings_", reading_modules)),
+    (CLIP, _of_types("dialects_", dialect_modules)),
+    (CLIP, _of_types("examples_", example_modules)),
+    (EVERY, _of_types("findings_", finding_modules)),
+    (EVERY, lambda spec: (render_canaries(spec)[0], ())),  # they are no obligations
+    (CLIP, kernel_theories),
+    (CLIP, numpy_theories),
+)
+# What renders the other files, from the specification, and the theories by path with all obligations.
+FILES: tuple[tuple[bool, RenderFiles], ...] = (
+    (EVERY, lambda spec, _: render_numpy(spec)),
+    (EVERY, lambda spec, _: render_vectors(spec)),
+    (CLIP, lambda spec, _: render_acsl(spec)),
+    (CLIP, lambda spec, theories: render_c(spec, theories.files)),
+    (CLIP, lambda spec, _: render_coq(spec)),
+    (CLIP, lambda spec, theories: render_replay(spec, theories.obligations)),
+    (CLIP, lambda spec, _: render_profile(spec)),
+    (CLIP, lambda spec, _: render_readings(spec)),
+    (CLIP, lambda spec, _: render_dialects(spec)),
+    (CLIP, lambda spec, _: render_findings(spec)),
+    (CLIP, lambda spec, theories: render_coverage(spec, (o.id for o in theories.obligations))),
+)
 
 
 def ids_of(spec: Spec) -> frozenset[str]:
@@ -152,9 +116,9 @@ def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
     files: dict[str, str] = {}
     rendered: list[Obligation] = []
-    for target in THEORIES:
-        if target.of_every or spec.operator == "Clip":
-            made, found = target.render(spec)
+    for of_every, render in THEORIES:
+        if of_every or spec.operator == "Clip":
+            made, found = render(spec)
             files |= made
             rendered += found
     by_hand = written_obligations(ids_of(spec)) if spec.operator in WRITTEN else ()
@@ -177,9 +141,9 @@ def render_all(spec: Spec) -> Generated:
         require_sources(spec)
     theories = render_theories(spec)
     files = dict(theories.files)
-    for target in FILES:
-        if target.of_every or spec.operator == "Clip":
-            files |= target.render(spec, theories.files, theories.obligations)
+    for of_every, render in FILES:
+        if of_every or spec.operator == "Clip":
+            files |= render(spec, theories)
     return Generated(files, theories.obligations)
 
 

@@ -54,8 +54,7 @@ def _of_readings(
     uses: Sequence[str] = (),
 ) -> Module:
     """A module with the cases, the definitions that trees use, and the readings with these ids."""
-    float32 = next((of for of in spec.element_types if of.id == "float32"), None)
-    printer, wanted = element_printer(spec, etype, float32), set(readings)
+    printer, wanted = element_printer(spec, etype), set(readings)
     return Module(
         name,
         about,
@@ -150,8 +149,7 @@ def finding_modules(spec: Spec, etype: ElementType) -> list[Module]:
 
 
 def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> Iterator[Module]:
-    float32 = next((of for of in spec.element_types if of.id == "float32"), None)
-    printer = element_printer(spec, etype, float32)
+    printer = element_printer(spec, etype)
     claims = list(goals(finding_claims(spec, etype, tensors=False), printer))
     if not claims:
         return

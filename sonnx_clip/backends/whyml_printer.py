@@ -178,8 +178,9 @@ class WhymlPrinter(Printing):
         return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
 
 
-def element_printer(spec: Spec, etype: ElementType, float_type: ElementType | None = None) -> WhymlPrinter:
-    """A printer for conditions on elements; with the type of FLOAT, of FLOATs too."""
+def element_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
+    """A printer for conditions on elements, and on FLOATs where float32 is an element type."""
+    float_type = next((of for of in spec.element_types if of.id == "float32"), None)
     return WhymlPrinter(etype, spec.head, float_type=float_type)
 
 

@@ -14,8 +14,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sonnx_clip.backends.declared import declared_cases, definition, definitions_used, result_of_cases
-from sonnx_clip.backends.theory import declare
+from sonnx_clip.backends.declared import cases_and_result, definitions, definitions_used
+from sonnx_clip.backends.theory import Goal, Module
 from sonnx_clip.backends.whyml_printer import AND, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Claim, Written
@@ -369,24 +369,14 @@ def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
 
 
 def _theory(spec: Spec, etype: ElementType, group: list[tuple[YamlMutant, str]]) -> str:
-    printer = element_printer(spec, etype)
     trees = [tree for m, _ in group for tree in (m.original, m.changed)]
-    result = " ".join(result_of_cases(spec, printer).split())
-    declared = (
-        *declared_cases(spec, printer),
-        declare("cases", printer.implicit, "t", result, is_function=True),
-        *(definition(spec, d, etype) for d in definitions_used(spec, trees)),
-    )
-    lines = ["module Equal", f"  use elements.{etype.why3}", *(f"  {d.head} = {d.body}" for d in declared)]
+    goals = []
     for number, (mutant, question) in enumerate(group):
-        names = getattr(mutant.entry_in(spec), "parameters", ()) or (
-            "X",
-            "L",
-            "M",
-            "Y",
-            "A",
-            spec.head.second,
-        )
-        bound = " ".join(name.lower() for name in names)
-        lines.append(f"  goal equal_{number}: forall {bound}: t. {question}")
-    return "\n".join([*lines, "end", ""])
+        names = getattr(mutant.entry_in(spec), "parameters", ()) or (*spec.head.all, "A", spec.head.second)
+        statement = f"forall {' '.join(names).lower()}: t. {question}"
+        goals.append(Goal(f"equal_{number}", "theorem", (mutant.entry,), mutant.key, statement))
+    parts = [
+        *cases_and_result(spec, element_printer(spec, etype)),
+        *definitions(spec, etype, definitions_used(spec, trees)),
+    ]
+    return Module("Equal", "Mutants and originals.", [f"use elements.{etype.why3}"], parts, goals).text

@@ -117,10 +117,3 @@ def test_a_function_for_each_entry_with_its_id_and_no_import_but_numpy():
     assert imports == ["import numpy as np"]
     assert all(len(line) <= 110 for line in text.splitlines())
     assert spec.digest in text.splitlines()[2]
-
-
-def test_it_is_the_file_in_generated():
-    from sonnx_clip.root.folders import repo_file
-
-    ((path, text),) = render_numpy(load_spec()).items()
-    assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"

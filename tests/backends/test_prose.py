@@ -59,9 +59,9 @@ def hostile(value: Any, text: str, *, is_prose: bool = False) -> Any:
 
 def theories(spec: Spec) -> Mapping[str, str]:
     files: dict[str, str] = {}
-    for target in THEORIES:
-        if target.render not in (kernel_theories, numpy_theories):  # they show no prose
-            files |= target.render(spec)[0]
+    for _, render in THEORIES:
+        if render not in (kernel_theories, numpy_theories):  # they show no prose
+            files |= render(spec)[0]
     return files
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.reading_theories import reading_modules
-from sonnx_clip.backends.theory import theories_of_types
 from sonnx_clip.claims.reading_claims import reading_claims
 from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -45,12 +43,3 @@ def test_each_reading_has_its_goals():
         "onnx_words_and_onnx_13_words_other_values",
         "onnx_13_words_and_directml_other_values",
     ]
-
-
-def test_the_theories_are_those_in_generated():
-    from sonnx_clip.root.folders import repo_file
-
-    files, obligations = theories_of_types(SPEC, "readings_", reading_modules)
-    for path, text in files.items():
-        assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
-    assert {o.theory for o in obligations} == {"Readings"}

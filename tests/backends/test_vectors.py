@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip import clip
-from sonnx_clip.backends.vectors import PER_CLASS, SCHEMA_PATH, _about_zero, render_vectors
+from sonnx_clip.backends.vectors import PER_CLASS, SCHEMA_PATH, _about_zero
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -26,12 +26,6 @@ def stored(etype):
 
 def triple_of(vector):
     return tuple(int(vector[name], 16) for name in ("x", "min", "max"))
-
-
-def test_they_are_the_files_in_generated():
-    for path, text in render_vectors(load_spec()).items():
-        assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
-        assert len(text) < 200_000
 
 
 @each_type

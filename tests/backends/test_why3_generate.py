@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import pytest
 
 from sonnx_clip.backends import generate
 from sonnx_clip.backends.drivers import PATH as REPLAY
-from sonnx_clip.backends.generate import FILES, MANIFEST, THEORIES, Generated, differences, render_all, write
+from sonnx_clip.backends.generate import Generated, differences, render_all, write
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
@@ -23,8 +22,7 @@ MADE = {"generated/why3/a.mlw": "a\n", "generated/b.txt": "b\n", REPLAY: "#!/bin
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the vectors, which take longest and have tests of their own."""
-    quick = tuple(target for target in generate.FILES if "vectors" not in target.paths)
-    monkeypatch.setattr(generate, "FILES", quick)
+    monkeypatch.setattr(generate, "render_vectors", lambda _: {})
 
 
 SOME = Generated(MADE, ())
@@ -57,23 +55,6 @@ def test_other_line_ends_are_a_difference(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r"))
     assert differences(SOME, tmp_path) == ["generated/b.txt differs from what spec/clip.yaml gives"]
     assert write(SOME, tmp_path) == ["generated/b.txt"]
-
-
-def test_each_file_is_of_the_target_that_names_it() -> None:
-    whole = render_all(load_spec())
-    patterns = [target.paths for target in (*THEORIES, *FILES)] + [re.escape(MANIFEST)]
-    of = {path: [p for p in patterns if re.fullmatch(p, path)] for path in whole.files}
-    assert [path for path, found in of.items() if len(found) != 1] == []
-    assert {p for found in of.values() for p in found} == set(patterns)
-    for target in THEORIES:
-        files, obligations = target.render(load_spec())
-        assert files
-        assert obligations or "canaries" in target.paths
-        assert [path for path in files if not re.fullmatch(target.paths, path)] == []
-    for other in FILES:
-        files = other.render(load_spec(), whole.files, whole.obligations)
-        assert files
-        assert [path for path in files if not re.fullmatch(other.paths, path)] == []
 
 
 def test_only_the_script_can_be_run(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def differing(type_id: str) -> tuple[int, list[str]]:
     wrong = []
     for claim in claims_of(SPEC, type_id):
         of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
-        printer = tensor_printer(SPEC, etype) if of_tensors else element_printer(SPEC, etype, FLOAT)
+        printer = tensor_printer(SPEC, etype) if of_tensors else element_printer(SPEC, etype)
         try:
             found = read_formula(statement(claim, printer))
         except AssertionError:
