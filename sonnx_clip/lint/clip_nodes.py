@@ -64,9 +64,13 @@ class Scope:
         self._derived = self._inferred if derived is inferred else _of_graph(derived)
         self._declared, self.defined = _declarations(body)
         self._known: dict[str, Known] = {}
+        self.equal: dict[Known, Known] = outer.equal if outer else {}
 
     def known(self, name: str) -> Known:
-        """What is known of a name, looked up from the inside out up to the scope that defines it."""
+        """What is known of a name, looked up from the inside out up to the scope that defines it.
+
+        Equal answers are one object.
+        """
         found = self._known.get(name)
         if found is None:
             declared = self._declared.get(name, ())
@@ -81,7 +85,7 @@ class Scope:
                     inferred or outer.inferred,
                     derived or outer.derived,
                 )
-            self._known[name] = found
+            found = self._known[name] = self.equal.setdefault(found, found)
         return found
 
     def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:

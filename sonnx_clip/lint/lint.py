@@ -106,7 +106,7 @@ def _node_report(
 ) -> NodeReport:
     """The report of one node; nodes of which the same is known are judged once."""
     read, made = tuple(node.proto.input), tuple(node.proto.output)
-    known = [node.scope.known(name) if name else None for name in read + made]
+    known = [id(node.scope.known(name)) if name else 0 for name in read + made]
     attributes = [one.SerializeToString() for one in node.proto.attribute]
     key = (node.opset, id(node.mark), len(read), *known, *attributes)
     judged = memo.get(key)

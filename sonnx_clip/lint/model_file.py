@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,11 @@ _SIMPLE = frozenset(
     for name in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS", "TYPE_PROTO", "TYPE_PROTOS")
 )
 """Types of attributes that hold neither a graph nor a tensor."""
+_NODE_TEXTS = (
+    attrgetter("input"),
+    attrgetter("output"),
+    attrgetter("name", "op_type", "domain", "overload"),
+)
 _AGAIN = "give a complete binary .onnx file; export or copy the model again"
 
 
@@ -82,10 +88,11 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         what = f"not an ONNX model, or not all of one: no {', no '.join(missing)}"
         raise UserError(what, where=where, todo=_AGAIN)
     # Protobuf hands over names that are not valid UTF-8 as bytes.
-    bad = next((text for text in _names(model) if not isinstance(text, str)), None)
-    if bad is not None:
+    tensors = list(all_tensors(model))
+    if {*map(type, _names(model, tensors))} - {str}:
+        bad = next(text for text in _names(model, tensors) if not isinstance(text, str))
         raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where=where, todo=_AGAIN)
-    for tensor in all_tensors(model):
+    for tensor in tensors:
         external = tensor.data_location == TensorProto.EXTERNAL or len(tensor.external_data) > 0
         problem = _external_problem(tensor, path) if external else _data_problem(tensor)
         if problem is not None:
@@ -99,20 +106,18 @@ def malformed(what: str, path: Path, place: str) -> UserError:
     return UserError(what, where=where, todo="correct the model; onnx.checker.check_model says more")
 
 
-def _names(model: ModelProto) -> Iterator[object]:
+def _names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[object]:
     yield from (entry.domain for entry in model.opset_import)
-    yield from (tensor.name for tensor in all_tensors(model))
+    yield from (tensor.name for tensor in tensors)
     for function in model.functions:
         yield from (function.domain, function.overload, *function.input, *function.output)
     for body in all_bodies(model):
         yield body.name
         values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
         yield from (value.name for value in chain(values, body.value_info))
-        for node in body.node:
-            yield from node.input
-            yield from node.output
-            yield from (node.name, node.op_type, node.domain, node.overload)
-            yield from (text for one in node.attribute for text in (one.name, one.ref_attr_name))
+        for texts in _NODE_TEXTS:
+            yield from chain.from_iterable(map(texts, body.node))
+        yield from (t for node in body.node for one in node.attribute for t in (one.name, one.ref_attr_name))
 
 
 def _data_problem(tensor: TensorProto) -> str | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto
+from onnx import ModelProto, defs
 
 from sonnx_clip.lint.changes import Step, change_node, set_shapes
-from sonnx_clip.lint.clip_nodes import arguments, find_nodes
+from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, find_nodes
 from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.lint import report_of
-from sonnx_clip.lint.model_file import parse_model, read_model
-from sonnx_clip.lint.onnx_process import checker_problem
+from sonnx_clip.lint.model_file import external_files, parse_model, read_model
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, SelfCheckOutcome, self_check
 from sonnx_clip.lint.tensors import quoted, shown
@@ -108,11 +107,11 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions | None 
 def _normalise(path: Path, target: Path | None, options: NormaliseOptions) -> Normalised:
     data = read_model(path)
     model = parse_model(data, path)
-    _check(model, path, "onnx's checker refuses the model", "correct the model first")
     notes = set_shapes(model, options.shapes, path)
     before = ModelProto()
     before.CopyFrom(model)
     found = find_nodes(model, path)
+    _check(model, found, path, "", "correct the model first")
     editor = Editor(model)
     places = iter(editor.places)
     steps = [
@@ -129,15 +128,16 @@ def _normalise(path: Path, target: Path | None, options: NormaliseOptions) -> No
     ]
     editor.insert()
     changed = bool(notes) or any(step.done for one in steps for step in one)
-    after = report_of(model, find_nodes(model, path) if changed else found, target or path)
-    checked = UNCHANGED
+    checked, again = UNCHANGED, found
     if changed:
         todo = "nothing was written; please report this model"
-        _check(model, path, "onnx's checker refuses the result", todo)
+        again = find_nodes(model, path)
+        _check(model, again, path, "the result: ", todo)
         finite = options.assume_finite
         checked = self_check(before, model, path.parent, finite=finite) if options.self_check else OFF
         if checked.outcome is SelfCheckOutcome.DIFFERENT:
             raise UserError(f"the self-check refuses the result: {checked.what}", shown(str(path)), todo)
+    after = report_of(model, again, target or path)
     nodes = []
     for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
         proto, position, graph = node.original
@@ -149,10 +149,22 @@ def _normalise(path: Path, target: Path | None, options: NormaliseOptions) -> No
     return Normalised(model, model.SerializeToString() if changed else data, report)
 
 
-def _check(model: ModelProto, path: Path, what: str, todo: str) -> None:
-    problem = checker_problem(model, path.parent)
-    if problem is not None:
-        raise UserError(f"{what}: {problem}", where=shown(str(path)), todo=todo)
+def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: str) -> None:
+    """Refuse what onnx refuses, or cannot check."""
+    problems = [*found.undecided]
+    problems += [
+        f"the external data {quoted(name)} is missing"
+        for name in external_files(model)
+        if not (path.parent / name).is_file()
+    ]
+    newest = defs.onnx_opset_version()
+    problems += [
+        f"opset {node.opset} is newer than the installed onnx knows, which cannot check the model"
+        for node in found.nodes
+        if node.opset > newest
+    ]
+    if problems:
+        raise UserError(f"{title}{problems[0]}", where=shown(str(path)), todo=todo)
 
 
 def _left(judged: NodeReport, steps: Sequence[Step]) -> Iterator[Step]:

@@ -15,12 +15,10 @@ from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from onnx import FunctionProto, GraphProto, NodeProto, ValueInfoProto
 
 SECONDS = 60.0
-CHECKER_SECONDS = 120.0
 MARK = "sonnx-clip lint: node of a function"
 """The key of the metadata by which an inlined Clip node refers to `function_clips`."""
 # Larger tensors are emptied; inference reads only shapes, axes and sizes.
@@ -84,12 +82,6 @@ def ask_onnx(model: ModelProto, *, seconds: float | None = None) -> OnnxAnswer:
     return OnnxAnswer(inlined or model.graph, inferred or derived, derived, refusal.decode() or None)
 
 
-def checker_problem(model: ModelProto, folder: Path) -> str | None:
-    """What onnx's checker has against a model whose external data lies in `folder`; None where nothing."""
-    failure = run_isolated(_check, model, seconds=CHECKER_SECONDS, folder=folder).failure
-    return None if failure is None else _one_line(failure.removeprefix("ValidationError: "))
-
-
 def _one_line(text: str) -> str:
     """A message of onnx on one line; it puts the node on the lines after the reason."""
     lines = [line.strip() for line in text.splitlines()]
@@ -97,11 +89,6 @@ def _one_line(text: str) -> str:
 
 
 # --- In the child process, whose copy of the model is changed in place --------------------------------------
-
-
-def _check(model: ModelProto) -> bytes:
-    checker.check_model(model.SerializeToString())
-    return b""
 
 
 def _answer(model: ModelProto) -> bytes:
@@ -128,7 +115,8 @@ def _answer(model: ModelProto) -> bytes:
     graphs = list(all_graphs(model.graph))
     _strip_declarations(model, graphs)
     derived = shape_inference.infer_shapes(model.SerializeToString())
-    found = _types((*derived.graph.value_info, *derived.graph.output))
+    values = (*derived.graph.value_info, *derived.graph.output)
+    found = _types(value for value in values if value.name in declared)
     if len(graphs) > 1 or any(found.get(name) != kind for name, kind in declared.items()):
         inferred = shape_inference.infer_shapes(declaring).SerializeToString()
     parts = [(refusal or "").encode(), inlined, inferred, derived.SerializeToString()]

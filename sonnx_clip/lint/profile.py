@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -145,34 +145,27 @@ def read_profile(file: Path) -> Profile:
     """The profile that `sonnx-clip generate` wrote.
 
     Raises:
-        UserError: the file cannot be read, or says less than it should; an older version wrote no operands.
+        UserError: the file cannot be read, or lacks an entry; an older version wrote no operands.
     """
+    todo = "make it again: sonnx-clip generate"
     try:
-        return _profile(json.loads(file.read_text(encoding="utf-8")))
+        document = json.loads(file.read_text(encoding="utf-8"))
+        operands = enumerate(document["operands"])
+        return Profile(
+            OperatorHead(
+                document["operator"],
+                tuple(OnnxOperand(**one, position=position) for position, one in operands),
+                OnnxOperand(**document["result"], role="result", position=0),
+            ),
+            tuple(LintRule(**one) for one in document["restrictions"]),
+            document["statements"],
+            {key: ProfileInterpretation(**found) for key, found in document["interpretations"].items()},
+            tuple(
+                ProfileType(**one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")})
+                for one in document["element_types"]
+            ),
+        )
     except KeyError as error:
-        what = f"the profile does not say {error}"
-        raise UserError(what, where=str(file), todo="make it again: sonnx-clip generate") from error
+        raise UserError(f"the profile has no entry {error}", where=str(file), todo=todo) from error
     except (OSError, ValueError, TypeError) as error:
-        raise UserError(
-            "what the profile says of Clip cannot be read",
-            where=str(file),
-            todo="make it: sonnx-clip generate",
-        ) from error
-
-
-def _profile(document: dict[str, Any]) -> Profile:
-    operands = enumerate(document["operands"])
-    return Profile(
-        OperatorHead(
-            document["operator"],
-            tuple(OnnxOperand(**one, position=position) for position, one in operands),
-            OnnxOperand(**document["result"], role="result", position=0),
-        ),
-        tuple(LintRule(**one) for one in document["restrictions"]),
-        document["statements"],
-        {key: ProfileInterpretation(**found) for key, found in document["interpretations"].items()},
-        tuple(
-            ProfileType(**one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")})
-            for one in document["element_types"]
-        ),
-    )
+        raise UserError("the profile cannot be read", where=str(file), todo=todo) from error

@@ -41,38 +41,33 @@ def to_sarif(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserEr
         (result for report in reports for result in _results(report)),
         notifications,
         successful=not errors and not any(report.undecided for report in reports),
-        artifacts=({"location": _artifact(report.path)} for report in reports),
+        artifacts=(
+            {"location": _place(report.path)["physicalLocation"]["artifactLocation"]} for report in reports
+        ),
     )
 
 
 def _rules() -> list[dict[str, Any]]:
-    return [
-        {
-            "id": identifier,
-            "shortDescription": {"text": profile().statement(identifier)},
-            **_full_description(identifier),
-            "defaultConfiguration": {"level": "error"},
-        }
-        for identifier in profile().rules
-    ]
+    rules: list[dict[str, Any]] = []
+    for identifier in profile().rules:
+        statement = profile().statement(identifier)
+        rule = {"id": identifier, "shortDescription": {"text": statement}}
+        found = profile().interpretations.get(identifier)
+        if found is not None:
+            text = f"{statement}. Interpreted here: {found.ours}. It could also mean: {found.alternative}."
+            rule["fullDescription"] = {"text": text}
+        rules.append(rule | {"defaultConfiguration": {"level": "error"}})
+    return rules
 
 
-def _full_description(identifier: str) -> dict[str, Any]:
-    found = profile().interpretations.get(identifier)
-    if found is None:
-        return {}
-    text = f"{profile().statement(identifier)}. Interpreted here: {found.ours}. "
-    return {"fullDescription": {"text": f"{text}It could also mean: {found.alternative}."}}
-
-
-def _artifact(path: Path) -> dict[str, str]:
+def _place(path: Path) -> dict[str, Any]:
     # Only an absolute path has a file URI; SARIF takes a relative one as it is, with its characters escaped.
-    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}}}
 
 
 def _notification(path: Path, text: str, level: str) -> dict[str, Any]:
-    place = {"physicalLocation": {"artifactLocation": _artifact(path)}}
-    return {"level": level, "message": {"text": text}, "locations": [place]}
+    return {"level": level, "message": {"text": text}, "locations": [_place(path)]}
 
 
 def _results(report: ModelReport) -> Iterator[dict[str, Any]]:
@@ -87,7 +82,7 @@ def _results(report: ModelReport) -> Iterator[dict[str, Any]]:
 
 
 def _cause(report: ModelReport, cause: Cause) -> dict[str, Any]:
-    place: dict[str, Any] = {"physicalLocation": {"artifactLocation": _artifact(report.path)}}
+    place = _place(report.path)
     if cause.tensor is not None:
         place["logicalLocations"] = [{"name": cause.tensor, "kind": "variable"}]
     return {
@@ -138,4 +133,4 @@ def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> dict
     logical = [{"name": name, "fullyQualifiedName": title, "kind": "function"}]
     if tensor is not None:
         logical.append({"name": tensor, "fullyQualifiedName": f"{node.graph} > {tensor}", "kind": "variable"})
-    return {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}
+    return _place(report.path) | {"logicalLocations": logical}

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto, ValueInfoProto, helper
+from onnx import ModelProto, ValueInfoProto, helper
 
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.isolated import run_isolated
@@ -29,7 +29,7 @@ SECONDS = 120.0
 NOT_KNOWN = "whether a runtime gives equal results before and after was not tried"
 
 _LEVELS = {"ORT_DISABLE_ALL": "without optimisation", "ORT_ENABLE_ALL": "with all optimisation"}
-# How onnxruntime reports that it has no kernel for a model that onnx's checker accepts.
+# Messages of onnxruntime where it has no kernel for a model that onnx's checker accepts.
 _NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error: Type 'tensor(")
 # Sizes to try for open dimensions, in this order, until the model runs.
 _SIZES = (2, 1, 3, 4, 8, 16, 32, 48, 64, 224)
@@ -106,22 +106,29 @@ def self_check(
 # --- In the child process -----------------------------------------------------------------------------------
 
 
-class _NotRunError(Exception):
-    """The model cannot be run or fed; the message says why."""
+class _EndedError(Exception):
+    """The comparison ends early, with an outcome and its reason."""
+
+    def __init__(self, outcome: SelfCheckOutcome, what: str) -> None:
+        self.found = [outcome, what]
+        super().__init__(what)
 
 
-class _DifferenceError(Exception):
-    """The two models differ; the message says where."""
+def _not_run(what: str) -> _EndedError:
+    return _EndedError(SelfCheckOutcome.NOT_RUN, what)
+
+
+def _different(what: str) -> _EndedError:
+    return _EndedError(SelfCheckOutcome.DIFFERENT, what)
 
 
 def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) -> bytes:
     try:
         runs = [_compare_at(level, before, after, folder, finite=finite) for level in _LEVELS]
-    except _NotRunError as error:
-        return json.dumps([SelfCheckOutcome.NOT_RUN, str(error)]).encode()
-    except _DifferenceError as error:
-        return json.dumps([SelfCheckOutcome.DIFFERENT, str(error)]).encode()
-    return json.dumps([SelfCheckOutcome.EQUAL, "; ".join(runs)]).encode()
+        found = [SelfCheckOutcome.EQUAL, "; ".join(runs)]
+    except _EndedError as error:
+        found = error.found
+    return json.dumps(found).encode()
 
 
 def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool) -> str:
@@ -131,25 +138,24 @@ def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path,
     try:
         first = _session(onnxruntime, level, before, folder)
     except Exception as error:  # noqa: BLE001  # the exceptions of onnxruntime have no common class
-        raise _NotRunError(f"onnxruntime does not run the model: {error}") from None
+        raise _not_run(f"onnxruntime does not run the model: {error}") from None
     try:
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
         if any(text in str(error) for text in _NO_KERNEL):
-            raise _NotRunError(f"onnxruntime runs the model, but not the result: {error}") from None
-        raise _DifferenceError(f"{name} refuses the result: {error}") from None
+            raise _not_run(f"onnxruntime runs the model, but not the result: {error}") from None
+        raise _different(f"{name} refuses the result: {error}") from None
     answered = _answered(first, before, finite=finite)
     if _bits(first.run(None, answered[0][0])) != answered[0][1]:
-        raise _NotRunError("the model gives other results each time")
-    outputs = [output.name for output in before.graph.output]
+        raise _not_run("the model gives other results each time")
     for feed, expected in answered:
         try:
             found = _bits(second.run(None, feed))
         except Exception as error:  # noqa: BLE001
-            raise _DifferenceError(f"{name}: the result does not run: {error}") from None
-        differing = [output for output, a, b in zip(outputs, expected, found, strict=True) if a != b]
-        if differing:
-            raise _DifferenceError(f"{name}: output {quoted(differing[0])} differs")
+            raise _different(f"{name}: the result does not run: {error}") from None
+        for output, old, new in zip(before.graph.output, expected, found, strict=True):
+            if old != new:
+                raise _different(f"{name}: output {quoted(output.name)} differs")
     return f"{name} on {len(answered)} inputs"
 
 
@@ -159,12 +165,10 @@ def _session(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> A
     options.intra_op_num_threads = 1
     options.enable_cpu_mem_arena = False
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
-    options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", str(folder.resolve())
-    )
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    external = "session.model_external_initializers_file_folder_path"
+    options.add_session_config_entry(external, str(folder.resolve()))
+    data = model.SerializeToString()
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Feed, list[object]]]:
@@ -173,8 +177,8 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
     reason = "it gives no output"
-    sizes = [dim.dim_value for value in inputs for dim in value.type.tensor_type.shape.dim]
-    for size in _SIZES if any(number <= 0 for number in sizes) else _SIZES[:1]:
+    is_open = any(dim.dim_value <= 0 for value in inputs for dim in value.type.tensor_type.shape.dim)
+    for size in _SIZES if is_open else _SIZES[:1]:
         found = []
         for feed in feeds(inputs, size, finite=finite):
             try:
@@ -185,7 +189,7 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
             found += [(feed, answer)] if answer else []
         if found:
             return found
-    raise _NotRunError(f"onnxruntime does not run the model: {reason}")
+    raise _not_run(f"onnxruntime does not run the model: {reason}")
 
 
 def _bits(result: Any) -> Any:
@@ -198,11 +202,41 @@ def _bits(result: Any) -> Any:
     return (str(array.dtype), array.shape, array.tolist() if array.dtype.hasobject else array.tobytes())
 
 
-# --- Inputs: every special value is placed, in as many feeds as the smallest input needs --------------------
+# --- Inputs -------------------------------------------------------------------------------------------------
 
 
-def special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
-    """The values that every input of this type is fed."""
+def feeds(inputs: Sequence[ValueInfoProto], size: int, *, finite: bool) -> list[Feed]:
+    """The inputs to try, with this size for open dimensions.
+
+    Small and ordinary numbers first; then every special value, in as many feeds as the smallest input needs.
+    """
+    forms = {value.name: _form(value, size) for value in inputs}
+    special = {name: _special_values(dtype, finite=finite) for name, (dtype, _) in forms.items()}
+    turns = max((-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()), default=1)
+    ordinary = [{name: _random(*forms[name], most) for name in forms} for most in (2, 100)]
+    return ordinary + [
+        {name: np.resize(np.roll(special[name], -turn * math.prod(s)), s) for name, (_, s) in forms.items()}
+        for turn in range(min(turns, _MOST_FEEDS))
+    ]
+
+
+def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """Element type and shape of an input."""
+    name, tensor = f"input {quoted(value.name)}", value.type.tensor_type
+    if value.type.WhichOneof("value") != "tensor_type":
+        raise _not_run(f"{name} is no tensor")
+    if not tensor.HasField("shape"):
+        raise _not_run(f"{name} has no shape; --input-shape sets it")
+    shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
+    if math.prod(shape) > _MOST_ENTRIES:
+        raise _not_run(f"{name} has {math.prod(shape)} entries, too many to be tried")
+    try:
+        return np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape
+    except KeyError:
+        raise _not_run(f"{name} has no element type") from None
+
+
+def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
     if dtype.hasobject:
         return np.array(["", "a", "text"], object)
     if dtype == np.bool_:
@@ -217,45 +251,11 @@ def special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
     return np.concatenate([positive, -positive])
 
 
-def feeds(inputs: Sequence[ValueInfoProto], size: int, *, finite: bool) -> list[Feed]:
-    """The inputs to try, with this size for open dimensions: small and ordinary numbers, special values.
-
-    Raises:
-        _NotRunError: an input is no tensor, has no shape, or is too large.
-    """
-    forms = {value.name: _form(value, size) for value in inputs}
-    special = {name: special_values(dtype, finite=finite) for name, (dtype, _) in forms.items()}
-    turns = max((-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()), default=1)
-    ordinary = [{name: _random(*forms[name], most) for name in forms} for most in (2, 100)]
-    return ordinary + [
-        {name: np.resize(np.roll(special[name], -turn * math.prod(s)), s) for name, (_, s) in forms.items()}
-        for turn in range(min(turns, _MOST_FEEDS))
-    ]
-
-
-def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Element type and shape of an input."""
-    name, tensor = f"input {quoted(value.name)}", value.type.tensor_type
-    if value.type.WhichOneof("value") != "tensor_type":
-        raise _NotRunError(f"{name} is no tensor")
-    if not tensor.HasField("shape"):
-        raise _NotRunError(f"{name} has no shape; --input-shape gives it one")
-    shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
-    if math.prod(shape) > _MOST_ENTRIES:
-        raise _NotRunError(f"{name} has {math.prod(shape)} entries, too many to be tried")
-    if tensor.elem_type == TensorProto.STRING:
-        return np.dtype(object), shape
-    try:
-        return np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape
-    except KeyError:
-        raise _NotRunError(f"{name} has no element type") from None
-
-
 def _random(dtype: np.dtype[Any], shape: tuple[int, ...], most: int) -> Array:
     """Reproducible numbers up to about `most`; an index or a size may have to be small."""
     random = np.random.default_rng(most)
     if dtype.hasobject or dtype == np.bool_:
-        return np.resize(special_values(dtype, finite=True), shape)
+        return np.resize(_special_values(dtype, finite=True), shape)
     if dtype.kind in "iu":
         return random.integers(0, most, shape).astype(dtype)
     return np.asarray(random.standard_normal(shape) * most / 20, dtype)

@@ -63,15 +63,6 @@ def test_the_caller_contradicts_the_function(tmp_path: Path) -> None:
     assert problems(report, "scalar_bounds")[0][1].startswith("shape [2]")
 
 
-def test_a_value_computed_in_a_function_contradicts_it(tmp_path: Path) -> None:
-    copy = helper.make_node("Identity", ["b"], ["e"])
-    called = function("F", copy, clip("a", "e", "c", out="d"))
-    called.value_info.append(value("e", []))
-    stored = [helper.make_tensor("L", FLOAT, [2], [1.0, 2.0]), scalar("M", 3.0)]
-    report = lint(tmp_path, model(graph(call("F", "X", "L", "M"), stored=stored), 13, [called], IMPORTS))
-    assert verdicts(report) == {"R4": "violates", "scalar_bounds": "violates"}
-
-
 def test_calls_that_multiply_or_never_end_are_undecided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,12 +92,6 @@ def test_a_declared_shape_or_type_that_inference_contradicts(tmp_path: Path) -> 
     report = lint(tmp_path, model(main))
     assert verdicts(report) == {"R5": "violates"}
     assert problems(report, "R5")[0][1] == "declared with element type FLOAT, but inference finds INT8"
-
-
-def test_x_and_y_have_one_shape(tmp_path: Path) -> None:
-    report = lint(tmp_path, model(graph(outputs=[value("Y", [7])])))
-    assert verdicts(report) == {"C1": "violates"}
-    assert problems(report, "C1")[0][:2] == ("Y", "declared with shape [7], but inference finds [2, 3]")
 
 
 def test_result_of_an_unknown_operator_is_as_declared(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from onnx import helper
 from sonnx_clip.lint import lint_model, lint_models, to_text
 from sonnx_clip.lint.onnx_process import ask_onnx
 from sonnx_clip.root.errors import UserError
-from tests.lint.build import FLOAT, clip, graph, lint, model, value
+from tests.lint.build import clip, graph, lint, model, value
 
 REAL = Path(__file__).parent.parent / "models" / "relu6_op11.onnx"
 
@@ -44,16 +44,6 @@ def test_file_that_is_missing_or_no_regular_file(tmp_path: Path) -> None:
     assert message(tmp_path / "loop").startswith("cannot read the model: Too many levels")
 
 
-def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, REAL.read_bytes())
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)  # root, as which tests may run, reads everything
-    assert message(path) == "cannot read the model: Permission denied"
-
-
 def test_an_empty_file(tmp_path: Path) -> None:
     assert message(written(tmp_path, b"")) == "the file is empty"
 
@@ -72,24 +62,9 @@ def test_other_formats(tmp_path: Path, data: bytes) -> None:
     assert message(written(tmp_path, data)).startswith("not an ONNX model")
 
 
-def test_a_large_file_of_zeros_is_refused_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "zeros.onnx"
-    with path.open("wb") as file:
-        file.truncate(200_000_000)  # sparse: takes no space on disk
-    assert message(path).startswith("not an ONNX model")
-
-
 def test_a_long_name_is_shortened(tmp_path: Path) -> None:
     path = written(tmp_path, model(graph(clip("X", name="n" * 3_000_000), stored=[])).SerializeToString())
     assert len(to_text(lint_model(path))) < 10_000
-
-
-def test_protobufs_of_another_kind(tmp_path: Path) -> None:
-    tensor = helper.make_tensor("t", FLOAT, [2], [1.0, 2.0]).SerializeToString()
-    assert message(written(tmp_path, tensor)).startswith("not an ONNX model")
-    only_version = onnx.ModelProto(ir_version=8).SerializeToString()
-    expected = "not an ONNX model, or not all of one: no graph, no opset_import"
-    assert message(written(tmp_path, only_version)) == expected
 
 
 def test_every_truncation_of_a_model_is_refused(tmp_path: Path) -> None:
@@ -153,23 +128,3 @@ def test_a_child_process_that_hangs_or_dies_gives_its_reason(monkeypatch: pytest
     assert (answer.failure, answer.derived) == ("no answer within 0.3 s", None)
     monkeypatch.setattr("onnx.checker.check_model", lambda _: os.abort())
     assert ask_onnx(onnx.load(REAL)).failure == "its process ended with status -6"
-
-
-def test_inference_keeps_the_nodes_and_adds_shapes() -> None:
-    original = onnx.load(REAL)
-    answer = ask_onnx(original)
-    assert answer.failure is None
-    assert answer.derived is not None
-    assert list(answer.derived.node) == list(original.graph.node)
-    assert len(answer.derived.value_info) > len(original.graph.value_info)
-
-
-def test_functions_that_call_themselves_are_judged_without_inference(tmp_path: Path) -> None:
-    imports = [helper.make_opsetid("", 13), helper.make_opsetid("here", 1)]
-    call = helper.make_node("F", ["X"], ["Y"], domain="here")
-    circular = helper.make_function("here", "F", ["X"], ["Y"], [call], imports)
-    main = graph(helper.make_node("F", ["X"], ["Z"], domain="here"), clip("Z", "L", "M"))
-    report = lint(tmp_path, model(main, functions=[circular], imports={"": 13, "here": 1}))
-    assert len(report.nodes) == 1
-    assert "must not be recursive" in report.undecided[0]
-    assert report.verdict != "meets"

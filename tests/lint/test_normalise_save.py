@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from sonnx_clip.cli import app
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target
-from tests.lint.build import clip, graph, model, scalar, value
+from tests.lint.build import clip, graph, model, value
 from tests.lint.normalised import one_entry
 from tests.lint.same_outputs import differences
 
@@ -52,32 +52,6 @@ def test_status_0_and_the_words(tmp_path: Path) -> None:
     assert "      theorems: float32.C1, float32.clip_is_cases" in out
     assert differences(path, tmp_path / "new/new.onnx") == []
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["new", "new.onnx", "old.onnx"]
-
-
-def test_status_1_where_something_is_left(tmp_path: Path) -> None:
-    path = written(tmp_path, "m.onnx", model(graph(clip("X", "", "M"), stored=[scalar("M", 1.0)])))
-    status, out, _ = run(path, "-o", tmp_path / "out.onnx")
-    assert status == 1
-    assert "left, R1: min is not set" in out
-    assert "the file is the same byte for byte" in out
-    assert (tmp_path / "out.onnx").read_bytes() == path.read_bytes()
-    assert run(path, "-o", tmp_path / "out.onnx", "--assume", "finite")[0] == 0
-
-
-def test_json(tmp_path: Path) -> None:
-    status, out, _ = run(old(tmp_path), "-o", tmp_path / "out.onnx", "--format", "json")
-    (document,) = json.loads(out)["models"]
-    assert status == 0
-    assert document["verdict_after"] == "meets"
-    assert document["steps_done"] == {"bound_made_scalar": 2}
-
-
-def test_a_model_without_clip(tmp_path: Path) -> None:
-    path = written(tmp_path, "m.onnx", model(graph(helper.make_node("Neg", ["X"], ["Y"]), stored=[])))
-    status, out, _ = run(path, "-o", tmp_path / "out.onnx")
-    assert status == 0
-    assert "no Clip node, so nothing was changed" in out
-    assert (tmp_path / "out.onnx").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("arguments", [[], ["-o", "x.onnx", "--in-place"]])
@@ -175,8 +149,7 @@ def test_external_data_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "in/data/w.bin").unlink()
     status, _, message = run(path, "-o", tmp_path / "out/m.onnx")
     assert status == 2
-    assert "onnx's checker refuses the model" in message
-    assert "w.bin" in message
+    assert "the external data 'data/w.bin' is missing" in message
     assert not (tmp_path / "out").exists()
 
 
@@ -196,14 +169,6 @@ def test_nothing_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.M
     status, _, message = run(path, "-o", tmp_path / "out/m.onnx")
     assert status == 2
     assert "the external data cannot be copied: No space left on device" in message
-
-
-def test_onnx_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = external(tmp_path / "in")
-    monkeypatch.setattr("onnx.checker.check_model", lambda _: os.abort())
-    status, _, message = run(path, "-o", tmp_path / "out.onnx")
-    assert status == 2
-    assert "its process ended with status -6" in message
 
 
 def test_the_model_keeps_what_is_not_of_clip(tmp_path: Path) -> None:

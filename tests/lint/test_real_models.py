@@ -29,16 +29,6 @@ def test_relu6_with_bounds_as_inputs(opset: int) -> None:
     assert [argument for argument, _, _ in problems(report, "R4", 4)] == ["X"]  # Y is the graph's output
 
 
-@pytest.mark.parametrize("opset", [11, 13, 17])
-def test_relu6_with_inference_accepted_breaks_only_the_missing_bounds(opset: int) -> None:
-    report = lint_model(MODELS / f"relu6_op{opset}.onnx", accept_inferred=True)
-    assert [verdicts(report, i) for i in range(5)] == [{}, {}, {"R2": "violates"}, {"R1": "violates"}, {}]
-    assert problems(report, "R2", 2)[0][:2] == (
-        "M",
-        "input M (max) is not set: input 2 of the node is the empty name",
-    )
-
-
 @pytest.mark.parametrize("opset", [9, 10])
 def test_relu6_with_bounds_as_attributes_breaks_r1_and_r2_everywhere(opset: int) -> None:
     report = lint_model(MODELS / f"relu6_op{opset}.onnx", accept_inferred=True)
