@@ -1,6 +1,4 @@
-"""Models of one Clip node, with bounds as inputs, so that one session serves all triples, and of any form;
-and models of many nodes.
-"""
+"""ONNX models of one node, built from the text of `model_forms`: of Clip in any form, or of another node."""
 
 from __future__ import annotations
 
@@ -22,33 +20,28 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.runtime import ClipFunction, OpenModel
 
 
-def one_node_model(etype: str) -> onnx.ModelProto:
-    """The model of a Clip for an element type."""
-    return onnx.parser.parse_model(model_text(etype))
+def one_node_model(etype: str, node: OperatorNode = CLIP_NODE) -> onnx.ModelProto:
+    """The model of a node whose operands are inputs, so that one session serves all calls of a type."""
+    return onnx.parser.parse_model(model_text(etype) if node is CLIP_NODE else node_text(etype, node))
 
 
 def function_of_model(open_model: OpenModel, etype: str, node: OperatorNode = CLIP_NODE) -> ClipFunction:
     """A function of the operands of a node, by a model of it alone."""
-    text = model_text(etype) if node is CLIP_NODE else node_text(etype, node)
-    run = open_model(onnx.parser.parse_model(text).SerializeToString())
+    run = open_model(one_node_model(etype, node).SerializeToString())
     return lambda *operands: run(dict(zip(node.operands, operands, strict=True)))
 
 
 def parse_call(etype: str) -> str:
-    """The Python text that makes the same model; without single quotes, for the sake of shells."""
+    """The Python text that makes the model of Clip; without single quotes, for the sake of shells."""
     return f"onnx.parser.parse_model({json.dumps(model_text(etype))})"
 
 
 def model_of_form(
     etype: str, form: ModelForm, shape: Sequence[int], bounds: Sequence[Any]
 ) -> onnx.ModelProto:
-    """The model of a form; `statements` of model_forms.py says the same in Python text.
+    """The model of a form for X of a shape; `statements` of model_forms.py says the same in Python text.
 
-    Args:
-        etype: the id of an element type.
-        form: the form.
-        shape: that of X.
-        bounds: min and max, arrays of shape (); they take part where they are constants.
+    The bounds, min and max of shape (), are part of it where they are constants.
     """
     model = onnx.parser.parse_model(text_of_form(etype, form, shape))
     for name, bound in zip(CLIP_NODE.operands[1:], bounds, strict=True):

@@ -1,4 +1,4 @@
-"""Opens models of a form in the process of the runtime, and calls them: for `worker`."""
+"""Models of one Clip node in a form, opened and called in the process of the runtime."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ class FormRequest(Request):
 
 
 class FormCaller:
-    """Makes the calls of requests, of a form of a model or as the runtime takes them by default.
-
-    Args:
-        runtime: it opens models.
-        etype: the id of an element type.
-        caller: makes the other calls; None where the runtime does not support them.
-    """
+    """Makes the calls of requests: of a form of a model, or by `caller`, None if the runtime lacks that."""
 
     def __init__(self, runtime: Runtime, etype: str, caller: Handle | None) -> None:
         self._runtime, self._type, self._caller = runtime, etype, caller
@@ -39,20 +33,16 @@ class FormCaller:
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, and write what they give on the board."""
         caller: Handle | None = self._caller
-        if isinstance(request, FormRequest) and request.form is not None:
-            if request.form != self._form:
-                self._form = request.form
-                function = form_function(_opener(self._runtime, request.form), request.form, self._type)
-                self._of_form = Caller(function, self._type)
+        form = request.form if isinstance(request, FormRequest) else None
+        if form is not None:
+            if form != self._form:
+                opener = self._runtime.open_model if form.optimised else self._runtime.open_unoptimised
+                assert opener is not None
+                self._form = form
+                self._of_form = Caller(form_function(opener, form, self._type), self._type)
             caller = self._of_form
         assert caller is not None
         caller(request, board)
-
-
-def _opener(runtime: Runtime, form: ModelForm) -> OpenModel:
-    found = runtime.open_model if form.optimised else runtime.open_unoptimised
-    assert found is not None
-    return found
 
 
 def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFunction:
@@ -76,8 +66,7 @@ def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFun
         return found
 
     def clip(*operands: Any) -> Any:
-        x, *bounds = operands
         given = operands[:1] if constant else operands
-        return opened(x, tuple(bounds))(dict(zip(CLIP_NODE.operands, given, strict=False)))
+        return opened(operands[0], operands[1:])(dict(zip(CLIP_NODE.operands, given, strict=False)))
 
     return clip

@@ -1,11 +1,9 @@
-"""The axes along which models of one Clip differ, which of their forms are judged, and the text of a model of
-one node in a form.
-"""
+"""The forms of models of one Clip: their axes, those that are judged, and the text of a model in a form."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -31,14 +29,9 @@ FIRST_OPSET = 13
 
 @dataclass(frozen=True)
 class ModelForm:
-    """A form of a model.
+    """A form of a model: what min and max are, what it says about the shape of X, whose rank is `rank`.
 
-    Args:
-        bounds: what min and max are.
-        shape: what the model says about the shape of X: all of it, its rank, or nothing.
-        rank: that of X.
-        opset: the operator set.
-        optimised: whether the runtime may change the graph as it does by default.
+    `optimised` if the runtime may change the graph as it does by default.
     """
 
     bounds: Bounds
@@ -96,13 +89,9 @@ def _pairs(form: ModelForm) -> set[tuple[tuple[str, Any], ...]]:
 
 
 def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
-    """What some forms have in common that no other has, in words: ``bounds as initializers``.
+    """What some forms have in common that no other of `every` has, in words: ``bounds as initializers``.
 
     Values of one axis, else of two; else the forms themselves.
-
-    Args:
-        some: forms of which something holds.
-        every: the forms that were judged, these among them.
     """
     for count in (1, 2):
         for names in combinations(_NAMES, count):
@@ -126,17 +115,12 @@ def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
     return _WORDS[name].format(" or ".join(texts))
 
 
-# --- Models of one Clip node in ONNX's textual syntax, and the Python text that makes one of a form ---------
+# --- Models as ONNX's text, and the Python text that makes one of a form ------------------------------------
 #
 # Nothing here needs onnx: the checker writes reproducers where the runtime may not be installed.
 
-
-# Opset 13 is the version on which the SONNX page is based. X has any rank, the bounds rank 0.
-OPSET = 13
 _NODE_OPSET = 14  # of other operators: the first in which Relu takes integers
-ONNX_NAMES = {"float32": "float", "float64": "double"}
-_DIMENSIONS = "ABCD"
-
+_ONNX_NAMES = {"float32": "float", "float64": "double"}
 _CONSTANTS = {
     "inputs": "",
     "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in c])",
@@ -147,45 +131,34 @@ _CONSTANTS = {
 }
 
 
-def model_text(etype: str, opset: int = OPSET, shape: str = "[]", *, bounds_are_inputs: bool = True) -> str:
-    """The model as text; bounds that are no inputs are yet to be added.
-
-    Args:
-        etype: the id of an element type.
-        opset: the operator set.
-        shape: of X: ``[2, 3]``, ``[A, B]``, empty at rank 0, and ``[]`` for one that is not declared.
-        bounds_are_inputs: whether min and max are.
-    """
-    t = ONNX_NAMES.get(etype, etype)
-    first, *bounds = CLIP_NODE.operands
-    inputs = [f"{t}{shape} {first}", *(f"{t} {name}" for name in bounds if bounds_are_inputs)]
-    return graph_text(opset, ", ".join(inputs), f"{t}{shape} y", _node(CLIP_NODE))
+def _text(etype: str, opset: int, shapes: dict[str, str], node: OperatorNode) -> str:
+    """A model of one node, whose inputs have these shapes; the result has that of the first."""
+    t = _ONNX_NAMES.get(etype, etype)
+    inputs = ", ".join(f"{t}{shape} {name}" for name, shape in shapes.items())
+    result = f"{t}{next(iter(shapes.values()))} y"
+    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
+    return f"{head} g ({inputs}) => ({result}) {{ y = {node.op_type}({node.call}) }}"
 
 
 def node_text(etype: str, node: OperatorNode) -> str:
-    """The model of a node whose operands have any shape."""
-    t = ONNX_NAMES.get(etype, etype)
-    inputs = ", ".join(f"{t}[] {name}" for name in node.operands)
-    return graph_text(_NODE_OPSET, inputs, f"{t}[] y", _node(node))
+    """The text of a model of a node whose operands have any shape."""
+    return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), node)
 
 
-def _node(node: OperatorNode) -> str:
-    return f"y = {node.op_type}({node.call})"
-
-
-def graph_text(opset: int, inputs: str, output: str, nodes: str) -> str:
-    """A model as text, of the text of its inputs, its output and its nodes."""
-    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-    return f"{head} g ({inputs}) => ({output}) {{ {nodes} }}"
+def model_text(etype: str) -> str:
+    """The text of the model of Clip with X of any rank and bounds of rank 0."""
+    return text_of_form(etype, base(), ())
 
 
 def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:
-    """The text of a form, as by `model_text`, for X of a shape."""
-    dimensions = list(_DIMENSIONS[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
+    """The text of a form for X of a shape; bounds that are no inputs are yet to be added."""
+    dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
-    if form.shape == "no rank":
-        declared = "[]"
-    return model_text(etype, form.opset, declared, bounds_are_inputs=form.bounds == "inputs")
+    x, *bounds = CLIP_NODE.operands
+    shapes = {x: "[]" if form.shape == "no rank" else declared}
+    if form.bounds == "inputs":
+        shapes |= dict.fromkeys(bounds, "")
+    return _text(etype, form.opset, shapes, CLIP_NODE)
 
 
 def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
@@ -193,10 +166,9 @@ def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
 
     Without single quotes, for the sake of shells.
     """
-    constant = form.bounds != "inputs"
     made = f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape))})"
+    if form.bounds == "inputs":
+        return [made, f"d = {CLIP_NODE.inputs}"]
     first, *bounds = CLIP_NODE.operands
     named = ", ".join(f'("{name}", {name})' for name in bounds)
-    given = [f"c = [{named}]", _CONSTANTS[form.bounds]] if constant else []
-    given_alone = replace(CLIP_NODE, operands=(first,)) if constant else CLIP_NODE
-    return [made, *given, f"d = {given_alone.inputs}"]
+    return [made, f"c = [{named}]", _CONSTANTS[form.bounds], f"d = dict({first}={first})"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes import calls
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, Request, read_answer
 from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
@@ -80,12 +79,6 @@ def test_every_runtime_greets_and_answers(name):
     assert read_answer(board, asked).bits.tolist() == [[5, 6]]
 
 
-def test_a_type_that_cannot_be_opened_is_unsupported_in_the_runtimes_words():
-    greeting, handle = open_runtime(Board(), "onnxruntime", "int16")
-    assert (greeting["word"], greeting["version"][:12], handle) == ("unsupported", "onnxruntime ", None)
-    assert "NOT_IMPLEMENTED" in greeting["words"]
-
-
 @pytest.mark.parametrize("name", ["no_such_module:clip", "tests.meta.planted:no_such_function"])
 def test_module_that_cannot_be_imported_is_missing(name):
     greeting, _ = open_runtime(Board(), name, "int16")
@@ -106,15 +99,11 @@ def test_a_runtime_of_ones_own_is_named_with_its_version():
     assert (found.imports, found.call("int8")) == ("from tests.meta.planted import right", "right(x, l, m)")
 
 
-def test_a_missing_runtime_says_what_to_install(monkeypatch):
-    with pytest.raises(UserError, match="cannot be loaded"):
-        Worker("no_such_onnx_module:clip", "int8", LIMITS)
-
-
 def test_an_unsupported_type_is_raised_with_the_version():
     with pytest.raises(UnsupportedError) as caught:
-        Worker("onnxruntime", "bfloat16", LIMITS)
+        Worker("onnxruntime", "int16", LIMITS)
     assert caught.value.version.startswith("onnxruntime ")
+    assert "NOT_IMPLEMENTED" in str(caught.value)
 
 
 def test_a_dead_worker_stays_dead_until_it_is_started():
@@ -143,7 +132,3 @@ def test_hanging_runtime_is_stopped_and_its_answers_kept():
     assert found.died.words == "no answer within 0.3 s of its own time (--limit SECONDS allows more)"
     one.close()
     assert not one._process.is_alive()
-
-
-def test_layouts_are_known_by_id():
-    assert set(calls._BY_ID) == {layout.id for layout in calls.LAYOUTS}
