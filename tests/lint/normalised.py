@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from sonnx_clip.lint.changes import Step
 
 ROOT = Path(__file__).parents[2]
-DOUBLE, HALF, INT8, INT64 = (
-    TensorProto.DOUBLE,
-    TensorProto.FLOAT16,
-    TensorProto.INT8,
-    TensorProto.INT64,
-)
+INT8 = TensorProto.INT8
 
 
 def normalised(

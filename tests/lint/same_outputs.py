@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -67,36 +66,6 @@ def run(path: Path, given: list[Feed], level: str) -> list[list[tuple[str, tuple
     return [[_bits(one) for one in session.run(None, feed)] for feed in given]
 
 
-Answers = list[list[tuple[str, tuple[int, ...], bytes]]]
-
-
-def answers(model: onnx.ModelProto, given: list[Feed]) -> Answers | str:
-    """What onnxruntime gives, with and without optimisation, or why it gives nothing."""
-    found: Answers = []
-    for level in _LEVELS:
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
-        options.intra_op_num_threads = 1
-        try:
-            session = onnxruntime.InferenceSession(
-                model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-            )
-            found += [[_bits(one) for one in session.run(None, feed)] for feed in given]
-        except Exception as error:  # noqa: BLE001  # its exceptions have no common class
-            return str(error)
-    return found
-
-
-def reference_answers(model: onnx.ModelProto, given: list[Feed]) -> Answers | str:
-    """What onnx's ReferenceEvaluator gives, or why it gives nothing."""
-    try:
-        evaluator = ReferenceEvaluator(model)
-        return [[_bits(one) for one in evaluator.run(None, feed)] for feed in given]
-    except Exception as error:  # noqa: BLE001  # whatever Python raises in it
-        return str(error)
-
-
 def differences(before: Path, after: Path, given: list[Feed] | None = None) -> list[str]:
     """Where two models differ in an output; an empty list of inputs or outputs is a difference too."""
     given = given or feeds(onnx.load(before, load_external_data=False))
@@ -126,6 +95,3 @@ def reference_differences(before: Path, after: Path) -> list[str]:
         found += [] if pairs else ["nothing was compared"]
         found += [f"input {number}" for one, other in pairs if _bits(one) != _bits(other)]
     return found
-
-
-BFLOAT16 = np.dtype(ml_dtypes.bfloat16)

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from sonnx_clip.root.errors import UserError
 from tests.lint.build import bounds, clip, graph, model, scalar, value
 from tests.lint.normalised import (
     INT8,
@@ -207,3 +208,16 @@ def test_the_comparison_sees_a_difference(tmp_path: Path) -> None:
     for name, top in (("before", 1.0), ("after", 0.5)):
         (tmp_path / f"{name}.onnx").write_bytes(attributes(9, min=0.0, max=top).SerializeToString())
     assert len(differences(tmp_path / "before.onnx", tmp_path / "after.onnx")) >= 2
+
+
+@pytest.mark.parametrize(
+    ("proto", "reason"),
+    [
+        (model(graph(clip(axis=1))), "onnx's checker refuses the model"),
+        (model(opset=9999), "opset 9999 is newer than the installed onnx knows"),
+    ],
+)
+def test_model_that_onnx_cannot_check_is_refused(tmp_path: Path, proto: onnx.ModelProto, reason: str) -> None:
+    with pytest.raises(UserError, match=reason) as raised:
+        normalised(tmp_path, proto)
+    assert raised.value.where == str(tmp_path / "before.onnx")
