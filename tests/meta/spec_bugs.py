@@ -253,12 +253,20 @@ DIALECTS = [
         "    Y: [-1, 0, 2]\n    source: {page: onnx-clip-examples, section: clip_default_int8,",
         ("int8.example_onnx_default_int8_inbounds",), "`int8.example_onnx_default_int8_inbounds` is false"),
     Bug("a default that is dropped", YAML,
-        '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
-        "    bound_type: tensor\n    missing: {min: lowest, max: highest, of: element}",
-        '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
-        "    bound_type: tensor\n    missing: {min: 0, max: highest, of: element}",
+        '    section: "Clip - 11"\n'
+        "    element_types: [float16, float32, float64]\n"
+        "    ranks: {least: 0}\n"
+        "    bounds: inputs\n"
+        "    bound_type: tensor\n"
+        "    missing: {min: lowest, max: highest, of: element}",
+        '    section: "Clip - 11"\n'
+        "    element_types: [float16, float32, float64]\n"
+        "    ranks: {least: 0}\n"
+        "    bounds: inputs\n"
+        "    bound_type: tensor\n"
+        "    missing: {min: 0, max: highest, of: element}",
         ("float16.onnx_11_defaults_are_limits", "float32.onnx_11_after_onnx_6_without_bounds"),
-        "`int8.onnx_12_defaults_are_limits` is false"),
+        "`float16.onnx_11_defaults_are_limits` is false"),
     Bug("a bound is rounded to nearest and not truncated", DRIVER, TO_INT8.format("RTZ"),
         TO_INT8.format("RNE"), ("int8.cast_defined_in_range", "int8.cast_toward_zero")),
     Bug("a FLOAT is rounded down to a float16", DRIVER,
