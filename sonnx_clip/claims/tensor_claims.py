@@ -14,7 +14,7 @@ from sonnx_clip.language.tree import Call, Kind, conjuncts, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
-from sonnx_clip.spec import Spec, result_value
+from sonnx_clip.spec import Spec, evaluator
 from sonnx_clip.spec.evaluate import DECLARED_WORDS, DeclaredTensor, broken_example, declared_example
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def refutation_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for c in spec.constraints:
         if etype.family in c.refuted_for:
             texts = c.refuted_for[etype.family].texts()
-            entry = result_value(spec, etype, *(encode(text, etype) for text in texts.values()))
+            entry = evaluator(spec, etype).result(*(encode(text, etype) for text in texts.values()))
             refuting = " ".join(f"refuting_{name.lower()}" for name in texts)
             yield from expanded(spec, etype, "refuted constraints", c, refuting=refuting, entry=value(entry))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.language import decode, encode, show
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.spec import case_of, class_of, evaluator, result_value
+from sonnx_clip.spec import evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,7 +134,7 @@ class _Plot:
         samples = [self.least + Fraction(k, _STEPS) for k in range(count)]
         drawn = [(x, encode(_decimal(x), self.etype)) for x in samples]
         placed = [
-            (case_of(self.spec, self.etype, v, l, m).id, (self.x(x), self.y(self._result(v, l, m))))
+            (evaluator(self.spec, self.etype).case(v, l, m).id, (self.x(x), self.y(self._result(v, l, m))))
             for x, v in drawn
         ]
         for case, run in groupby(placed, key=lambda item: item[0]):
@@ -143,13 +143,13 @@ class _Plot:
     def _marks(self, l: Value, m: Value) -> Iterator[Mark]:
         for text, shift in (("-inf", 0.0), ("-0", -4.5), ("0", 4.5), ("inf", 0.0), ("nan", 0.0)):
             x = encode(text, self.etype)
-            case = case_of(self.spec, self.etype, x, l, m).id
+            case = evaluator(self.spec, self.etype).case(x, l, m).id
             at = (self.x(decode(x, self.etype)) + shift, self.y(self._result(x, l, m)))
-            shown = show(result_value(self.spec, self.etype, x, l, m), self.etype)
+            shown = show(evaluator(self.spec, self.etype).result(x, l, m), self.etype)
             yield Mark(case, at, f"X = {text}: Y = {shown} ({case})")
 
     def _result(self, x: Value, l: Value, m: Value) -> Fraction | str:
-        return decode(result_value(self.spec, self.etype, x, l, m), self.etype)
+        return decode(evaluator(self.spec, self.etype).result(x, l, m), self.etype)
 
 
 def _decimal(number: Fraction) -> str:
@@ -178,9 +178,9 @@ def special_table(spec: Spec) -> tuple[SpecialRow, ...]:
 
 def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:
     x, l, m = (encode(text, etype) for text in texts)
-    due = result_value(spec, etype, x, l, m)
+    due = evaluator(spec, etype).result(x, l, m)
     others = (answer for answer in special_patterns(etype) if answer != due)
     allowed = (entry for answer in others for entry in evaluator(spec, etype).latitudes((x, l, m), answer))
     latitude = tuple(dict.fromkeys(entry.id for entry in allowed if not entry.always))
-    case, klass = case_of(spec, etype, x, l, m).id, class_of(spec, etype, x, l, m).id
+    case, klass = evaluator(spec, etype).case(x, l, m).id, evaluator(spec, etype).class_of(x, l, m).id
     return SpecialCell(show(due, etype), case, klass, latitude)

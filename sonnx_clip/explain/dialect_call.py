@@ -13,7 +13,7 @@ from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
-from sonnx_clip.spec import load_spec, result_value
+from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.spec.readings import answers_told
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         result=_shown(result, etype),
         allowed=tuple(_shown(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)),
         any_nan=any(any_nan for _, any_nan in allowed),
-        sonnx=_shown(result_value(spec, etype, *triple), etype),
+        sonnx=_shown(evaluator(spec, etype).result(*triple), etype),
         unsaid=dict(dialect.unsaid),
     )
 

@@ -14,7 +14,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
-from sonnx_clip.spec import case_of, class_of, latitudes_of, load_spec, result_value
+from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def explain(
         except UserError as error:
             raise UserError(error.what, f"--{name}", error.todo) from error
     triple = (values[0], values[1], values[2])
-    case, klass = case_of(spec, etype, *triple), class_of(spec, etype, *triple)
-    due = result_value(spec, etype, *triple)
+    case, klass = evaluator(spec, etype).case(*triple), evaluator(spec, etype).class_of(*triple)
+    due = evaluator(spec, etype).result(*triple)
     return TripleExplanation(
         type=etype.id,
         **dict(zip(("x", "min", "max"), (_number(value, etype) for value in triple), strict=True)),
@@ -171,7 +171,7 @@ def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> t
     found: dict[tuple[str, str], AlsoAcceptable] = {}
     for answer in special_patterns(etype):
         nan = is_nan(answer, etype)
-        for latitude in latitudes_of(spec, etype, *triple, answer=answer) if answer != due else ():
+        for latitude in evaluator(spec, etype).latitudes(triple, answer) if answer != due else ():
             found[latitude.id, "nan" if nan else str(answer)] = AlsoAcceptable(
                 latitude=latitude.id, reason=latitude.reason, answer=None if nan else _number(answer, etype)
             )

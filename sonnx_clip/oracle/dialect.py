@@ -215,7 +215,7 @@ class DialectOracle:
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """The real numbers have no bits: fractions, one by one, by the cases themselves."""
-        from sonnx_clip.spec import load_spec, result_value
+        from sonnx_clip.spec import evaluator, load_spec
 
         if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
             raise self._refused("element_types", "x must be an array of Fraction")
@@ -223,7 +223,7 @@ class DialectOracle:
         spec = load_spec()
         real, result = spec.element_type("real"), np.empty(x.shape, object)
         for place, value in np.ndenumerate(x):
-            result[place] = result_value(spec, real, Fraction(value), low, high)
+            result[place] = evaluator(spec, real).result(Fraction(value), low, high)
         return result
 
     def _fraction(self, name: str, bound: object) -> Fraction:

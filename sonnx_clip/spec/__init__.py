@@ -6,12 +6,8 @@ from sonnx_clip.spec.evaluate import (
     Evaluator,
     TensorValue,
     broken_example,
-    case_of,
-    class_of,
     declared_example,
     evaluator,
-    latitudes_of,
-    result_value,
 )
 from sonnx_clip.spec.load import check_findings, check_spec, load_spec
 from sonnx_clip.spec.model import Spec
@@ -23,13 +19,9 @@ __all__ = [
     "Spec",
     "TensorValue",
     "broken_example",
-    "case_of",
     "check_findings",
     "check_spec",
-    "class_of",
     "declared_example",
     "evaluator",
-    "latitudes_of",
     "load_spec",
-    "result_value",
 ]

@@ -323,6 +323,14 @@ class Evaluator:
             self._classes[case] = [(klass, self.function(klass.when)) for klass in found]
         return [klass for klass, holds in self._classes[case] if holds(environment)]
 
+    def class_of(self, *values: Value) -> ValueClass:
+        """The class in which values of the operands lie; ValueError if there is not exactly one."""
+        found = self.classes(*values)
+        if len(found) != 1:
+            ids = [klass.id for klass in found]
+            raise ValueError(f"{len(found)} classes hold {values} in {self.etype.id}: {ids}")
+        return found[0]
+
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
         environment = self.named(values) | {"Y": self.result(*values), "A": answer}
@@ -377,29 +385,6 @@ def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
     if found is None:
         found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
     return found
-
-
-def result_value(spec: Spec, etype: ElementType, *values: Value) -> Value:
-    """What the cases say for one element of each operand; ValueError if none applies."""
-    return evaluator(spec, etype).result(*values)
-
-
-def case_of(spec: Spec, etype: ElementType, *values: Value) -> Case:
-    """The case in which values of the operands lie."""
-    return evaluator(spec, etype).case(*values)
-
-
-def class_of(spec: Spec, etype: ElementType, *values: Value) -> ValueClass:
-    """The class in which values of the operands lie; ValueError if there is not exactly one."""
-    found = evaluator(spec, etype).classes(*values)
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} classes hold {values} in {etype.id}: {[klass.id for klass in found]}")
-    return found[0]
-
-
-def latitudes_of(spec: Spec, etype: ElementType, *values: Value, answer: Value) -> tuple[Latitude, ...]:
-    """The latitudes that accept an answer; an answer identical to the result needs none."""
-    return tuple(evaluator(spec, etype).latitudes(values, answer))
 
 
 def readings_of_latitude(spec: Spec) -> tuple[Reading, ...]:

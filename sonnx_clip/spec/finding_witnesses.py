@@ -12,7 +12,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.dialects import bound_type, defaults
 from sonnx_clip.spec.document import Diagnostic
-from sonnx_clip.spec.evaluate import as_tensors, evaluator, result_value
+from sonnx_clip.spec.evaluate import as_tensors, evaluator
 from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.texts import fold
@@ -110,7 +110,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     """
     etype, result = spec.element_type(witness.type), spec.head.result
     numbers = {name: encode(text, etype) for name, text in witness.texts().items()}
-    y, evaluate = result_value(spec, etype, *numbers.values()), evaluator(spec, etype)
+    y, evaluate = evaluator(spec, etype).result(*numbers.values()), evaluator(spec, etype)
     numbers[result] = y
     constraint = next((c for c in spec.constraints if c.id == witness.refutes), None)
     if constraint is not None:

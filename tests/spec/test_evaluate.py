@@ -12,17 +12,7 @@ import pytest
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import sampled
 from sonnx_clip.language.values import identical
-from sonnx_clip.spec import (
-    DeclaredTensor,
-    Evaluator,
-    TensorValue,
-    class_of,
-    declared_example,
-    evaluator,
-    latitudes_of,
-    load_spec,
-    result_value,
-)
+from sonnx_clip.spec import DeclaredTensor, Evaluator, TensorValue, declared_example, evaluator, load_spec
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
@@ -44,7 +34,7 @@ def test_clip_is_the_cases_in_numpy(etype: ElementType) -> None:
     x, l, m = (column.view(dtype) for column in bits.T.copy())
     due = np.where(m < l, m, np.where(x <= l, l, np.where(m <= x, m, x))).astype(dtype).view(unsigned)
     for triple, result in zip(triples, due, strict=True):
-        assert result_value(SPEC, etype, *triple) == int(result)
+        assert evaluator(SPEC, etype).result(*triple) == int(result)
 
 
 @pytest.mark.parametrize("constraint", SPEC.constraints, ids=lambda constraint: constraint.id)
@@ -123,7 +113,7 @@ def test_restrictions_on_declared_tensors(changes, broken: set[str]) -> None:
 )
 def test_latitude(x: str, l: str, m: str, answer: str, ids: set[str]) -> None:
     values = [encode(text, FLOAT32) for text in (x, l, m)]
-    found = latitudes_of(SPEC, FLOAT32, *values, answer=encode(answer, FLOAT32))
+    found = tuple(evaluator(SPEC, FLOAT32).latitudes(values, encode(answer, FLOAT32)))
     assert {entry.id for entry in found} == ids
 
 
@@ -140,7 +130,7 @@ def test_no_case_and_no_class_are_errors() -> None:
     with pytest.raises(ValueError, match=r"no case holds for X = 0, L = 0, M = 0 \(float32\)"):
         evaluate.result(0, 0, 0)
     with pytest.raises(ValueError, match="0 classes hold"):
-        class_of(part, FLOAT32, 0, encode("1", FLOAT32), 0)
+        evaluator(part, FLOAT32).class_of(0, encode("1", FLOAT32), 0)
 
 
 def test_identical_tells_the_zeros_apart() -> None:

@@ -23,7 +23,7 @@ from sonnx_clip.prove.prove_all import ProofSession
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import check_findings, check_spec, class_of, evaluator, load_spec, result_value
+from sonnx_clip.spec import check_findings, check_spec, evaluator, load_spec
 from sonnx_clip.spec.references import check_references
 from tests.command import run
 from tests.toy.toys import FOLDER, TOYS, spec_of
@@ -193,11 +193,11 @@ def test_the_oracle_is_the_evaluator(toy: Toy) -> None:
         values = list(product(special_patterns(etype), repeat=len(head.operands)))
         operands = [np.array(column, bits).view(dtype) for column in zip(*values, strict=True)]
         found = getattr(oracle, head.function)(*operands).view(bits).tolist()
-        assert found == [result_value(toy.spec, etype, *given) for given in values]
+        assert found == [evaluator(toy.spec, etype).result(*given) for given in values]
         classes = {id_: holds(*operands) for id_, holds in oracle.CLASSES[etype.family].items()}
         for row, given in enumerate(values[::7]):
             assert [i for i, mask in classes.items() if mask[7 * row]] == [
-                class_of(toy.spec, etype, *given).id
+                evaluator(toy.spec, etype).class_of(*given).id
             ]
 
 
@@ -211,7 +211,7 @@ def test_the_vectors_fit_their_schema_reach_every_class_and_are_right(toy: Toy) 
         assert {v["class"] for v in content["vectors"]} == {c.id for c in toy.spec.classes_of(etype.family)}
         for vector in content["vectors"]:
             given = [int(vector[name.lower()], 16) for name in toy.spec.head.operands]
-            assert result_value(toy.spec, etype, *given) == int(vector["expected"], 16)
+            assert evaluator(toy.spec, etype).result(*given) == int(vector["expected"], 16)
 
 
 def test_a_toy_may_define(tmp_path: Path) -> None:
