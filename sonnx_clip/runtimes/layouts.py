@@ -25,9 +25,9 @@ class Layout:
         length: how many entries; None for as many as there are special values.
         arrange: entries, shape (length,) -> an array of the layout's shape and strides.
         text: the Python text that does the same to ``v``.
-        optional: a runtime may refuse the whole layout; that is noted, and its verdict is none the worse.
-        repeats: all entries are equal, since they are one in memory.
-        plain: rank 1, entries side by side: it is one form with the others of these, whatever the length.
+        optional: a runtime may reject the layout without a worse verdict.
+        repeats: all entries are one in memory.
+        plain: rank 1, entries side by side, whatever the length.
     """
 
     id: str

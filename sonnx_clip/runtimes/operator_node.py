@@ -1,4 +1,4 @@
-"""An operator as the process of a runtime knows it, which reads no specification: a node and its operands."""
+"""An operator as a node of a model, for the process of a runtime, which reads no specification."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class OperatorNode:
-    """A node that runtimes are asked for.
-
-    Args:
-        op_type: as in ONNX.
-        operands: what its inputs are called in a model, and in a line of Python.
-        called: what words call them: a tensor by its variable, a scalar as in ONNX.
-    """
+    """A node: its operator in ONNX, the names of its inputs in a model and in Python, and those in words."""
 
     op_type: str
     operands: tuple[str, ...]

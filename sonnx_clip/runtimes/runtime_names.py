@@ -1,7 +1,6 @@
 """The names of runtimes that are no Python module: behind --exec, --so, --onnx, --onnx-cmd and files.
 
-A name is one line with all that opens the runtime, in its process or in a line of Python that repeats a
-deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``, ``so[clip.toml]:./libclip.so``,
+A name is one line with all that opens the runtime, in its process or in a reproducer: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``, ``so[clip.toml]:./libclip.so``,
 ``onnx:module:open``, ``onnx-cmd:./run {model} {in} {out}``, ``./file.py:function``.
 """
 
@@ -27,13 +26,10 @@ _COMMAND_TODO = "it needs {model}, {in} and {out}, for example --onnx-cmd './run
 
 @dataclass(frozen=True)
 class ProgramName:
-    """A program that speaks frames.
+    """A program that exchanges frames: its command as in a shell, and the byte order of the frames.
 
-    Args:
-        command: its words, as in a shell.
-        order: the byte order in which it speaks.
-        batch: the most calls that it is given at once, if it allows them; None for what it allows.
-        stdio: whether it speaks on standard input and output, not on descriptors 3 and 4.
+    `batch` is the most calls in a frame, if it allows as many; with `stdio` it uses standard input and
+    output, else descriptors 3 and 4.
     """
 
     command: str
@@ -55,7 +51,7 @@ class ProgramName:
 
 
 def quoted(text: str) -> str:
-    """A text in Python, between double quotes: for the lines that repeat a deviation."""
+    """A text in Python, between double quotes, for reproducers."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -161,11 +157,7 @@ def runtime_of(
     onnx: str | None = None,
     onnx_cmd: str | None = None,
 ) -> str:
-    """The name of the runtime that the options of `sonnx-clip check` mean.
-
-    Raises:
-        UserError: none is meant, or several, or an option does not belong to it.
-    """
+    """The name of the runtime that the options of `sonnx-clip check` mean; UserError if it is not clear."""
     meant = {
         "--runtime": runtime, "--exec": exec, "--so": so, "--onnx": onnx, "--onnx-cmd": onnx_cmd
     }  # fmt: skip
