@@ -1,7 +1,8 @@
 """The names of runtimes that are no Python module: behind --exec, --so, --onnx, --onnx-cmd and files.
 
-A name is one line with all that opens the runtime, in its process or in a reproducer: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``, ``so[clip.toml]:./libclip.so``,
-``onnx:module:open``, ``onnx-cmd:./run {model} {in} {out}``, ``./file.py:function``.
+A name is one line with all that opens the runtime, in its process or in a reproducer: ``exec:./harness``,
+``exec[big,batch=64]:qemu-s390x ./harness``, ``so[clip.toml]:./libclip.so``, ``onnx:module:open``,
+``onnx-cmd:./run {model} {in} {out}``, ``./file.py:function``.
 """
 
 from __future__ import annotations
