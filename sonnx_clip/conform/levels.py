@@ -35,7 +35,6 @@ Level: TypeAlias = Literal["quick", "standard", "exhaustive"]
 
 EVERY_LENGTH = 2048
 """Up to it, calls of every length are made at levels above quick."""
-LEVELS: tuple[Level, ...] = ("quick", "standard", "exhaustive")
 
 _ENTRIES = 2**16  # of the long calls
 _DRAWN = 70_000  # special and random X of more than 16 bits
