@@ -38,50 +38,36 @@ _CALL = re.compile(r"\b([a-z]\w*) ?\(")
 _FUNCTION = re.compile(r"^(?:static inline )?\w+ (\w+)\(", re.MULTILINE)
 
 
-def extract(
-    theories: Mapping[str, str],
-    drivers: Mapping[str, str],
-    *,
-    common: str = COMMON,
-    seconds: float = _SECONDS,
-) -> Mapping[str, str]:
-    """The C text of the kernel of each element type.
+def extract(name: str, theory: str, driver: str, *, common: str = COMMON, seconds: float = _SECONDS) -> str:
+    """The C text of the kernel of an element type.
 
     Args:
-        theories: the kernels in WhyML, by their path; a kernel is the module ``Kernel`` of ``c_<type>.mlw``.
-        drivers: for each element type what its kernel is printed with, beside the common driver.
+        name: the element type.
+        theory: the theory ``c_<name>``, whose module ``Kernel`` is the kernel in WhyML.
+        driver: what it is printed with, beside the common driver.
         common: that driver.
-        seconds: for each kernel.
+        seconds: the limit.
 
     Raises:
         UserError: Why3 is missing or said something, or gave no kernel.
     """
-    written = tuple(
-        (path.name, path.read_text(encoding="utf-8"))
-        for path in (*sorted(repo_file("why3").glob("*.mlw")), repo_file(common))
-    )
-    by_name = {Path(path).name: text for path, text in theories.items()}
-    asked = [
-        (name, without_header(by_name[f"c_{name}.mlw"]), without_header(driver))
-        for name, driver in drivers.items()
-    ]
-    with ThreadPoolExecutor() as pool:
-        texts = pool.map(lambda one: _extracted(*one, written, Path(common).name, seconds), asked)
-        return dict(zip(drivers, texts, strict=True))
+    written = (*sorted(repo_file("why3").glob("*.mlw")), repo_file(common))
+    texts = [(path.name, path.read_text(encoding="utf-8")) for path in written]
+    # Without the digest of the YAML, so that other prose asks no new extraction.
+    own = [(f"c_{name}.mlw", without_header(theory)), (f"sonnx_clip_{name}.drv", without_header(driver))]
+    return _extracted(name, (*texts, *own), Path(common).name, seconds)
 
 
 @cache
-def _extracted(
-    name: str, theory: str, driver: str, written: tuple[tuple[str, str], ...], common: str, seconds: float
-) -> str:
+def _extracted(name: str, texts: tuple[tuple[str, str], ...], common: str, seconds: float) -> str:
     """Extracted in a folder that holds exactly these texts: what is on disk takes no part.
 
     Why3 1.7 and later also looks for a driver among its own, and stops where it finds two: so no driver has a
     short name.
     """
-    module, own = f"c_{name}.Kernel", f"sonnx_clip_{name}.drv"
+    module = f"c_{name}.Kernel"
     with tempfile.TemporaryDirectory() as folder:
-        for file, text in (*written, (f"c_{name}.mlw", theory), (own, driver)):
+        for file, text in texts:
             Path(folder, file).write_text(text, encoding="utf-8")
         asked = [word.replace("{type}", name).replace(Path(COMMON).name, common) for word in COMMAND]
         done = run_limited(asked, seconds, folder=Path(folder))
@@ -129,7 +115,7 @@ def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
     for etype in machine_types(spec):
-        path = f"{THEORIES}/c_{etype.id}.mlw"
+        path = _theory(etype)
         cases = tuple(case.id for case in spec.cases)
         files[path] = template("c_type.mlw.j2").render(
             header=header(spec), etype=etype, shows=(etype.id, *cases), float=_patterns(etype)
@@ -153,14 +139,18 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
     """
     types = machine_types(spec)
     files = {HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)}
-    drivers = {etype.id: theories[_driver(etype)] for etype in types}
-    extracted = extract(theories, drivers)
+    with ThreadPoolExecutor() as pool:
+        kernels = pool.map(lambda t: extract(t.id, theories[_theory(t)], theories[_driver(t)]), types)
     about = "\n   ".join(escape(line, "c") for line in header_lines(spec))
-    for etype in types:
+    for etype, kernel in zip(types, kernels, strict=True):
         origin = f"Extracted by Why3 from generated/why3/c_{etype.id}.mlw, which is proved."
         head = f"/* {about}\n   {origin} */\n\n{PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
-        files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id].lstrip()
+        files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + kernel.lstrip()
     return files
+
+
+def _theory(etype: ElementType) -> str:
+    return f"{THEORIES}/c_{etype.id}.mlw"
 
 
 def _driver(etype: ElementType) -> str:
@@ -193,10 +183,8 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
             for name in ("rank", "limit")
         ]
         for name, sign, relation in _COMPARISONS:
-            statement, kept = (
-                f"result <-> {relation}",
-                f"{name} keeps the contract of the operator {sign} of C",
-            )
+            kept = f"{name} keeps the contract of the operator {sign} of C"
+            statement = f"result <-> {relation}"
             of_bits.append((name, f"{name}'vc", f"ranks compare as IEEE 754 says: {sign}", statement))
             of_bits.append((f"{name}_refines", f"{name}'refn'vc", kept, statement))
         rows = [(name, goal, (etype.id,), title, said) for name, goal, title, said in of_bits] + rows

@@ -29,9 +29,9 @@ def _nothing_remembered() -> None:
     extraction._extracted.cache_clear()
 
 
-def _of_int8() -> tuple[dict[str, str], dict[str, str]]:
+def _of_int8() -> tuple[str, str, str]:
     files, _ = kernel_theories(SPEC)
-    return dict(files), {"int8": files[INT8_DRIVER]}
+    return "int8", files["generated/why3/c_int8.mlw"], files[INT8_DRIVER]
 
 
 def _squeezed(words: str) -> str:
@@ -113,11 +113,11 @@ REFUSED = r"Unsupported: \[C.translate_decl\]"  # by Why3 1.7 and later itself
 )
 def test_a_driver_that_lacks_a_line_is_a_failure(line: str, words: str) -> None:
     """Why3 ends with status 0 when it cannot print a type, and prints a call for what it does not know."""
-    theories, drivers = _of_int8()
-    without = "".join(text for text in drivers["int8"].splitlines(keepends=True) if line not in text)
-    assert without != drivers["int8"]
+    name, theory, driver = _of_int8()
+    without = "".join(text for text in driver.splitlines(keepends=True) if line not in text)
+    assert without != driver
     with pytest.raises(UserError, match=words):
-        extract(theories, {"int8": without})
+        extract(name, theory, without)
 
 
 # Why3 1.7 and later looks for a driver among its own too, and stops where it finds two.
@@ -137,7 +137,7 @@ exec "$real" "$@"
 
 def test_no_driver_is_called_like_one_of_why3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("why3", _AMBIGUOUS, tmp_path / "bin", monkeypatch)
-    assert "void sonnx_clip_int8(" in extract(*_of_int8())["int8"]
+    assert "void sonnx_clip_int8(" in extract(*_of_int8())
     short = tmp_path / "c.drv"
     short.write_text(repo_file(extraction.COMMON).read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(UserError, match=r"Ambiguous file name found: c\.drv"):

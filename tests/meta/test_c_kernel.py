@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,11 +111,10 @@ def plant(names: list[str], bench: Workbench) -> set[str]:
         for old, new in changes:
             assert text.count(old) == 1
             text = text.replace(old, new)
+        planted = ({**files, file: text}, obligations)
         targets = [
-            replace(t, render=lambda _: ({**files, file: text}, obligations))
-            if t.render is kernel_theories
-            else t
-            for t in generate.THEORIES
+            (every, (lambda _: planted) if render is kernel_theories else render)
+            for every, render in generate.THEORIES
         ]
         bench.monkeypatch.setattr(generate, "THEORIES", targets)
         bench.generate()

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from jinja2 import Template
 
 from sonnx_clip.backends import drivers
 from sonnx_clip.backends.generate import all_obligations
@@ -175,25 +176,27 @@ def test_unreadable_declaration_cannot_be_allowed_by_the_golden_list(bench: Work
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("_DRIVERS", '/drivers/z3_471.drv"', '/drivers/z3_440.drv"', "symbol z3.drv: (** Z3"),
-        ("_DRIVERS", '(set-logic ALL)"', '(assert false)"', "symbol cvc5.drv: (** cvc5"),
-        ("_MAIN", "timelimit = 30", "timelimit = 31", "symbol why3.conf: [main]"),
+        ("z3.drv.j2", '/drivers/z3_471.drv"', '/drivers/z3_440.drv"', "symbol z3.drv: (** Z3"),
+        ("cvc5.drv.j2", '(set-logic ALL)"', '(assert false)"', "symbol cvc5.drv: (** cvc5"),
+        ("why3.conf.j2", "timelimit = 30", "timelimit = 31", "symbol why3.conf: [main]"),
         ("COMMANDS", "smt.random_seed=42", "smt.random_seed=43", "symbol Z3 command: z3"),
     ],
 )
 def test_a_rendered_driver_setting_or_command_is_listed(
     name: str, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    value = getattr(drivers, name)
-    assert str(value).count(old) == 1
-    if isinstance(value, str):
-        monkeypatch.setattr(drivers, name, value.replace(old, new))
-    elif name == "_DRIVERS":
-        monkeypatch.setattr(drivers, name, {k: text.replace(old, new) for k, text in value.items()})
-    else:
-        changed = {k: tuple(new if word == old else word for word in words) for k, words in value.items()}
+    if name == "COMMANDS":
+        changed = {
+            k: tuple(new if word == old else word for word in words) for k, words in drivers.COMMANDS.items()
+        }
         monkeypatch.setattr(drivers, name, changed)
         monkeypatch.setattr("sonnx_clip.prove.trusted.COMMANDS", changed)
+    else:
+        text = template_text(name)
+        assert text.count(old) == 1
+        planted = Template(text.replace(old, new), trim_blocks=True, keep_trailing_newline=True)
+        right = drivers.template
+        monkeypatch.setattr(drivers, "template", lambda asked: planted if asked == name else right(asked))
     news = _news()
     for sign, text in (("+", new), ("-", old)):
         assert any(line.startswith(f"{sign} {said}") and text in line for line in news), news
