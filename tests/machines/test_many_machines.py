@@ -278,6 +278,22 @@ def test_a_command_whose_scheduler_is_killed_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("threads", [1, 2])
+def test_limits_hold_at_workers(cluster: Cluster, threads: int, tmp_path: Path) -> None:
+    worker = cluster.worker(threads, "--name", f"limits-{threads}")
+    words = ("--runtime", HANGS, "--limit", "0.3", "--dtype", "int16", "--dtype", "uint8", "--again")
+    far, near = tmp_path / "far.json", tmp_path / "near.json"
+    start(cluster, far, *words).communicate(timeout=10 * PATIENCE)
+    here = [sys.executable, "-m", "sonnx_clip", "check", *words, "-o", str(near), "--build", str(tmp_path)]
+    subprocess.run(here, cwd=repo_root(), check=False, capture_output=True)
+    texts = [Report.model_validate_json(file.read_text(encoding="utf-8")) for file in (far, near)]
+    assert text(texts[0]) == text(texts[1])
+    assert "no answer within 0.3 s" in text(texts[0])
+    wait_until(lambda: idle(worker))
+    worker.terminate()
+
+
+@pytest.mark.nightly
 def test_a_long_campaign_of_which_workers_are_killed(tmp_path: Path) -> None:
     """As often as Dask forgives one unit; the journal has each unit in the end, and no unit twice."""
     cluster = Cluster(tmp_path, settings={FORGIVES: str(KILLS)})

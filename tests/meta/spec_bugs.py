@@ -114,6 +114,8 @@ RENDERED_AND_WRITTEN = [
         ("restrictions.R3_is_written",)),
     Bug("R5 of the YAML forgets a pair", YAML, "same_type(X, Y) and same_type(L, M) and",
         "same_type(L, M) and", ("restrictions.R5_is_written",)),
+    Bug("C1 of the YAML says nothing", YAML, "holds: shape(X) == shape(Y)", "holds: shape(X) == shape(X)",
+        ("int8.C1_is_written",)),
     Bug("C3 of the YAML forgets Y", YAML, "type(X) == type(M) and type(X) == type(Y)", "type(X) == type(M)",
         ("int8.C3_is_written",)),
     Bug("Clip by hand: results swapped", "why3/clip.mlw", "else if le x l then l  ",
