@@ -61,6 +61,14 @@ def test_onnxruntime_on_float32_deviates_in_nan_with_inverted_bounds_and_in_zero
     assert used["nan-inverted"] == "inverted_nan"
 
 
+def test_onnxruntime_is_unsupported_where_it_says_so(onnxruntime_report):
+    for type_id in ("int16", "uint16", "bfloat16"):
+        assert set(verdicts(onnxruntime_report, type_id).values()) == {"unsupported"}
+    words = {found.type: found.words for found in onnxruntime_report.types}
+    assert "NOT_IMPLEMENTED" in words["int16"]
+    assert "bfloat16" in words["bfloat16"]
+
+
 def test_np_clip_violates_on_nan_bounds_and_returns_another_type_for_bfloat16(numpy_report):
     found = verdicts(numpy_report, "float32")
     wrong = {id_ for id_, verdict in found.items() if verdict == "violates"}
@@ -110,6 +118,12 @@ def test_a_place_where_no_reproducers_can_go_is_known_before_the_run(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="folder cannot be made"):
         run("--runtime", "no-such", "--dtype", "float32", "--repro", str(tmp_path / "file" / "repro.sh"))
+
+
+def test_unsupported_alone_is_named_and_no_failure():
+    done = run("--runtime", "onnxruntime", "--dtype", "int16", "--dtype", "int32")
+    assert done.exit_code == 0
+    assert "unsupported int16: " in done.output
 
 
 def test_nothing_compared_is_a_failure():

@@ -141,6 +141,12 @@ def test_a_failure_in_every_form_shows_the_line_too(
     assert all(f"repeat it:\n{sys.executable} -c " in told for told in failures.values())
 
 
+def test_unsupported_types_are_skipped_and_named(pytester: pytest.Pytester) -> None:
+    result = run(pytester, planted("refuses_bfloat16"), "-rs", types="int8,bfloat16")
+    result.assert_outcomes(passed=11, skipped=27)
+    assert "bfloat16 is not supported" in result.stdout.str()
+
+
 def test_a_run_that_compares_nothing_fails(pytester: pytest.Pytester) -> None:
     result = run(pytester, planted("refuses_bfloat16"), types="bfloat16")
     result.assert_outcomes(failed=1, skipped=27)
