@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import subtrees
 from sonnx_clip.language.values import decode, encode, float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

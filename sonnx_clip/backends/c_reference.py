@@ -9,14 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import escape, template
+from sonnx_clip.backends.templating import escape, header_lines, template
 from sonnx_clip.backends.theory import header, obligations_of, smoke
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import run_limited
-from sonnx_clip.spec.header import header_lines
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.backends.templating import template
-from sonnx_clip.spec.header import header_lines
+from sonnx_clip.backends.templating import header_lines, template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -26,13 +26,13 @@ from sonnx_clip.backends.reading_theories import (
     finding_modules,
     reading_modules,
 )
+from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.theory import theories_of_types
 from sonnx_clip.backends.type_theories import type_theories
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
-from sonnx_clip.spec.header import header_lines
 from sonnx_clip.spec.quotes import require_sources
 from sonnx_clip.whyml.written import written_obligations
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pprint import pformat
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec.dialects import given_defaults
 from sonnx_clip.spec.entries import is_number
-from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,14 +7,13 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.explain.dialects_text import COLUMNS, cells, dialect_table
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix, require_shown
 from sonnx_clip.spec.coverage import require_coverage
-from sonnx_clip.spec.header import header_lines
 from sonnx_clip.spec.readings import reading_classes
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.claims.meaning_claims import case_claims, property_claims
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language.scope import DECLARED_FUNCTIONS
 from sonnx_clip.language.tree import Call, Name, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType

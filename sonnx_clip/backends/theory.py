@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import escape, layout
+from sonnx_clip.backends.templating import escape, header_lines, layout
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

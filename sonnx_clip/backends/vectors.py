@@ -8,12 +8,12 @@ from itertools import product
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.language import FloatBits, encode, show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import is_nan
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import bounds_of
-from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

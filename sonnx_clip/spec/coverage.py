@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
@@ -17,7 +16,7 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import WHOLE, Id, Part, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_text, unknown
+from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_document, unknown
 from sonnx_clip.spec.model import SECTIONS
 from sonnx_clip.spec.quotes import quoted
 from sonnx_clip.spec.structure import validate
@@ -137,19 +136,13 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
         UserError: words have no answer; an answer is to words that are gone, names what is not there, or is
             not that of the entries of spec/clip.yaml which quote these words.
     """
-    name, text, _ = read_text(repo_file(PATH))
-    document, file = _read(name, text)
+    document, _ = read_document(repo_file(PATH))
+    file = validate(CoverageFile, document)
     raise_first(document, _check_sources(spec, file))
     coverage = Coverage(tuple(one for page in spec.sources for one in _covered(document, file, page)))
     raise_first(document, _check_names(spec, file, set(obligations)))
     raise_first(document, _check_quotations(spec, coverage))
     return coverage
-
-
-@lru_cache(maxsize=2)  # the tests that plant mistakes in the specification call it again and again
-def _read(name: str, text: str) -> tuple[Document, CoverageFile]:
-    document = Document(name, text)
-    return document, validate(CoverageFile, document)
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
