@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.runtime_names import ProgramName
@@ -44,7 +45,7 @@ def judged(target: Target, *flags: str, jobs: int = 2) -> str:
             program = built(target, Path(folder), *flags)
         except AssertionError as error:
             return f"not built: {str(error).strip()[-300:]}"
-        report = run_campaign(named(target, program), jobs=jobs)
+        report = run_campaign(CheckOptions(named(target, program)), jobs=jobs)
     for found in report.types:
         if found.verdict != "conforms":
             return f"{found.type} {found.verdict}: {found.words or ''}"

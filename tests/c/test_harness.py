@@ -18,7 +18,7 @@ HARNESS = repo_file("harness/frames.c")
 
 
 def report_on(target, folder, types, *flags, **options):
-    return run_campaign(named(target, built(target, folder, *flags, **options)), types)
+    return run_campaign(CheckOptions(named(target, built(target, folder, *flags, **options)), types))
 
 
 def test_it_has_150_lines_and_calls_nothing_but_read_and_write():

@@ -34,7 +34,7 @@ PROPERTY = "  - id: result_is_operand\n"
 def a_property(id_: str, claim: str) -> str:
     return (
         f"  - {{id: {id_}, title: T, claim: '{claim}', holds_for: [real, int, float], "
-        "false_for: no_bounds, source: {page: sonnx-clip, section: Inputs, at: [114, 263, 423], "
+        "false_for: no_bounds, source: {page: sonnx-clip, section: Inputs, "
         'quote: "Tensor `X` is the input tensor"}}\n' + PROPERTY
     )
 

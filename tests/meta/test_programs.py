@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request
@@ -56,7 +57,7 @@ def named(fault, mark, **options):
 
 
 def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):
-    (report,) = run_campaign(named(fault, mark, **options), [dtype], limits=limits).types
+    (report,) = run_campaign(CheckOptions(named(fault, mark, **options), [dtype], limits=limits)).types
     return report, {found.id: found for found in report.classes}
 
 
@@ -298,7 +299,7 @@ def test_an_interrupted_check_ends_its_program(mark):
 
 
 def test_the_report_names_the_command(mark):
-    found = run_campaign(named("none", mark), ["uint8"], limits=SHORT)
+    found = run_campaign(CheckOptions(named("none", mark), ["uint8"], limits=SHORT))
     assert found.runtime_version == "planted"
     assert json.loads(found.model_dump_json())["runtime"].endswith(f"none {mark}")
     assert "how X lies in memory" in found.scope[1]
