@@ -75,9 +75,8 @@ def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
     return found.version, record, tuple(files)
 
 
-@cache
 def our_code() -> str:
-    """A digest of all source files of this package: of whatever makes a verdict, and of more."""
+    """A digest of all source files of this package as they are now: what makes a verdict, and more."""
     files = sorted(package().rglob("*.py"))
     return digest_of_parts(
         part for file in files for part in (str(file.relative_to(package())), file.read_bytes())

@@ -226,6 +226,15 @@ def test_identity_of_own_code_has_version_and_files(tmp_path, monkeypatch) -> No
     assert identity("./mine.py:clip", "1") != before
 
 
+def test_an_edit_of_our_code_is_seen_at_once(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(installed, "package", lambda: tmp_path)
+    found = set()
+    for content in ("judge = 1\n", "judge = 2\n"):
+        (tmp_path / "judge.py").write_text(content)
+        found.add(installed.our_code())
+    assert len(found) == 2
+
+
 def test_edited_package_is_another_one(tmp_path, monkeypatch) -> None:
     record = tmp_path / "numpy-1.0.dist-info" / "RECORD"
     record.parent.mkdir(parents=True)
