@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+from sonnx_clip.backends.declared import definitions_used
 from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
 from sonnx_clip.language.scope import kind_of
-from sonnx_clip.language.tree import subtrees
 from sonnx_clip.language.values import decode, encode, float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 
@@ -51,6 +51,7 @@ def render_acsl(spec: Spec) -> dict[str, str]:
         UserError: a case uses what ACSL cannot express.
     """
     files = {LOOP: template("acsl_loop.j2").render()}
+    used = definitions_used(spec, (case.when for case in spec.cases))
     for etype in spec.element_types:
         if etype.c is not None:
             printer = AcslPrinter(etype, spec.head.operands)
@@ -58,7 +59,7 @@ def render_acsl(spec: Spec) -> dict[str, str]:
                 header=header_lines(spec),
                 etype=etype,
                 format=_format(etype) if is_bits(etype) else None,
-                definitions=[_logic(d, printer) for d in _used(spec, etype)],
+                definitions=[_logic(d, printer) for d in used],
                 operands=spec.head.operands,
                 result=spec.head.result,
                 cases=[(c.id, c.result, printer.show(c.when), unparse(c.when)) for c in spec.cases],
@@ -74,21 +75,6 @@ def _logic(d: Definition, printer: AcslPrinter) -> dict[str, str]:
     elsewhere = d.families is not None and printer.etype.family not in d.families
     body = r"\false" if elsewhere else printer.show(d.is_)
     return {"head": f"{kind} {d.id}({parameters})", "body": body, "title": d.title}
-
-
-def _used(spec: Spec, etype: ElementType) -> tuple[Definition, ...]:
-    """The definitions that the cases use in a type, in the order of the YAML: each stands before its use."""
-    known = {d.id: d for d in spec.definitions}
-    wanted: set[str] = set()
-    pending = [case.when for case in spec.cases]
-    while pending:
-        for node in subtrees(pending.pop()):
-            if isinstance(node, tree.Use) and node.id in known and node.id not in wanted:
-                wanted.add(node.id)
-                d = known[node.id]
-                if d.families is None or etype.family in d.families:
-                    pending.append(d.is_)
-    return tuple(d for d in spec.definitions if d.id in wanted)
 
 
 def _format(etype: ElementType) -> Mapping[str, str]:
