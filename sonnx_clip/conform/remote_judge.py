@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.identity import comparable_parts
@@ -64,14 +63,8 @@ def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str)
     Raises:
         UserError: this machine differs from that of the campaign, or the runtime has another version here.
     """
-    require_same(here, _own_parts(unit.runtime))
+    require_same(here, comparable_parts(unit.runtime))
     found, seconds = LocalJudge(CheckOptions(unit.runtime)).judge(unit, known)
     if found.version not in (version, unit.runtime):  # its name, where it died before it was opened
         require_same({**here, "version": version}, {**here, "version": found.version})
     return found, seconds
-
-
-@cache
-def _own_parts(runtime: str) -> dict[str, str]:
-    """As they were when this process began: what it has imported since is of that code."""
-    return comparable_parts(runtime)

@@ -285,7 +285,7 @@ class Evaluator:
     def _allowed(self, of: Allowed) -> tuple[tuple[str, ...], Function]:
         returns = self._compile(self.spec.reading(of.reading).returns)
         ends = defaults(self.spec, self.spec.dialect(of.dialect), self.etype) if of.dialect else None
-        missing = dict(zip(self._operands[1:], ends or (), strict=False))
+        missing = dict(zip(self._head.scalars, ends, strict=True)) if ends else {}
         return of.parameters, lambda env: returns({**missing, **env})
 
     # ------------------------------------------------------------------ the operator on one element
