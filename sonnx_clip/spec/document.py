@@ -169,12 +169,6 @@ class Document:
 
 def read_document(path: Path) -> tuple[Document, bytes]:
     """Parse a YAML file; returns it with its bytes. UserError if it cannot be read."""
-    name, text, content = read_text(path)
-    return Document(name, text), content
-
-
-def read_text(path: Path) -> tuple[str, str, bytes]:
-    """The name of a file in messages, its text and its bytes; UserError if it cannot be read."""
     name = shown_path(path)
     try:
         content = read_regular_bytes(path)
@@ -187,7 +181,7 @@ def read_text(path: Path) -> tuple[str, str, bytes]:
         column = error.start - content.rfind(b"\n", 0, error.start)
         what = f"byte 0x{content[error.start]:02x} is not UTF-8"
         raise UserError(what, f"{name}:{line}:{column}", "save the file as UTF-8") from error
-    return name, text, content
+    return Document(name, text), content
 
 
 def spell(way: Way) -> str:
