@@ -14,11 +14,11 @@ from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix, require_shown
 from sonnx_clip.spec.coverage import require_coverage
-from sonnx_clip.spec.readings import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sonnx_clip.explain.readings_matrix import Matrix
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Coverage, Sort
 
@@ -79,25 +79,29 @@ def coverage_table(coverage: Coverage) -> str:
 
 def render_readings(spec: Spec) -> dict[str, str]:
     """The page of readings: one matrix for each family, and what each reading would change."""
+    matrices = [matrix(spec, spec.element_type(type_id)) for type_id in SHOWN]
     text = template("readings.md.j2").render(
         header=header_lines(spec),
         spec=spec,
         signs=SIGNS,
         meanings=MEANINGS,
         interpreted=interpreted,
-        matrices=[matrix(spec, spec.element_type(type_id)) for type_id in SHOWN],
-        changes=list(_changes(spec)),
+        matrices=matrices,
+        changes=list(_changes(matrices[0])),
     )
     return {READINGS: text}
 
 
-def _changes(spec: Spec) -> Iterator[list[str]]:
-    """For each reading: classes of the floats with the bits of the cases, other bits, and other values."""
-    for reading in (reading for reading in spec.readings if "float" in reading.agrees_bitwise):
-        found = [one for one in reading_classes(spec, "float") if one.reading == reading.id]
-        by = {sign: [one.klass for one in found if one.agreement == sign] for sign in SIGNS}
-        others = (", ".join(by[sign]) or "none" for sign in ("values", "differs"))
-        yield [reading.id, f"{len(by['bits'])} of {len(found)}", *others]
+def _changes(matrix: Matrix) -> Iterator[list[str]]:
+    """For each reading: classes with the bits of the cases, with other bits, and with other values."""
+    for reading in matrix.titles:
+        found = [
+            (row.id, cell.agreement) for row in matrix.rows for cell in row.cells if cell.reading == reading
+        ]
+        by = {sign: [klass for klass, agreement in found if agreement == sign] for sign in SIGNS}
+        if len(by["bits"]) < len(found):
+            others = (", ".join(by[sign]) or "none" for sign in ("values", "differs"))
+            yield [reading, f"{len(by['bits'])} of {len(found)}", *others]
 
 
 def render_dialects(spec: Spec) -> dict[str, str]:

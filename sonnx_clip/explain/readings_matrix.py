@@ -6,15 +6,17 @@ prove` says whether they are proved.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.language.show import show
-from sonnx_clip.language.values import encode, is_nan
+from sonnx_clip.language.special import FEW
+from sonnx_clip.language.values import encode, identical, is_nan
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec.evaluate import evaluator
-from sonnx_clip.spec.readings import answer_at, answers, answers_told, inhabitant, reading_classes
+from sonnx_clip.spec.readings import agrees, answers, answers_told, same_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import InterpretedReading, Reading, ValueClass
-    from sonnx_clip.spec.readings import ReadingInClass
+    from sonnx_clip.spec.entries import InterpretedReading, Reading
+    from sonnx_clip.spec.readings import Triple
 
 Agreement: TypeAlias = Literal["bits", "values", "differs"]
+Samples: TypeAlias = "dict[Triple, tuple[str, ...]]"
+"""Triples with their numbers as texts."""
 SIGNS: dict[Agreement, str] = {"bits": "=", "values": "~", "differs": "X"}
 MEANINGS: dict[Agreement, str] = {
     "bits": "the bits of the cases in the whole class",
@@ -88,12 +92,12 @@ class Matrix(Stored):
 
 def matrix(spec: Spec, etype: ElementType) -> Matrix:
     """The matrix of an element type, ``real`` too."""
-    found = {(one.reading, one.klass): one for one in reading_classes(spec, etype.family)}
+    samples = _samples(spec, etype)
     rows = []
     for klass in spec.classes_of(etype.family):
-        x, l, m = inhabitant(klass)
-        due = evaluator(spec, etype).result(*(encode(text, etype) for text in (x, l, m)))
-        cells = tuple(_cell(spec, etype, r, klass, found[r.id, klass.id]) for r in spec.readings)
+        triple, (x, l, m) = next(iter(samples[klass.id].items()))
+        due = evaluator(spec, etype).result(*triple)
+        cells = tuple(_cell(spec, etype, reading, samples[klass.id]) for reading in spec.readings)
         rows.append(
             ReadingsRow(id=klass.id, case=klass.case, x=x, min=l, max=m, due=show(due, etype), cells=cells)
         )
@@ -106,26 +110,44 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     )
 
 
-def _cell(
-    spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass
-) -> ReadingCell:
-    x, l, m = (encode(text, etype) for text in inhabitant(klass))
-    numbers, any_nan = answers_told(spec, etype, reading, (x, l, m))
+def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
+    """The triples tried in each class, with their texts: first that of the file."""
+    families = spec.classes_of(etype.family)
+    given = [tuple(klass.inhabited_by.texts().values()) for klass in families]
+    found: dict[str, Samples] = {klass.id: {} for klass in families}
+    for texts in (*given, *product(FEW[etype.family], repeat=len(spec.operands))):
+        triple = tuple(encode(text, etype) for text in texts)
+        found[evaluator(spec, etype).class_of(*triple).id].setdefault(triple, texts)
+    return found
+
+
+def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) -> ReadingCell:
+    numbers, any_nan = answers_told(spec, etype, reading, next(iter(samples)))
     shown = tuple(show(y, etype) for y in numbers)
     agrees = f"{etype.id}.{reading.word}_agrees"
-    other = None
-    if (difference := found.other_value or found.other_bits) is not None:
-        triple, answer = answer_at(spec, difference, etype)
-        due = evaluator(spec, etype).result(*triple)
-        operands = dict(zip(("x", "min", "max"), difference.at, strict=True))
-        other = OtherAnswer(**operands, answer=show(answer, etype), due=show(due, etype))
+    other_value = _other(spec, etype, reading, samples, bitwise=False)
+    other = other_value or _other(spec, etype, reading, samples, bitwise=True)
     return ReadingCell(
         reading=reading.id,
-        agreement=found.agreement,
+        agreement="differs" if other_value else "values" if other else "bits",
         answers=(*shown, "any nan") if any_nan else shown,
         other=other,
         obligations=(agrees, f"{agrees}_bitwise"),
     )
+
+
+def _other(
+    spec: Spec, etype: ElementType, reading: Reading, samples: Samples, *, bitwise: bool
+) -> OtherAnswer | None:
+    """The first of the samples for which a reading allows another answer than that of the cases."""
+    for triple, (x, l, m) in samples.items() if etype.family in reading.regions(bitwise=bitwise) else ():
+        if agrees(spec, etype, reading, triple, bitwise=bitwise):
+            continue
+        due = evaluator(spec, etype).result(*triple)
+        for y in answers(spec, etype, reading, triple):
+            if not (identical(y, due) if bitwise else same_value(y, due, etype)):
+                return OtherAnswer(x=x, min=l, max=m, answer=show(y, etype), due=show(due, etype))
+    return None
 
 
 # --- Interpretations: how a reading treats NaN where its words are silent -----------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import WHOLE, Id, Part, Text
+from sonnx_clip.language.types import Id, Part, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_document, unknown
@@ -80,7 +80,7 @@ class SentenceAnswer(Part):
 class CoverageFile(Part):
     """The whole file: `sources` by their ids in spec/clip.yaml."""
 
-    format: Annotated[int, Field(strict=True, ge=1, le=1), WHOLE]
+    format: Annotated[int, Field(ge=1, le=1)]
     reasons: dict[Id, Text]
     sources: dict[Id, tuple[SentenceAnswer, ...]]
 

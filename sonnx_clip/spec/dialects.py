@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import WHOLE, Flag, Id, NumberText, Part, Source, Text, Word
+from sonnx_clip.language.types import Id, NumberText, Part, Source, Text, Word
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic, unknown
@@ -54,8 +54,8 @@ class Saying(Part):
 class Ranks(Part):
     """How many dimensions X may have; any number from `least` on if `greatest` is left out."""
 
-    least: Annotated[int, Field(strict=True, ge=0), WHOLE]
-    greatest: Annotated[int | None, WHOLE] = None
+    least: Annotated[int, Field(ge=0)]
+    greatest: int | None = None
 
     def __contains__(self, rank: int) -> bool:
         """Whether X may have so many dimensions."""
@@ -137,9 +137,9 @@ class Dialect(Part):
     missing: Annotated[Missing | None, BeforeValidator(lambda value: None if value == "refused" else value)]
     reading: Id
     answers: Id
-    scale_bias: Flag
-    in_place: Flag
-    function: Flag | None = None
+    scale_bias: bool
+    in_place: bool
+    function: bool | None = None
     changes: Annotated[dict[Word, NumberText], Field(default_factory=dict)]
     widens: Conditions
     equivalence: Equivalence | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import Scalar
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular_bytes
 from sonnx_clip.root.folders import repo_root
@@ -28,9 +26,7 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 # libyaml recurs on the C stack, which ends at 20,000 to 30,000 levels; Python's loader raises an error.
 _SHALLOW = 4000
 _PLAIN_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))
-_CONSTANTS = {"": None, "~": None, "null": None, "Null": None, "true": True, "True": True, "false": False,
-              "False": False}  # fmt: skip
-_NUMBER = re.compile(r"[-+]?(0x[0-9a-fA-F]+|\.?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|\.inf|\.nan)")
+_NULLS = ("", "~", "null")
 # Unicode categories: control, format (some reorder text), surrogate, separators of lines and paragraphs.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
@@ -43,7 +39,7 @@ class Position(NamedTuple):
 
 
 class Document:
-    """A parsed YAML file. A number keeps its text as a `Scalar`: YAML would round it to a double.
+    """A parsed YAML file, whose scalars are texts or null: YAML would round a number to a double.
 
     Args:
         name: the file, as messages name it.
@@ -99,12 +95,8 @@ class Document:
         if isinstance(node, SequenceNode):
             return [self._plain(item, (*way, index)) for index, item in enumerate(node.value)]
         self._refuse_invisible(node, way)
-        text: str = node.value
-        if getattr(node, "style", None):  # quoted or folded
-            return text
-        if text in _CONSTANTS:
-            return _CONSTANTS[text]
-        return Scalar(text) if _NUMBER.fullmatch(text) else text
+        plain = not getattr(node, "style", None)  # neither quoted nor folded
+        return None if plain and node.value in _NULLS else node.value
 
     def _refuse_invisible(self, node: Node, way: Way) -> None:
         """Reject invisible characters: a text goes into programs and pages that people review."""
@@ -126,11 +118,6 @@ class Document:
     def position(self, way: Way) -> Position:
         """Where a value begins."""
         return _position(self.node(way))
-
-    def end(self, way: Way) -> Position:
-        """Where a value ends."""
-        mark = self.node(way).end_mark
-        return Position(mark.line + 1, mark.column + 1)
 
     def key_position(self, way: Way) -> Position:
         """Where the last key of a path begins."""

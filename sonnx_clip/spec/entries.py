@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -16,7 +15,7 @@ from pydantic import (
     Tag,
 )
 
-from sonnx_clip.language.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
+from sonnx_clip.language.types import FamilyId, Form, Id, NumberText, Part, Source, Text, Word
 
 if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
@@ -121,14 +120,7 @@ class AnsweredWitness(Witness):
     further: ClassVar[tuple[str, ...]] = ("A",)
 
 
-def _dimension(value: object) -> object:
-    return int(value) if isinstance(value, Scalar) and value.isdecimal() else value
-
-
-Dimension: TypeAlias = Annotated[
-    Annotated[int, Field(ge=0, strict=True)] | Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")],
-    BeforeValidator(_dimension),
-]
+Dimension: TypeAlias = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
 
 
 class Declaration(Part):
@@ -136,7 +128,7 @@ class Declaration(Part):
 
     type: Word
     dims: tuple[Dimension, ...] | None
-    sparse: Flag = False
+    sparse: bool = False
 
 
 class Change(Part):
@@ -144,7 +136,7 @@ class Change(Part):
 
     type: Word | None = None
     dims: tuple[Dimension, ...] | None = None
-    sparse: Flag | None = None
+    sparse: bool | None = None
 
 
 def _kind_of_change(value: object) -> str:
@@ -260,7 +252,7 @@ class Property(Part):
     not_for: Reasons
     repaired: Conditions
     false_for: Word  # the id of a wrong operator that it excludes
-    ours: Flag = False  # whether no source states it
+    ours: bool = False  # whether no source states it
     in_coq: Text | None = None  # File.name of the theorem that shows what the provers do not
     source: Source
 
@@ -286,7 +278,7 @@ class Latitude(Part):
     reason: Text
     when: Condition
     accepts: Condition
-    always: Flag = False
+    always: bool = False
     given_by: Annotated[tuple[Id, ...], Field(min_length=1)]  # the readings that give what it accepts
     inhabited_by: AnsweredWitness
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from sonnx_clip.language.types import Flag, Form, Id, Lines, Part, Source, Text, Word
+from sonnx_clip.language.types import Form, Id, Lines, Part, Source, Text, Word
 from sonnx_clip.spec.entries import Condition, Families, Witness
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Stands(Part):
     page: Text
     text: Text
     stands_at: Lines
-    ends: Flag = False
+    ends: bool = False
 
 
 MeasuredWitness: TypeAlias = Contrast | Refutation
@@ -110,7 +110,7 @@ class Theorem(TextClaim):
     id: Word | None = None
     families: Families | None = None
     types: Annotated[tuple[Word, ...] | None, Field(min_length=1)] = None
-    tensors: Flag = False
+    tensors: bool = False
     holds: Condition
 
 

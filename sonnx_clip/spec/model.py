@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.scope import Head
-from sonnx_clip.language.types import WHOLE, ElementType, Family, Part
+from sonnx_clip.language.types import ElementType, Family, Part
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import Dialect, DialectExample
 from sonnx_clip.spec.document import unknown
@@ -97,7 +97,7 @@ class Spec(Part):
 
     model_config = ConfigDict(ignored_types=(_Find,))
 
-    format: Annotated[int, Field(strict=True, ge=1, le=1), WHOLE]
+    format: Annotated[int, Field(ge=1, le=1)]
     operator: OperatorName
     operands: Annotated[
         tuple[Operand, ...], Field(min_length=1), YamlSection("operand", own_ids=True, answers=False)

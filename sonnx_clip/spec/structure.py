@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from sonnx_clip.root.errors import UserError
-    from sonnx_clip.spec.document import Document
+    from sonnx_clip.spec.document import Document, Position
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _WANTED = {
     "string_type": "a text is expected",
     "int_type": "a whole number is expected",
+    "int_parsing": "a whole number is expected",
     "bool_type": "true or false is expected",
+    "bool_parsing": "true or false is expected",
     "tuple_type": "a list is expected: [a, b]",
     "dict_type": "a mapping is expected: {key: value}",
     "model_type": "a mapping is expected: {key: value}",
@@ -34,54 +36,53 @@ _WANTED = {
 
 
 def validate(model: type[_Model], document: Document) -> _Model:
-    """The model of a file; UserError for the first place where the file does not fit."""
+    """The model of a file; UserError for the first place where the file does not fit.
+
+    A missing key comes after all else: it may be there, misspelt.
+    """
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        found = [_error(document, details) for details in error.errors() if not _follows(details)]
-        raise min(found, key=lambda pair: pair[0])[1] from error
+        found = [
+            (details["type"] == "missing", *_placed(document, details))
+            for details in error.errors()
+            if not _follows(details)
+        ]
+        raise min(found, key=lambda one: one[:2])[2] from error
 
 
 def _follows(details: ErrorDetails) -> bool:
     """Whether a list is called too short only because items of it are wrong, which are reported."""
     given = details["input"]
-    return (
-        details["type"] == "too_short"
-        and isinstance(given, list)
-        and len(given) >= details.get("ctx", {}).get("min_length", 0)
-    )
+    least = details.get("ctx", {}).get("min_length", 0)
+    return details["type"] == "too_short" and isinstance(given, list) and len(given) >= least
 
 
-def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], UserError]:
-    """The message for one complaint, and the place by which it is sorted."""
-    sort = details["type"]
+def _placed(document: Document, details: ErrorDetails) -> tuple[Position, UserError]:
+    """The place of one complaint, and the message for it."""
+    sort, given, context = details["type"], details["input"], details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
     at = document.position(way)
-    order = at
     todo: str | None = None
     match sort:
         case "extra_forbidden":
-            at = order = document.key_position(way)
+            at = document.key_position(way)
             what = f"the key `{way[-1]}` is not known here"
             todo = _known_keys(document.data, way)
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
-            # After all other errors of the entry: what is missing may be there, misspelt.
-            at, order = document.position(way), document.end(way)
         case "literal_error":
             at = document.key_position(way) if details["loc"][-1] == "[key]" else at
-            expected = details.get("ctx", {}).get("expected", "")
-            comma = "; inside { } a text with a comma needs quotes" if ")" in str(details["input"]) else ""
-            what, todo = f"`{_short(details['input'])}` is not allowed here", f"one of: {expected}{comma}"
+            comma = "; inside { } a text with a comma needs quotes" if ")" in str(given) else ""
+            what, todo = f"`{_short(given)}` is not allowed here", f"one of: {context['expected']}{comma}"
         case "string_pattern_mismatch":
-            what = f"`{_short(details['input'])}` is not a valid name"
-            todo = f"it must match {details.get('ctx', {}).get('pattern', '')}"
+            what, todo = f"`{_short(given)}` is not a valid name", f"it must match {context['pattern']}"
         case "value_error":
-            what = str(details.get("ctx", {}).get("error", details["msg"]))
+            what = str(context["error"])
         case _:
-            what = f"{_WANTED.get(sort, details['msg'])}, this is {_sort_of(details['input'])}"
-    return (order.line, order.column), document.error(way, what, todo, at)
+            what = f"{_WANTED.get(sort, details['msg'])}, this is {_sort_of(given)}"
+    return at, document.error(way, what, todo, at)
 
 
 def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[int | str, ...]:
@@ -125,8 +126,6 @@ def _short(value: object) -> str:
 def _sort_of(value: object) -> str:
     if value is None:
         return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, str):
         return f"`{_short(value)}`"
     return "a mapping" if isinstance(value, Mapping) else "a list"

@@ -33,8 +33,6 @@ STRUCTURE = [
       "did you mean `declared_example` or `dialect_examples`?"),
     m("missing key", "  - id: inverted\n    title: the bounds are inverted\n", "  - §id: inverted\n",
       "(cases[…])", "the key `title` is missing"),
-    m("number for text", "title: the bounds are inverted", "title: §5", "(cases[…].title)",
-      "put it in quotes"),
     m("blank text", "title: the bounds are inverted", 'title: §"  "', "(cases[…].title)",
       "this one is empty: write it out"),
     m("list for text", "title: the bounds are inverted", "title: §[a]", "(cases[…].title)",
