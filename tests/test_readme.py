@@ -86,10 +86,10 @@ def test_the_numbers_of_findings_readings_and_dialects() -> None:
 
 
 def test_the_number_of_obligations() -> None:
-    from sonnx_clip.backends.generate import all_obligations
+    from sonnx_clip.backends.generate import render_theories
     from sonnx_clip.spec import load_spec
 
-    kinds = Counter(o.kind for o in all_obligations(load_spec()))
+    kinds = Counter(o.kind for o in render_theories(load_spec()).obligations)
     proofs = sum(kinds.values()) - kinds["smoke"]
     line = " ".join(README.split())
     assert re.search(rf"{proofs} obligations \(\d+ distinct tasks\): {proofs} proved by two provers", line)
@@ -119,10 +119,10 @@ def test_obligations_that_are_named_exist(page: Path) -> None:
 
 
 def test_the_rows_of_the_table_are_those_that_prove_prints() -> None:
-    from sonnx_clip.backends.generate import all_obligations
+    from sonnx_clip.backends.generate import render_theories
     from sonnx_clip.spec import load_spec
 
-    spec, obligations = load_spec(), all_obligations(load_spec())
+    spec, obligations = load_spec(), render_theories(load_spec()).obligations
     family_of = {e.id: e.family for e in spec.element_types}
     rows = re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", GUIDE, re.MULTILINE)
     assert len(rows) >= 6

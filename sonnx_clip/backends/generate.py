@@ -107,11 +107,6 @@ def ids_of(spec: Spec) -> frozenset[str]:
     return frozenset((*(entry.id for section in sections for entry in section), *claimed))
 
 
-def all_obligations(spec: Spec) -> tuple[Obligation, ...]:
-    """The obligations of the hand-written theories, then those of the rendered ones."""
-    return render_theories(spec).obligations
-
-
 def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
     files: dict[str, str] = {}

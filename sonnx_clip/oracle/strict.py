@@ -70,46 +70,44 @@ def _clip(
     if not (lower.dtype is dtype is upper.dtype and lower.ndim == 0 == upper.ndim):
         check_bounds(dtype, lower, upper)
     # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
-    key = dtype, lower.tobytes(), upper.tobytes()
-    kernel, low, high = plan = _plan(*key)
-    in_c = _plan_in_c(*key) if may_be_in_c and kernel not in ONE_PASS else None
-    if out is None:
-        result = np.empty_like(tensor)
-    else:
-        result = checked_out(out, tensor)
-        if result is not tensor and (in_c is not None or kernel not in READ_ONCE):
-            tensor = _readable(tensor, result)
-    if kernel not in ONE_PASS and not is_plain(tensor) and is_plain(result):
-        np.copyto(result, tensor)  # a strided `x` is read once; what follows is in place
-        tensor = result
-    if in_c is not None and is_plain(result) and is_plain(tensor):
-        in_c(tensor, result)
-    elif result.ndim and 0 < result.size <= chunk and result.flags.c_contiguous:
-        kernel(tensor, low, high, result)
+    plan, in_c = _plan(dtype, lower.tobytes(), upper.tobytes(), may_be_in_c)
+    result = np.empty_like(tensor) if out is None else checked_out(out, tensor)
+    if out is not None and result is not tensor and (in_c is not None or plan.kernel not in READ_ONCE):
+        tensor = _readable(tensor, result)
+    if plan.kernel not in ONE_PASS and is_plain(result):
+        if not is_plain(tensor):
+            np.copyto(result, tensor)  # a strided `x` is read once; what follows is in place
+            tensor = result
+        if in_c is not None:
+            in_c(tensor, result)
+            return result if out is None else out
+    if result.ndim and 0 < result.size <= chunk and result.flags.c_contiguous:
+        plan.kernel(tensor, plan.lower, plan.upper, result)
     elif result.size:
         _write(plan, tensor, result, chunk)
     return result if out is None else out
 
 
 @lru_cache(maxsize=_PLANS)
-def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
-    """The plan for two bounds, given by their bits; its bounds are read-only arrays of shape ()."""
+def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes, may_be_in_c: bool) -> tuple[Plan, CallInC | None]:
+    """The plan for two bounds, given by their bits, and the call in C that takes its place.
+
+    The bounds of the plan are read-only arrays of shape (). There is no call in C where one pass of NumPy
+    does it, or where the C kernels are not built.
+    """
     check_element_type(dtype)
     with np.errstate(invalid="ignore"):
         plan = PLANNERS[dtype](*(np.frombuffer(bits, dtype)[0] for bits in (lower, upper)))
     bounds = [np.array(bound) for bound in (plan.lower, plan.upper)]
     for bound in bounds:
         bound.flags.writeable = False
-    return Plan(plan.kernel, *bounds)
-
-
-@lru_cache(maxsize=_PLANS)
-def _plan_in_c(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> CallInC | None:
-    """The same for the verified C kernels, which pass over the entries once; None if they are not built."""
+    plan = Plan(plan.kernel, *bounds)
+    if not may_be_in_c or plan.kernel in ONE_PASS:
+        return plan, None
     from sonnx_clip.oracle import built  # when it is needed: most bounds take one pass of NumPy
 
     functions = built.kernels()
-    return None if functions is None else built.in_c(functions[dtype], lower, upper)
+    return plan, None if functions is None else built.in_c(functions[dtype], lower, upper)
 
 
 def is_plain(array: Array) -> bool:

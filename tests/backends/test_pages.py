@@ -8,7 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.pages import (
     COVERAGE,
     COVERAGE_TABLE,
@@ -76,7 +76,7 @@ def test_every_finding_is_ranked_and_short() -> None:
 
 
 def test_table_of_coverage_has_every_word_of_every_source() -> None:
-    coverage = require_coverage(SPEC, (o.id for o in all_obligations(SPEC)))
+    coverage = require_coverage(SPEC, (o.id for o in render_theories(SPEC).obligations))
     rows = list(csv.DictReader(repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()))
     assert [(row["source"], row["line"], row["words"]) for row in rows] == [
         (one.source, str(one.line), one.text) for one in coverage.covered
@@ -88,7 +88,7 @@ def test_table_of_coverage_has_every_word_of_every_source() -> None:
 
 
 def test_summary_of_coverage_counts_every_row() -> None:
-    page = render_coverage(SPEC, (o.id for o in all_obligations(SPEC)))[COVERAGE]
+    page = render_coverage(SPEC, (o.id for o in render_theories(SPEC).obligations))[COVERAGE]
     rows = repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()[1:]
     assert f"| {len(rows)} |" in page.partition("| all | ")[2].splitlines()[0] + "|"
     listed = page.partition("Not encoded:")[2].strip().splitlines()

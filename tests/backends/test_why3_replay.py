@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.drivers import PATH, render_replay
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.prove.workbench import Workbench
 
-ALL = all_obligations(load_spec())
+ALL = render_theories(load_spec()).obligations
 
 
 def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, str, list[list[str]]]:

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.claims.all_claims import claims_of, every_claim, unshown
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.templates import expanded, templates
@@ -16,7 +16,7 @@ from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
 CLAIMS = tuple(every_claim(SPEC))
-OBLIGATIONS = {o.id: o for o in all_obligations(SPEC)}
+OBLIGATIONS = {o.id: o for o in render_theories(SPEC).obligations}
 
 
 def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows() -> None:

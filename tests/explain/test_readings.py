@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.cli.app import app
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import Matrix, interpreted, matrix, require_shown
@@ -40,7 +40,7 @@ def test_json_is_the_matrix() -> None:
 
 
 def test_integers_differ_only_under_inverted_bounds_and_every_obligation_exists() -> None:
-    known = {o.id for o in all_obligations(SPEC)}
+    known = {o.id for o in render_theories(SPEC).obligations}
     for type_id in ("real", "uint8", "bfloat16"):
         found = matrix(SPEC, SPEC.element_type(type_id))
         assert {id_ for row in found.rows for one in row.cells for id_ in one.obligations} <= known

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.prove.trusted import surprises, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
@@ -107,7 +107,7 @@ SLIPPED_IN = {
 def test_an_assumption_is_reported(name: str, bench: Workbench) -> None:
     new, line = SLIPPED_IN[name]
     bench.plant(CLIP, SMOKE, f"{new}{SMOKE}")
-    news = surprises(trusted(all_obligations(load_spec())))
+    news = surprises(trusted(render_theories(load_spec()).obligations))
     assert any(found.startswith(line) for found in news), news
 
 
@@ -117,7 +117,7 @@ def test_a_lemma_within_a_line_is_an_obligation(bench: Workbench) -> None:
     theory = "module Extra type t predicate nan t (** None. *) lemma no_nan: forall a: t. not nan a end\n"
     extra.write_text(theory)
     with pytest.raises(UserError, match=r"Extra\.no_nan.*\n*.*does not say what it shows|does not say"):
-        all_obligations(load_spec())
+        render_theories(load_spec())
     extra.write_text(extra.read_text().replace("no_nan:", "no_nan [@shows:nan_out] :"))
     ended = bench.prove("--only", "extra.*")
     assert ended.status == 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations, render_all
+from sonnx_clip.backends.generate import render_all, render_theories
 from sonnx_clip.backends.pages import SORTS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -26,7 +26,7 @@ SONNX, ONNX, DIRECTML = (
     f"spec/sources/{name}" for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
 )
 SPEC = load_spec()
-OBLIGATIONS = tuple(o.id for o in all_obligations(SPEC))
+OBLIGATIONS = tuple(o.id for o in render_theories(SPEC).obligations)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Template
 
 from sonnx_clip.backends import drivers
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.templating import template_text
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
@@ -151,7 +151,7 @@ PLANTED = {
 
 def _news() -> list[str]:
     """Of the theories, the drivers and the tools; tests/meta/test_accounts.py is about the tasks."""
-    return surprises(trusted(all_obligations(load_spec())))
+    return surprises(trusted(render_theories(load_spec()).obligations))
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -274,7 +274,7 @@ def test_a_surprise_stops_the_proofs(bench: Workbench) -> None:
 
 
 def test_each_axiom_is_discharged_and_justified(bench: Workbench) -> None:
-    found = trusted(all_obligations(load_spec()))
+    found = trusted(render_theories(load_spec()).obligations)
     types = {e.id for e in load_spec().element_types}
     axioms = [t for t in found if t.kind == "axiom"]
     assert axioms

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -201,7 +201,7 @@ def _findings() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def obligations() -> tuple[Obligation, ...]:
-    return all_obligations(load_spec())
+    return render_theories(load_spec()).obligations
 
 
 @pytest.mark.nightly

@@ -15,4 +15,4 @@ def keep(library):
 def forget():
     """As in a new process."""
     built.kernels.cache_clear()
-    strict._plan_in_c.cache_clear()
+    strict._plan.cache_clear()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import Generated, all_obligations, render_theories
+from sonnx_clip.backends.generate import Generated, render_theories
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
 
-ALL = all_obligations(load_spec())
+ALL = render_theories(load_spec()).obligations
 
 
 def _ids(**fits: str) -> set[str]:

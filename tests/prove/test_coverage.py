@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.generate import Generated, all_obligations, ids_of, render_theories
+from sonnx_clip.backends.generate import Generated, ids_of, render_theories
 from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.spec import load_spec
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
 
 SPEC = load_spec()
-ALL = all_obligations(SPEC)
+ALL = render_theories(SPEC).obligations
 
 
 def test_nothing_is_left_out() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.drivers import driver
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import clean, command, goal_options, print_tasks
@@ -44,7 +44,7 @@ def test_clean(text: str, cleaned: str) -> None:
 
 def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
     why3 = configure(tmp_path)
-    every = all_obligations(load_spec())
+    every = render_theories(load_spec()).obligations
     for file in ("why3/tensor.mlw", "generated/why3/uint8.mlw"):
         mine = [o for o in every if o.file == file]
         for prover in find_provers():
@@ -165,7 +165,7 @@ def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path: Path) -> N
 
 def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:
     why3 = configure(tmp_path)
-    every = {o.id: o for o in all_obligations(load_spec())}
+    every = {o.id: o for o in render_theories(load_spec()).obligations}
     (prover, _) = find_provers()
     for id_, prints in (("uint8.monotone", 1), ("uint8.total", 5), ("tensor.zero_size_has_no_entry", 1)):
         o = every[id_]

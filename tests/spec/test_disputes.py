@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
     from sonnx_clip.spec.coverage import Covered
 
-COVERED = require_coverage(load_spec(), [o.id for o in all_obligations(load_spec())]).covered
+COVERED = require_coverage(load_spec(), [o.id for o in render_theories(load_spec()).obligations]).covered
 
 # Words that a finding disputes in one place and rightly not in another of the chapters of which it speaks.
 RIGHT_THERE = {
