@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import Expr, Kind, parts_of
+from sonnx_clip.language.tree import Expr, Kind, parts_of, rewritten
 from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 STATED = "stated_"
 """What stands before the id of a constraint or restriction as the YAML states it."""
-_NODES: tuple[Any, ...] = get_args(Expr)
 
 element = partial(tree.Name, kind=Kind.ELEMENT)
 """A variable that stands for an element."""
@@ -89,20 +87,6 @@ def named_result(case: Case) -> Expr:
 def numbers_of_cases(spec: Spec) -> tuple[Expr, ...]:
     """The numbers that cases give, each once; none where each gives an operand."""
     return tuple(number(text) for text in dict.fromkeys(c.result for c in spec.cases) if is_number(text))
-
-
-def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """An expression with each node replaced, its parts before itself; None keeps a node."""
-    parts: dict[str, Any] = {}
-    for field in fields(expr):
-        of = getattr(expr, field.name)
-        if isinstance(of, _NODES):
-            parts[field.name] = rewritten(of, change)
-        elif isinstance(of, tuple) and isinstance(next(iter(of), None), _NODES):
-            parts[field.name] = tuple(rewritten(part, change) for part in of)
-    made = replace(expr, **parts) if parts else expr
-    changed = change(made)
-    return made if changed is None else changed
 
 
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:

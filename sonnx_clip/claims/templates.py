@@ -22,7 +22,6 @@ from sonnx_clip.claims.nodes import (
     numbers_of_cases,
     replaced,
     result_of,
-    rewritten,
     tensor_result_of,
 )
 from sonnx_clip.language import tree
@@ -33,10 +32,9 @@ from sonnx_clip.language.scope import (
     Scope,
     Signature,
     Usable,
-    elements,
     kind_of,
 )
-from sonnx_clip.language.tree import Expr
+from sonnx_clip.language.tree import Expr, rewritten
 from sonnx_clip.language.tree import Kind as Sort
 from sonnx_clip.language.types import Part
 from sonnx_clip.spec.entries import Witness
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
-_B, _E, _T = (frozenset({sort}) for sort in (Sort.BOOL, Sort.ELEMENT, Sort.TENSOR))
+_B, _E, _T = ((sort,) for sort in (Sort.BOOL, Sort.ELEMENT, Sort.TENSOR))
 _FUNCTIONS = {
     "same_value": Signature((_E, _E), Sort.BOOL),
     "distinct": Signature((_E, _E), Sort.BOOL),
@@ -204,7 +202,7 @@ def condition(
 
 def _scope(spec: Spec, etype: ElementType, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
     head, families = spec.head, frozenset({etype.family})
-    variables = {**elements(*head.all, head.second, *"YZAC"), **kinds}
+    variables = {**dict.fromkeys((*head.all, head.second, *"YZAC"), Sort.ELEMENT), **kinds}
     if tensors:
         variables = {**dict.fromkeys(head.all, Sort.TENSOR), **kinds}
     ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))

@@ -1,4 +1,4 @@
-"""A number of one element type as one of another, as the dialects convert their bounds."""
+"""Conversion of a float to another element type, as dialects convert their bounds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def convert(value: Value, of: ElementType, to: ElementType) -> Value | None:
     """
     number = decode(value, of)
     if isinstance(to.bits, FloatBits):
-        return _to_float(value, of, to)
+        sign = sign_bit(to.bits) if int(value) & sign_bit(float_bits(of)) else 0
+        if isinstance(number, Fraction):
+            return min(round_to_format(abs(number), to.bits), infinity(to.bits)) | sign
+        return constant_pattern(number.lstrip("-"), to.bits) | sign
     if not isinstance(number, Fraction):
         return None
     low, high = integer_range(to)
@@ -44,31 +47,15 @@ def convert(value: Value, of: ElementType, to: ElementType) -> Value | None:
     return whole % (high - low + 1) if low <= whole <= high else None
 
 
-def _to_float(value: Value, of: ElementType, to: ElementType) -> int:
-    form, number = float_bits(to), decode(value, of)
-    sign = sign_bit(form) if int(value) & sign_bit(float_bits(of)) else 0
-    if number == "nan":
-        return constant_pattern("nan", form) | sign
-    if not isinstance(number, Fraction):
-        return infinity(form) | sign
-    return min(round_to_format(abs(number), form), infinity(form)) | sign
-
-
 def beyond(etype: ElementType, of: ElementType) -> tuple[int, int]:
-    """The patterns of the two floats that, truncated, are just too small and too great for an integer type.
-
-    A float is in range when it lies between them, strictly.
-    """
+    """The bit patterns of the two floats between which, strictly, a float truncates into an integer type."""
     low, high = integer_range(etype)
-    return _away_from_zero(low - 1, of), _away_from_zero(high + 1, of)
-
-
-def _away_from_zero(number: int, of: ElementType) -> int:
-    """The float of the least magnitude that is not less than that of an integer."""
     form = float_bits(of)
-    pattern = round_to_format(Fraction(abs(number)), form)
-    found = decode(pattern, of)
-    assert isinstance(found, Fraction)
-    if found < abs(number):
-        pattern += 1
-    return pattern | sign_bit(form) if number < 0 else pattern
+    patterns = []
+    for number in (low - 1, high + 1):
+        pattern = round_to_format(Fraction(abs(number)), form)
+        found = decode(pattern, of)
+        assert isinstance(found, Fraction)
+        pattern += found < abs(number)  # away from zero
+        patterns.append(pattern | sign_bit(form) if number < 0 else pattern)
+    return patterns[0], patterns[1]

@@ -1,4 +1,4 @@
-"""Text of a condition -> tokens -> expression tree; kinds and names are checked as each node is built."""
+"""Text of a condition -> tokens -> typed expression tree, in one pass of precedence climbing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.scope import BUILT_IN, Scope, kind_of
+from sonnx_clip.language.printing import FORMS, LOOSEST
+from sonnx_clip.language.scope import BUILT_IN, Scope, Usable, kind_of
 from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.language.values import CONSTANTS
 from sonnx_clip.root.terminal import nearest
@@ -15,10 +16,13 @@ from sonnx_clip.root.terminal import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+COMPARISONS = ("<", "<=", ">", ">=", "==")
+_INFIX = (*COMPARISONS, "and", "or", "implies", "iff")
+_DEEPEST = 50  # nested expressions: a person writes far fewer, and deeper trees exhaust the stack
+_LONGEST = 500  # tokens
 
 KEYWORDS = frozenset({"and", "or", "not", "implies", "iff", "if", "then", "else"})
-CONSTANT_NAMES = frozenset({"nan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"})
-
+CONSTANT_NAMES = CONSTANTS["float"] - {"snan"}
 _TOKEN = re.compile(
     r"\s*(?:"
     r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
@@ -36,14 +40,46 @@ _INSTEAD = {
     "!": "write `not`",
 }
 
+# --- Reserved names -----------------------------------------------------------------------------------------
+
+VARIABLES = frozenset({"Y", "A", "Z", "F"})
+"""The result, an answer of an implementation, another answer, and a FLOAT: no operand has these names."""
+_THEORY_NAMES = """
+t le lt eq nan cases clip clip_tensor value entry element shape valid index tensor scalar empty origin
+magnitude negative nan_bits le_bits ule ult sle slt bw_and bw_or bw_xor bw_add bw_sub bw_ashr c1 c2 c3 numbers
+abstract absurd alias any as assert assume at axiom begin break by check clone coinductive constant continue
+diverges do done downto end ensures epsilon exception exists export false float for forall fun function
+ghost goal import in inductive invariant label lemma let match meta module mutable old partial predicate
+private pure raise raises range reads rec ref requires return returns scope so theory to true try type use val
+variant while with writes
+"""
+THEORY_NAMES = frozenset(_THEORY_NAMES.split())
+"""The names and keywords of the theories: an entry of such a name would hide it, and change the meaning."""
+RESERVED = {
+    **dict.fromkeys(THEORY_NAMES, "a name or keyword of the rendered theories"),
+    **dict.fromkeys(VARIABLES, "a variable of the language"),
+    **dict.fromkeys(BUILT_IN, "built in of the language"),
+    **dict.fromkeys(CONSTANT_NAMES, "a constant of the language"),
+    **dict.fromkeys(KEYWORDS, "a keyword of the language"),
+}
+"""Names that no entry or parameter may have, each with the reason."""
+
+
+def suggestion(name: str, names: Iterable[str], label: str) -> str:
+    """``did you mean `a`, `b`?``, or the list of all names under a label."""
+    names = list(names)
+    if near := nearest(name, names):
+        return f"did you mean {' or '.join(f'`{match}`' for match in near)}?"
+    return f"{label}: {', '.join(names)}"
+
 
 class LanguageError(Exception):
     """A condition that does not parse, or has the wrong type.
 
     Args:
-        offset: index into the text of the condition, of the token in question.
-        what: what is wrong.
-        todo: what is expected.
+        offset: index of the token in the text.
+        what: the mistake.
+        todo: the remedy.
     """
 
     def __init__(self, offset: int, what: str, todo: str | None = None) -> None:
@@ -62,73 +98,22 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a condition, and one of kind ``end``; LanguageError at a character it cannot have."""
+    """The tokens of a condition, the last of kind ``end``; LanguageError at an unknown character."""
     found: list[Token] = []
-    at = 0
-    while not found or found[-1].kind != "end":
-        match = _TOKEN.match(text, at)
-        assert match is not None  # the pattern matches any text
-        assert match.lastgroup is not None
-        word, offset = match[match.lastgroup], match.start(match.lastgroup)
-        if match.lastgroup == "wrong":
-            raise LanguageError(offset, f"`{word}` is not part of the language", _INSTEAD.get(word))
-        kind = "keyword" if word in KEYWORDS else match.lastgroup
-        found.append(Token(kind, word, offset))
-        at = match.end()
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        token = Token("keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind))
+        if kind == "wrong":
+            todo = _INSTEAD.get(token.text)
+            raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
+        if len(found) == _LONGEST:
+            raise LanguageError(
+                token.offset, "the condition is too long", "name the parts under `definitions`"
+            )
+        found.append(token)
+        if kind == "end":
+            break
     return found
-
-
-# --- Names that are taken -----------------------------------------------------------------------------------
-
-VARIABLES = frozenset({"Y", "A", "Z", "F"})
-"""The result, an answer of an implementation, another answer, and a FLOAT: no operand is called so."""
-# What the rendered theories call their own things, and the words of WhyML: an entry of such a name would
-# change what the theories mean.
-# fmt: off
-THEORY_NAMES = frozenset({
-    "t", "le", "lt", "eq", "nan", "cases", "clip", "clip_tensor", "value", "entry", "element", "shape",
-    "valid", "index", "tensor", "scalar", "empty", "origin", "magnitude", "negative", "nan_bits",
-    "le_bits", "ule", "ult", "sle", "slt", "bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub", "bw_ashr",
-    "c1", "c2", "c3", "numbers", "abstract", "absurd", "alias", "any",
-    "as", "assert", "assume", "at", "axiom", "begin", "break", "by", "check", "clone",
-    "coinductive", "constant", "continue", "diverges", "do", "done", "downto", "end", "ensures",
-    "epsilon", "exception", "exists", "export", "false", "float", "for", "forall", "fun", "function",
-    "ghost", "goal", "import", "in", "inductive", "invariant", "label", "lemma", "let", "match", "meta",
-    "module", "mutable", "old", "partial", "predicate", "private", "pure", "raise", "raises", "range",
-    "reads", "rec", "ref", "requires", "return", "returns", "scope", "so", "theory", "to", "true", "try",
-    "type", "use", "val", "variant", "while", "with", "writes",
-})
-# fmt: on
-RESERVED = {
-    **dict.fromkeys(THEORY_NAMES, "a name or keyword of the rendered theories"),
-    **dict.fromkeys(VARIABLES, "a variable of the language"),
-    **dict.fromkeys(BUILT_IN, "built in of the language"),
-    **dict.fromkeys(CONSTANT_NAMES, "a constant of the language"),
-    **dict.fromkeys(KEYWORDS, "a keyword of the language"),
-}
-"""Names that an entry or a parameter may not take, and what each of them is."""
-
-
-def suggestion(name: str, names: Iterable[str], label: str) -> str:
-    """``did you mean `a`, `b`?``, or the list of all names under a label."""
-    names = list(names)
-    if near := nearest(name, names):
-        return f"did you mean {' or '.join(f'`{match}`' for match in near)}?"
-    return f"{label}: {', '.join(names)}"
-
-
-# --- The parser: precedence climbing, with every node's kind checked as it is built -------------------------
-#
-# From loosest to tightest: ``if _ then _ else _``, ``iff``, ``implies`` (to the right), ``or``, ``and``,
-# ``not``, one comparison, a primary.
-
-
-_DEEPEST = 50  # levels of parentheses, calls, `not`, `implies`
-_LONGEST = 500  # tokens
-_LEVELS = {"iff": 1, "implies": 2, "or": 3, "and": 4}
-COMPARISONS = ("<", "<=", ">", ">=", "==")
-_ELEMENT = frozenset({Kind.ELEMENT})
-_COMPARABLE = (Kind.ELEMENT, Kind.SHAPE, Kind.ELEMENT_TYPE)
 
 
 def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
@@ -136,32 +121,29 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
 
     Args:
         text: the condition.
-        scope: what its names mean.
+        scope: the meaning of its names.
         kind: the kind it must have; None allows any.
 
     Raises:
-        LanguageError: with the offset of the token in question.
+        LanguageError: with the offset of the wrong token.
     """
-    found = tokens(text)
-    if len(found) > _LONGEST:
-        offset = found[_LONGEST].offset
-        raise LanguageError(offset, "the condition is too long", "name the parts under `definitions`")
-    parser = _Parser(found, scope)
+    parser = _Parser(tokens(text), scope)
     expr = parser.expression()
     rest = parser.peek
     if rest.kind != "end":
         what = f"`{rest.text}` is not expected here"
         raise LanguageError(rest.offset, what, "the condition could end before it")
-    return expr if kind is None else parser.demand(expr, kind, 0)
+    return expr if kind is None else _demand(expr, kind, 0)
 
 
 @dataclass
 class _Parser:
+    """Reads tokens from left to right; every nested expression goes through `expression`."""
+
     tokens: list[Token]
     scope: Scope
     at: int = 0
     inside_every: bool = False
-    wants_float: bool = False  # the argument at hand is a FLOAT, and has the constants of one
     depth: int = 0
 
     @property
@@ -172,215 +154,168 @@ class _Parser:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def accept(self, *texts: str) -> Token | None:
-        token = self.tokens[self.at]
-        return self.next() if token.text in texts and token.kind in ("keyword", "mark") else None
+    def accept(self, text: str) -> bool:
+        found = self.peek.text == text and self.peek.kind != "word"
+        self.at += found
+        return found
 
-    def require(self, text: str, todo: str) -> Token:
-        token = self.accept(text)
-        if token is None:
+    def require(self, text: str, todo: str) -> None:
+        if not self.accept(text):
             raise self.unexpected(f"`{text}`", todo)
-        return token
 
     def unexpected(self, wanted: str, todo: str | None = None) -> LanguageError:
         found = f"`{self.peek.text}` stands here" if self.peek.text else "the condition ends here"
         return LanguageError(self.peek.offset, f"{found}, {wanted} is expected", todo)
 
-    def demand(self, expr: Expr, kind: Kind, offset: int) -> Expr:
-        """The expression, if it is of a kind."""
-        if (found := kind_of(expr)) is not kind:
-            what = f"{_a(kind)} is expected here, this is {_a(found)}"
-            raise LanguageError(offset, what, _hint(found, kind))
-        return expr
-
-    # ------------------------------------------------------------------ operators, loosest first
-
-    def expression(self, kind: Kind | None = None) -> Expr:
-        """An expression; of the given kind, unless None."""
+    def expression(self, loosest: int = LOOSEST, kind: Kind | None = None) -> Expr:
+        """An expression whose operators bind at least so tightly, of a kind."""
         start = self.peek.offset
-        with self:
-            expr = self.conditional() if self.peek.text == "if" else self.operators(1)
-        return expr if kind is None else self.demand(expr, kind, start)
-
-    def __enter__(self) -> None:
-        """One level further down; what no person would nest would only exhaust the stack."""
         if self.depth == _DEEPEST:
-            raise LanguageError(self.peek.offset, "nested too deeply", "name the parts under `definitions`")
+            raise LanguageError(start, "nested too deeply", "name the parts under `definitions`")
         self.depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.depth -= 1
-
-    def conditional(self) -> Expr:
-        self.next()
-        condition = self.expression(Kind.BOOL)
-        whole = "write: if condition then a else b"
-        self.require("then", whole)
-        then = self.expression()
-        self.require("else", whole)
-        otherwise = self.expression(kind_of(then))
-        return tree.If(condition, then, otherwise, kind_of(then))
-
-    def operators(self, loosest: int) -> Expr:
-        """Operands joined by operators that bind at least so tightly."""
-        start = self.peek.offset
-        left = self.negation()
-        while (level := _LEVELS.get(self.peek.text, 0)) >= loosest:
-            token = self.next()
-            self.demand(left, Kind.BOOL, start)
-            right_start = self.peek.offset
-            if token.text == "implies":  # groups to the right
-                with self:
-                    right = self.operators(level)
+        left = self.prefix(loosest)
+        while self.peek.text in _INFIX and FORMS[self.peek.text].level >= loosest:
+            operator = self.next().text
+            place = FORMS[operator].places[1]
+            if operator in COMPARISONS:
+                left = self.comparison(operator, left, start, place)
             else:
-                right = self.operators(level + 1)
-            self.demand(right, Kind.BOOL, right_start)
-            left = tree.Connective(token.text, left, right)
-        return left
+                _demand(left, Kind.BOOL, start)
+                left = tree.Connective(operator, left, self.expression(place, Kind.BOOL))
+        self.depth -= 1
+        return left if kind is None else _demand(left, kind, start)
 
-    def negation(self) -> Expr:
-        if self.accept("not"):
-            start = self.peek.offset
-            with self:
-                operand = self.negation()
-            return tree.Not(self.demand(operand, Kind.BOOL, start))
-        return self.comparison()
-
-    def comparison(self) -> Expr:
-        start = self.peek.offset
-        left = self.primary()
-        token = self.accept(*COMPARISONS)
-        if token is None:
-            return left
-        kind = kind_of(left)
-        if kind not in _COMPARABLE or (kind is not Kind.ELEMENT and token.text != "=="):
-            todo = "write `iff` between conditions" if kind is Kind.BOOL else None
-            raise LanguageError(start, f"{_a(kind)} cannot be compared by `{token.text}`", todo)
-        right_start = self.peek.offset
-        right = self.demand(self.primary(), kind, right_start)
-        if self.peek.text in COMPARISONS:
-            raise LanguageError(self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`")
-        return tree.Compare(token.text, left, right, kind)
-
-    # ------------------------------------------------------------------ primaries
-
-    def primary(self) -> Expr:
+    def prefix(self, loosest: int) -> Expr:
+        """An expression up to its first infix operator."""
         token = self.peek
+        if token.text == "if" and loosest == LOOSEST:
+            return self.conditional()
+        if token.text == "not" and loosest <= FORMS["not"].level:
+            self.next()
+            return tree.Not(self.expression(FORMS["not"].places[0], Kind.BOOL))
         if token.kind == "word":
             return self.word(self.next())
         if self.accept("("):
             inner = self.expression()
             self.require(")", "a parenthesis is not closed")
             return inner
-        if token.text == "-":
-            return self.negative()
+        if self.accept("-"):
+            if self.peek.kind != "number" and self.peek.text not in CONSTANT_NAMES:
+                todo = "`-` stands only before these: the language has no arithmetic"
+                raise self.unexpected("a number or a constant", todo)
+            return tree.Number(f"-{self.next().text}")
         if token.kind == "number":
-            return self.number(self.next(), "")
+            return tree.Number(self.next().text)
         if token.text == "if":
             todo = "put `if _ then _ else _` in parentheses"
             raise LanguageError(token.offset, "`if` is not expected here", todo)
         raise self.unexpected("a name, a number or `(`")
 
-    def negative(self) -> Expr:
+    def conditional(self) -> Expr:
         self.next()
-        if self.peek.kind == "number" or self.peek.text in CONSTANT_NAMES:
-            return self.number(self.next(), "-")
-        todo = "`-` stands only before these: the language has no arithmetic"
-        raise self.unexpected("a number or a constant", todo)
+        condition = self.expression(kind=Kind.BOOL)
+        whole = "write: if condition then a else b"
+        self.require("then", whole)
+        then = self.expression()
+        self.require("else", whole)
+        return tree.If(condition, then, self.expression(kind=kind_of(then)), kind_of(then))
 
-    def number(self, token: Token, sign: str) -> Expr:
-        """A number, or a constant that every family of the scope has; a FLOAT has all of them."""
-        named = token.text in CONSTANT_NAMES and not self.wants_float
-        lacking = sorted(f for f in self.scope.families if named and token.text not in CONSTANTS[f])
-        if lacking:
-            what = f"`{token.text}` does not exist for {' and '.join(lacking)}"
-            todo = "use it in a definition with `families`, which is false elsewhere"
-            raise LanguageError(token.offset, what, todo)
-        return tree.Number(sign + token.text)
+    def comparison(self, operator: str, left: Expr, start: int, place: int) -> Expr:
+        kind = kind_of(left)
+        comparable = kind is Kind.ELEMENT or (kind in (Kind.SHAPE, Kind.ELEMENT_TYPE) and operator == "==")
+        if not comparable:
+            todo = "write `iff` between conditions" if kind is Kind.BOOL else None
+            raise LanguageError(start, f"{_a(kind)} cannot be compared by `{operator}`", todo)
+        right = self.expression(place, kind)
+        if self.peek.text in COMPARISONS:
+            raise LanguageError(self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`")
+        return tree.Compare(operator, left, right, kind)
 
     def word(self, token: Token) -> Expr:
+        """A variable, a constant, a call, or the use of an entry."""
         name, scope = token.text, self.scope
         if name in scope.variables:
             return self.variable(token)
         if name in CONSTANT_NAMES:
-            return self.number(token, "")
+            return tree.Number(name)
         if name == "every" and scope.tensors:
             return self.every(token)
         if signature := scope.functions.get(name):
             return tree.Call(name, self.arguments(token, signature.arguments), signature.result)
         if scope.gives_result and name == scope.head.function:
-            operands = self.arguments(token, [_ELEMENT] * len(scope.head.operands))
+            operands = self.arguments(token, [(Kind.ELEMENT,)] * len(scope.head.operands))
             return tree.CasesResult(name, operands, Kind.ELEMENT)
         if usable := scope.uses.get(name):
-            lacking = sorted(scope.families - usable.families)
-            if lacking and usable.kind is Kind.ELEMENT:
-                raise LanguageError(token.offset, f"`{name}` is not defined for {' and '.join(lacking)}")
-            given = self.arguments(token, [_ELEMENT] * usable.parameters) if usable.parameters else ()
-            return tree.Use(name, given, usable.kind, () if given else scope.head.operands)
+            return self.use(token, usable)
         known = name in RESERVED or name in scope.head.variables or name == scope.head.function
         what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
         raise LanguageError(token.offset, what, suggestion(name, scope.names(), "it knows"))
 
+    def use(self, token: Token, usable: Usable) -> Expr:
+        lacking = sorted(self.scope.families - usable.families)
+        if lacking and usable.kind is Kind.ELEMENT:
+            raise LanguageError(token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}")
+        if not usable.parameters:
+            return tree.Use(token.text, (), usable.kind, self.scope.head.operands)
+        return tree.Use(token.text, self.arguments(token, [(Kind.ELEMENT,)] * usable.parameters), usable.kind)
+
     def variable(self, token: Token) -> Expr:
-        kind = self.scope.variables[token.text]
-        name = tree.Name(token.text, kind)
-        if self.peek.text != "[":
+        name = tree.Name(token.text, self.scope.variables[token.text])
+        opened = self.peek
+        if not self.accept("["):
             return name
-        if kind is not Kind.TENSOR:
-            raise LanguageError(self.peek.offset, f"`{token.text}` is {_a(kind)} and has no entries")
-        opened = self.next()
-        index = self.next()
-        if index.text != "i" or not self.accept("]"):
+        if name.kind is not Kind.TENSOR:
+            raise LanguageError(opened.offset, f"`{token.text}` is {_a(name.kind)} and has no entries")
+        if self.next().text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
-            raise LanguageError(
-                token.offset, f"`{token.text}[i]` stands outside `every(…)`", "`every` binds the index"
-            )
+            what = f"`{token.text}[i]` stands outside `every(…)`"
+            raise LanguageError(token.offset, what, "`every` binds the index")
         return tree.Subscript(name)
 
     def every(self, token: Token) -> Expr:
         if self.inside_every:
             raise LanguageError(token.offset, "`every` stands inside `every`", "one index is all there is")
-        self.require("(", "write: every(condition)")
         self.inside_every = True
-        body = self.expression(Kind.BOOL)
+        (body,) = self.arguments(token, [(Kind.BOOL,)])
         self.inside_every = False
-        self.require(")", "write: every(condition)")
         return tree.Every(body)
 
-    def arguments(self, token: Token, kinds: Sequence[frozenset[Kind]]) -> tuple[Expr, ...]:
+    def arguments(self, token: Token, kinds: Sequence[tuple[Kind, ...]]) -> tuple[Expr, ...]:
         """The arguments in parentheses, each of one of the kinds for its position."""
-        count = len(kinds)
-        shape = f"write: {token.text}({', '.join('abcdefgh'[:count])})"
+        shape = f"write: {token.text}({', '.join('abcdefgh'[: len(kinds)])})"
         self.require("(", shape)
         found: list[tuple[Expr, int]] = []
         while not found or self.accept(","):
             start = self.peek.offset
-            self.wants_float = len(found) < count and kinds[len(found)] == {Kind.FLOAT}
             found.append((self.expression(), start))
-            self.wants_float = False
-        closing = self.require(")", shape)
-        if len(found) != count:
-            what = f"`{token.text}` takes {count} argument{'s' * (count != 1)}, {len(found)} are given"
-            raise LanguageError(closing.offset if len(found) < count else found[count][1], what, shape)
-        given: list[Expr] = []
-        for (expr, offset), allowed in zip(found, kinds, strict=True):
-            if allowed == {Kind.FLOAT} and isinstance(expr, tree.Number):
-                given.append(replace(expr, kind=Kind.FLOAT))
-                continue
-            given.append(expr)
-            if kind_of(expr) not in allowed:
-                self.demand(expr, min(allowed, key=lambda kind: kind.value), offset)
-        return tuple(given)
+        end = self.peek.offset
+        self.require(")", shape)
+        if len(found) != len(kinds):
+            what = f"`{token.text}` takes {len(kinds)} argument{'s' * (len(kinds) != 1)}"
+            at = end if len(found) < len(kinds) else found[len(kinds)][1]
+            raise LanguageError(at, f"{what}, {len(found)} are given", shape)
+        return tuple(_argument(*of, allowed) for of, allowed in zip(found, kinds, strict=True))
+
+
+def _demand(expr: Expr, kind: Kind, offset: int) -> Expr:
+    """The expression, if it is of a kind."""
+    if (found := kind_of(expr)) is not kind:
+        todo = None
+        if (found, kind) == (Kind.TENSOR, Kind.ELEMENT):
+            todo = "inside `every(…)`, `X[i]` is an element of the tensor"
+        if (found, kind) == (Kind.ELEMENT, Kind.BOOL):
+            todo = "compare it: a < b, a <= b, a == b, identical(a, b), is_nan(a)"
+        raise LanguageError(offset, f"{_a(kind)} is expected here, this is {_a(found)}", todo)
+    return expr
+
+
+def _argument(expr: Expr, offset: int, allowed: tuple[Kind, ...]) -> Expr:
+    """An argument of one of the allowed kinds; a number is a FLOAT where one is due."""
+    if allowed == (Kind.FLOAT,) and isinstance(expr, tree.Number):
+        return replace(expr, kind=Kind.FLOAT)
+    return expr if kind_of(expr) in allowed else _demand(expr, allowed[0], offset)
 
 
 def _a(kind: Kind) -> str:
     return f"{'an' if kind.value.startswith('e') else 'a'} {kind.value}"
-
-
-def _hint(found: Kind, kind: Kind) -> str | None:
-    if found is Kind.TENSOR and kind is Kind.ELEMENT:
-        return "inside `every(…)`, `X[i]` is an element of the tensor"
-    if found is Kind.ELEMENT and kind is Kind.BOOL:
-        return "compare it: a < b, a <= b, a == b, identical(a, b), is_nan(a)"
-    return None

@@ -1,5 +1,5 @@
 """Expression tree -> text: one engine, to which each target brings a table of its forms; and the table of the
-language itself.
+language itself, by which the parser reads it too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ LOOSEST = 0
 
 @dataclass(frozen=True)
 class NodeForm:
-    """How one kind of node is written.
+    """The text of one kind of node.
 
     Args:
         level: how tightly it binds, from `LOOSEST` on.
-        text: what is written, with ``{0}``, ``{1}`` … for the operands.
+        text: with ``{0}``, ``{1}`` … for the operands.
         places: for each operand, how tightly it must bind to stand there without parentheses.
     """
 
@@ -41,7 +41,7 @@ def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> N
 
 
 class Printing(ABC):
-    """Prints trees; a target adds its table, and what it calls names, numbers and functions."""
+    """Prints trees; a target adds its table, and its names, numbers and functions."""
 
     #: By operator: ``and``, ``or``, ``implies``, ``iff``, ``not``, ``if`` and the comparisons of elements.
     forms: ClassVar[Mapping[str, NodeForm]]
@@ -79,7 +79,7 @@ class Printing(ABC):
                 return self.leaf(expr)
 
     def comparison(self, expr: tree.Compare) -> Piece:
-        """A comparison; of elements, unless a target says how it writes others."""
+        """A comparison; of elements, unless a target distinguishes others."""
         return self.filled(self.forms[expr.operator], expr.left, expr.right)
 
     def choice(self, expr: tree.If) -> Piece:
@@ -92,18 +92,17 @@ class Printing(ABC):
 
     @abstractmethod
     def leaf(self, expr: tree.Leaf) -> Piece:
-        """A name, a number, or what speaks of all entries of a tensor."""
+        """A name, a number, or a formula on all entries of a tensor."""
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Expression tree -> text of the language, with the fewest parentheses that parse back to the same tree
+# --- The language of spec/clip.yaml, with the fewest parentheses that parse back to the same tree -----------
 
 
 _IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOOSEST + 8)
 
 
 class _Language(Printing):
-    """The language of spec/clip.yaml."""
+    """The language of spec/clip.yaml, without the nodes that only claims have."""
 
     forms: ClassVar[Mapping[str, NodeForm]] = {
         "if": NodeForm(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
@@ -128,17 +127,13 @@ class _Language(Printing):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Every(body=body):
                 return _PRIMARY, f"every({self.show(body)})"
-            case tree.Parentheses(inner=inner):
-                return _PRIMARY, f"({self.show(inner)})"
-            case tree.Let(name=name, value=value, body=body):
-                return _IF, f"let {name} = {self.show(value)} in {self.show(body)}"
-            case tree.Value(value=value):
-                return _PRIMARY, str(value)
+            case _:
+                raise TypeError(f"{expr} has no text in the language")
 
 
-_LANGUAGE = _Language()
+FORMS = _Language.forms
 
 
 def unparse(expr: Expr) -> str:
     """The canonical text of a tree."""
-    return _LANGUAGE.show(expr)
+    return _Language().show(expr)

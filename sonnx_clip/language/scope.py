@@ -1,4 +1,4 @@
-"""What the names in a condition mean: variables, built-in functions, and the entries of the YAML file."""
+"""Names of a condition: the operator's variables, built-in functions, and the entries of the YAML file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Head:
-    """What the operator is called, takes and gives: all that the language knows of it.
+    """The operator, as far as the language knows it.
 
     Args:
-        function: what the result of its cases is called in conditions: ``clip``.
-        operands: the variables that it takes, in their order.
+        function: the name of its result in conditions: ``clip``.
+        operands: its variables, in order.
         tensors: those that are tensors; the others are scalars, one element for all entries.
-        result: the variable that it gives.
+        result: the variable of its result.
     """
 
     function: str
@@ -40,50 +40,50 @@ class Head:
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        """The operands that are scalars, in their order."""
+        """The operands that are scalars, in order."""
         return tuple(name for name in self.operands if name not in self.tensors)
 
     @property
     def arguments(self) -> str:
-        """The operands as the theories call them: ``x l m``."""
+        """The operands in the theories: ``x l m``."""
         return " ".join(name.lower() for name in self.operands)
 
     @property
     def arguments_and_result(self) -> str:
-        """The operands and the result as the theories call them: ``x l m y``."""
+        """The operands and the result in the theories: ``x l m y``."""
         return f"{self.arguments} {self.result.lower()}"
 
     @property
     def variables(self) -> frozenset[str]:
-        """Every name that it brings with it."""
+        """Every name that the operator brings with it."""
         return frozenset((*self.operands, self.second, self.result))
 
 
 NO_HEAD = Head("", (), frozenset(), "")
-"""Of conditions that speak of no operator."""
+"""For conditions without an operator."""
 
 
 @dataclass(frozen=True)
 class Signature:
-    """A built-in function: for each argument the kinds it may have, and the kind of the result."""
+    """A built-in function: the kinds that each argument may have, and the kind of the result."""
 
-    arguments: tuple[frozenset[Kind], ...]
+    arguments: tuple[tuple[Kind, ...], ...]
     result: Kind = Kind.BOOL
 
 
-_DECLARED, _E, _F = (frozenset({kind}) for kind in (Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT))
+_D, _E, _F, _T = ((kind,) for kind in (Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR))
 ELEMENT_FUNCTIONS = {
     "identical": Signature((_E, _E)),
     "is_nan": Signature((_E,)),
     "is_signalling": Signature((_E,)),
 }
 DECLARED_FUNCTIONS = {
-    **dict.fromkeys(("is_set", "is_sparse", "has_explicit_shape", "is_scalar"), Signature((_DECLARED,))),
-    "same_type": Signature((_DECLARED, _DECLARED)),
+    **dict.fromkeys(("is_set", "is_sparse", "has_explicit_shape", "is_scalar"), Signature((_D,))),
+    "same_type": Signature((_D, _D)),
 }
 VALUE_FUNCTIONS = {
-    "shape": Signature((frozenset({Kind.TENSOR}),), Kind.SHAPE),
-    "type": Signature((frozenset({Kind.TENSOR, Kind.ELEMENT}),), Kind.ELEMENT_TYPE),
+    "shape": Signature((_T,), Kind.SHAPE),
+    "type": Signature(((*_E, *_T),), Kind.ELEMENT_TYPE),
     **ELEMENT_FUNCTIONS,
 }
 CONVERSION = {"becomes": Signature((_F, _E))}
@@ -104,14 +104,14 @@ class Scope:
     """The names that a condition may use.
 
     Args:
-        name: what the scope is for, as it reads in a message.
+        name: the owner of the condition, for messages: ``a property``.
         variables: each with its kind.
-        functions: the built-ins.
+        functions: the built-in functions.
         uses: the usable entries, by id.
         families: the families for which the condition is read.
         tensors: whether ``every(…)`` and ``X[i]`` are allowed.
-        head: the operator, of whose operands an entry without parameters speaks.
-        gives_result: whether its function may stand in the condition.
+        head: the operator, whose operands an entry without parameters uses.
+        gives_result: whether the condition may call the operator.
     """
 
     name: str
@@ -125,9 +125,8 @@ class Scope:
 
     def names(self) -> list[str]:
         """Every name that may stand in a condition, for suggestions."""
-        every = ["every"] if self.tensors else []
-        result = [self.head.function] if self.gives_result else []
-        return [*self.variables, *self.functions, *result, *self.uses, *every]
+        more = [*["every"] * self.tensors, *[self.head.function] * self.gives_result]
+        return [*self.variables, *self.functions, *self.uses, *more]
 
 
 def kind_of(expr: Expr) -> Kind:
@@ -143,11 +142,6 @@ def kind_of(expr: Expr) -> Kind:
             return expr.kind
 
 
-def elements(*names: str) -> dict[str, Kind]:
-    """Variables of kind element."""
-    return dict.fromkeys(names, Kind.ELEMENT)
-
-
 def element_scope(
     name: str,
     variables: tuple[str, ...],
@@ -157,8 +151,8 @@ def element_scope(
     *,
     result: bool = False,
 ) -> Scope:
-    """A scope on elements; `result` says whether the function of the head may be called."""
-    kinds = elements(*variables)
+    """A scope on elements; `result` allows calls of the operator."""
+    kinds = dict.fromkeys(variables, Kind.ELEMENT)
     return Scope(name, kinds, ELEMENT_FUNCTIONS, uses, families, head=head, gives_result=result)
 
 

@@ -1,14 +1,16 @@
-"""Values as people read them."""
+"""Values as text for people."""
 
 from __future__ import annotations
 
+import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.types import FloatBits
-from sonnx_clip.language.values import Value, decode, float_bits, order_key, round_to_format
+from sonnx_clip.language.values import Value, decode, float_bits, round_to_format, sign_bit
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
@@ -19,30 +21,18 @@ _EXACT = Context(prec=2000)  # a float64 has at most 767 significant digits
 def show(value: Value, etype: ElementType) -> str:
     """The shortest decimal that `encode` turns back into the value: ``9.5``, ``-0``, ``1e-45``.
 
-    NaNs are ``nan`` or ``-nan`` whatever their payload. A number of ``real`` that no decimal reaches is
+    NaNs are ``nan`` or ``-nan`` whatever their payload. A number of ``real`` without a finite decimal is
     a quotient, ``1/3``.
     """
-    if not isinstance(etype.bits, FloatBits):
-        return _fraction(Fraction(order_key(value, etype)))
-    sign = "-" if order_key(value, etype) < 0 or _is_minus_zero(value, etype.bits) else ""
     number = decode(value, etype)
-    if isinstance(number, str):
-        return sign + number.lstrip("-")
-    return sign + _shortest(abs(number), etype.bits)
-
-
-def _is_minus_zero(value: Value, form: FloatBits) -> bool:
-    return value == 1 << (form.exponent + form.significand - 1)
-
-
-def _fraction(number: Fraction) -> str:
+    if isinstance(etype.bits, FloatBits):
+        sign = "-" if int(value) & sign_bit(etype.bits) else ""
+        return sign + (number.lstrip("-") if isinstance(number, str) else _shortest(abs(number), etype.bits))
+    assert isinstance(number, Fraction)
     if number.denominator == 1:
         return str(number.numerator)
-    rest = number.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return str(number) if rest != 1 else f"{_decimal(number):f}"
+    is_decimal = 10**2000 % number.denominator == 0
+    return f"{_decimal(number):f}" if is_decimal else str(number)
 
 
 def _decimal(number: Fraction) -> Decimal:
@@ -70,8 +60,7 @@ def _plain(number: Decimal) -> str:
     number = number.normalize(_EXACT)
     if -5 <= number.adjusted() < 16:
         return f"{number:f}"
-    _, digits, _ = number.as_tuple()
-    first, *rest = map(str, digits)
+    first, *rest = map(str, number.as_tuple().digits)
     return f"{first}{'.' if rest else ''}{''.join(rest)}e{number.adjusted():+d}"
 
 
@@ -83,19 +72,12 @@ def show_bits(value: Value, etype: ElementType) -> str:
 
 
 def hex_float(value: Value, etype: ElementType) -> str:
-    """A float as C prints it by ``%a``: ``0x1.8p+1``, ``-0x0p+0``, ``inf``; ValueError for other types."""
-    form = float_bits(etype)
-    number = decode(value, etype)
+    """A float as C prints it by ``%a``: ``0x1.8p+1``, ``-0x0p+0``, ``inf``; ValueError for other types.
+
+    Every number of a type of at most 64 bits is a double.
+    """
+    form, number = float_bits(etype), decode(value, etype)
     if isinstance(number, str):
         return show(value, etype)
-    sign = "-" if order_key(value, etype) < 0 or _is_minus_zero(value, form) else ""
-    if number == 0:
-        return f"{sign}0x0p+0"
-    number = abs(number)
-    exponent = number.numerator.bit_length() - number.denominator.bit_length()
-    if number < Fraction(2) ** exponent:
-        exponent -= 1
-    digits = -(-(form.significand - 1) // 4)
-    part = int((number / Fraction(2) ** exponent - 1) * 16**digits)
-    text = f"{part:0{digits}x}".rstrip("0")
-    return f"{sign}0x1{'.' if text else ''}{text}p{exponent:+d}"
+    text = math.copysign(number, -1 if int(value) & sign_bit(form) else 1).hex()
+    return re.sub(r"\.?0*p", "p", text)

@@ -21,7 +21,7 @@ FEW: dict[FamilyId, tuple[str, ...]] = {
     "int": ("lowest", "0", "1", "highest"),
     "float": ("nan", "-nan", "snan", "-inf", "-0", "0", "1", "inf"),
 }
-"""The fewest values that tell every two readings apart, and every region from one that is a point larger."""
+"""The fewest values that distinguish every two readings, and every region from one that is a point larger."""
 
 
 def sampled(etype: ElementType, count: int) -> Iterator[tuple[Value, ...]]:
@@ -34,37 +34,20 @@ def special_patterns(etype: ElementType) -> tuple[int, ...]:
     """The special values of a machine type, each bit pattern once, in a fixed order.
 
     Floats: both signs of zero, the least and greatest subnormal, the least normal and its neighbour, one and
-    its neighbours, a few ordinary numbers, the greatest finite number and infinity, and four NaNs: quiet,
-    negative, with payload, signalling. Integers: the extremes and their neighbours, what is near zero,
-    powers of two, and what the next narrower float or integer cannot hold.
+    its neighbours, a few ordinary numbers, the greatest finite number and infinity, and five NaNs: quiet,
+    negative, with payload, signalling of both signs. Integers: the extremes and their neighbours, numbers
+    near zero, powers of two, and some that the next narrower float or integer cannot hold.
     """
     return _floats(etype, etype.bits) if isinstance(etype.bits, FloatBits) else _integers(etype)
 
 
 def _floats(etype: ElementType, form: FloatBits) -> tuple[int, ...]:
     normal, one = constant_pattern("smallest_normal", form), int(encode("1", etype))
-    magnitudes = [
-        0,
-        1,
-        normal - 1,
-        normal,
-        normal + 1,
-        one - 1,
-        one,
-        one + 1,
-        *(int(encode(text, etype)) for text in ("0.1", "2", "3", "10")),
-        infinity(form) - 1,
-        infinity(form),
-    ]
-    signed = [pattern for magnitude in magnitudes for pattern in (magnitude, magnitude | sign_bit(form))]
-    return (*signed, *_nans(form))
-
-
-def _nans(form: FloatBits) -> tuple[int, ...]:
-    quiet, top = constant_pattern("nan", form), infinity(form)
-    payload = quiet | 0x15
-    signalling = top | 1
-    return (quiet, quiet | sign_bit(form), payload, signalling, (signalling + 1) | sign_bit(form))
+    sign, top, quiet = sign_bit(form), infinity(form), constant_pattern("nan", form)
+    magnitudes = [0, 1, normal - 1, normal, normal + 1, one - 1, one, one + 1]
+    magnitudes += [int(encode(text, etype)) for text in ("0.1", "2", "3", "10")]
+    signed = [pattern for of in (*magnitudes, top - 1, top) for pattern in (of, of | sign)]
+    return (*signed, quiet, quiet | sign, quiet | 0x15, top | 1, (top + 2) | sign)
 
 
 def _integers(etype: ElementType) -> tuple[int, ...]:
@@ -73,7 +56,6 @@ def _integers(etype: ElementType) -> tuple[int, ...]:
     numbers = [low, low + 1, -2, -1, 0, 1, 2, 3, 10, high - 1, high]
     for power in range(3, etype.width, 4):
         numbers += [2**power - 1, 2**power, -(2**power)]
-    # Not exact in float32 and in float64.
-    numbers += [2**24 + 1, 2**53 + 1, -(2**53) - 1]
+    numbers += [2**24 + 1, 2**53 + 1, -(2**53) - 1]  # not exact in float32 and in float64
     fitting = dict.fromkeys(number for number in numbers if low <= number <= high)
     return tuple(number % (1 << etype.width) for number in fitting)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Kind(Enum):
@@ -176,11 +176,28 @@ Leaf: TypeAlias = Name | Number | Subscript | Every | Value | Let | Parentheses
 """What a printer writes in a way of its own: all that is no operator and no application."""
 
 
-# --- The nodes of an expression tree ------------------------------------------------------------------------
+# --- Walks --------------------------------------------------------------------------------------------------
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    Name: (), Number: (), Value: (), Compare: ("left", "right"), Connective: ("left", "right"),
+    Not: ("operand",), Every: ("body",), Subscript: ("tensor",), If: ("condition", "then", "otherwise"),
+    Call: ("arguments",), CasesResult: ("arguments",), Use: ("arguments",), Let: ("value", "body"),
+    Parentheses: ("inner",),
+}  # fmt: skip
+"""The fields that hold the trees right below a node; `arguments` holds several."""
+
+
+def parts_of(expr: Expr) -> tuple[Expr, ...]:
+    """The trees right below the root of one."""
+    match expr:
+        case Call() | Use():
+            return expr.arguments
+        case _:
+            return tuple(getattr(expr, field) for field in _PARTS[type(expr)])
 
 
 def subtrees(expr: Expr) -> Iterator[Expr]:
-    """The tree and every tree in it, each before its parts; what is used by its id is not entered."""
+    """The tree and every tree in it, each before its parts; the bodies of used entries are not among them."""
     pending = [expr]
     while pending:
         node = pending.pop()
@@ -188,23 +205,19 @@ def subtrees(expr: Expr) -> Iterator[Expr]:
         pending += reversed(parts_of(node))
 
 
-def parts_of(expr: Expr) -> tuple[Expr, ...]:
-    """The trees right below the root of one."""
-    match expr:
-        case Name() | Number() | Value():  # two thirds of all
-            return ()
-        case Compare(left=left, right=right) | Connective(left=left, right=right):
-            return left, right
-        case Not(operand=part) | Every(body=part) | Subscript(tensor=part):
-            return (part,)
-        case If(condition=condition, then=then, otherwise=otherwise):
-            return condition, then, otherwise
-        case Call(arguments=arguments) | Use(arguments=arguments):
-            return arguments
-        case Let(value=value, body=body):
-            return value, body
-        case Parentheses(inner=inner):
-            return (inner,)
+def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
+    """A node with other trees right below it."""
+    fields = _PARTS[type(expr)]
+    of: Any = [tuple(parts)] if fields == ("arguments",) else parts
+    return replace(expr, **dict(zip(fields, of, strict=True)))
+
+
+def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """An expression with each node replaced, its parts before itself; None keeps a node."""
+    parts = parts_of(expr)
+    made = with_parts(expr, [rewritten(part, change) for part in parts]) if parts else expr
+    changed = change(made)
+    return made if changed is None else changed
 
 
 def conjuncts(expr: Expr) -> list[Expr]:

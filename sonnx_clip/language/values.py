@@ -1,4 +1,4 @@
-"""Exact numbers of the element types.
+"""Exact values of the element types.
 
 A value of a machine type is its bit pattern, an ``int`` in ``range(2**width)``; a value of ``real`` is a
 `Fraction`. Nothing here goes through a double: text becomes a rational number, and the rational number is
@@ -17,30 +17,32 @@ from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sonnx_clip.language.types import ElementType
 
 Value: TypeAlias = int | Fraction
 """A bit pattern of a machine type, or a number of ``real``."""
 
 Decoded: TypeAlias = Fraction | str
-"""What a bit pattern stands for: a number, or ``"nan"``, ``"inf"``, ``"-inf"``. ``-0`` decodes to 0."""
+"""The number of a bit pattern, or ``"nan"``, ``"inf"``, ``"-inf"``. ``-0`` decodes to 0."""
 
 CONSTANTS = {
     "real": frozenset[str](),
     "int": frozenset({"lowest", "highest"}),
     "float": frozenset({"nan", "snan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}),
 }
-"""The named constants that each family has."""
+"""The named constants of each family."""
 
-_DECIMAL = re.compile(r"(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+))?")
+# At most four digits of exponent: beyond it a typing error is likelier than a number.
+_DECIMAL = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
 _HEX_FLOAT = re.compile(
-    r"0[xX](?P<whole>[0-9a-fA-F]*)(?:\.(?P<part>[0-9a-fA-F]*))?[pP](?P<exponent>[+-]?\d+)"
+    r"0[xX](?P<whole>[0-9a-fA-F]*)\.?(?P<part>[0-9a-fA-F]*)[pP](?P<exponent>[+-]?\d{1,4})"
 )
 _BITS = re.compile(r"0[xX](?P<digits>[0-9a-fA-F]+)")
-_LONGEST = 5000  # digits or exponent; beyond it a typing error is likelier than a number
+_LONGEST = 4000  # characters of a number
 _HOW = "write a decimal number (-6.1), a hex float (0x1.8p+1), a bit pattern (0x7fc00000) or a constant"
+
+
+# --- Formats ------------------------------------------------------------------------------------------------
 
 
 def float_bits(etype: ElementType) -> FloatBits:
@@ -60,9 +62,39 @@ def sign_bit(form: FloatBits) -> int:
     return 1 << (form.exponent + form.significand - 1)
 
 
-@lru_cache(maxsize=1 << 14)  # as below; an element type is equal only to one that has the same format
+def quiet_bit(form: FloatBits) -> int:
+    """The first bit of the fraction, which distinguishes a quiet NaN from a signalling one."""
+    return 1 << (form.significand - 2)
+
+
+def constant_pattern(name: str, form: FloatBits) -> int:
+    """The bit pattern of a named constant in a float format; ``nan`` is quiet, ``snan`` signalling."""
+    top = infinity(form)
+    return {
+        "inf": top,
+        "nan": top | quiet_bit(form),
+        "snan": top | 1,
+        "highest": top - 1,
+        "lowest": sign_bit(form) | (top - 1),
+        "smallest_normal": 1 << (form.significand - 1),
+        "smallest_subnormal": 1,
+    }[name]
+
+
+def integer_range(etype: ElementType) -> tuple[int, int]:
+    """The least and the greatest number of an integer type; ValueError for any other type."""
+    if not isinstance(etype.bits, IntegerBits) or etype.width is None:
+        raise ValueError(f"{etype.id} is not an integer type")
+    low = -(1 << (etype.width - 1)) if etype.bits.signed else 0
+    return low, low + (1 << etype.width) - 1
+
+
+# --- Text -> value ------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 14)  # the same few texts are encoded again and again
 def encode(text: str, etype: ElementType) -> Value:
-    """The value that a text stands for in an element type.
+    """The value of a text in an element type.
 
     Args:
         text: ``-6.1``, ``1e-3``, ``-0``, ``nan``, ``-nan``, ``snan``, ``inf``, ``lowest``, ``highest``,
@@ -84,19 +116,22 @@ def encode(text: str, etype: ElementType) -> Value:
     magnitude = _magnitude(body)
     if magnitude is None:
         raise UserError(f"`{text}` is not a number", todo=_HOW)
-    return _from_number(magnitude, negative, etype, text)
+    if isinstance(etype.bits, FloatBits):
+        pattern = round_to_format(magnitude, etype.bits)
+        if pattern >= infinity(etype.bits):
+            raise UserError(f"{text} is too great for {etype.id}", todo="write inf if infinity is meant")
+        return pattern | sign_bit(etype.bits) if negative else pattern
+    number = -magnitude if negative else magnitude
+    return _to_integer(number, etype, text) if isinstance(etype.bits, IntegerBits) else number
 
 
 def _from_pattern(digits: str, etype: ElementType) -> int:
     if etype.width is None:
-        raise UserError(
-            f"0x{digits} is a bit pattern, and {etype.id} has none", todo="write a decimal number"
-        )
+        what = f"0x{digits} is a bit pattern, and {etype.id} has none"
+        raise UserError(what, todo="write a decimal number")
     if len(digits) * 4 != etype.width:
-        raise UserError(
-            f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}",
-            todo=f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0",
-        )
+        todo = f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0"
+        raise UserError(f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}", todo=todo)
     return int(digits, 16)
 
 
@@ -107,53 +142,21 @@ def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
     if isinstance(etype.bits, FloatBits):
         pattern = constant_pattern(name, etype.bits)
         return pattern ^ sign_bit(etype.bits) if negative else pattern
-    low, high = integer_range(etype)
-    number = low if name == "lowest" else high
+    number = integer_range(etype)[name == "highest"]
     return _to_integer(Fraction(-number if negative else number), etype, f"{'-' * negative}{name}")
 
 
-def constant_pattern(name: str, form: FloatBits) -> int:
-    """The bit pattern of a named constant in a float format; ``nan`` is quiet, ``snan`` signalling."""
-    top = infinity(form)
-    return {
-        "inf": top,
-        "nan": top | quiet_bit(form),
-        "snan": top | 1,
-        "highest": top - 1,
-        "lowest": sign_bit(form) | (top - 1),
-        "smallest_normal": 1 << (form.significand - 1),
-        "smallest_subnormal": 1,
-    }[name]
-
-
-@lru_cache(maxsize=4096)  # the same few texts are encoded in every element type, again and again
+@lru_cache(maxsize=4096)  # the same few texts, in every element type
 def _magnitude(body: str) -> Fraction | None:
     """The rational number of an unsigned decimal or hex float; None if it is neither."""
     if len(body) > _LONGEST:
         return None
-    if match := _HEX_FLOAT.fullmatch(body):
-        digits, part = match["whole"], match["part"] or ""
-        base, shift = 2, int(match["exponent"]) - 4 * len(part)
-        mantissa = int(digits + part, 16) if digits + part else None
-    elif match := _DECIMAL.fullmatch(body):
-        whole, _, part = match["digits"].partition(".")
-        base, shift = 10, int(match["exponent"] or 0) - len(part)
-        mantissa = int(whole + part)
-    else:
+    if _DECIMAL.fullmatch(body):
+        return Fraction(body)
+    match = _HEX_FLOAT.fullmatch(body)
+    if match is None or not (digits := match["whole"] + match["part"]):
         return None
-    if mantissa is None or abs(shift) > _LONGEST:
-        return None
-    return Fraction(mantissa) * Fraction(base) ** shift
-
-
-def _from_number(magnitude: Fraction, negative: bool, etype: ElementType, text: str) -> Value:
-    if isinstance(etype.bits, FloatBits):
-        pattern = round_to_format(magnitude, etype.bits)
-        if pattern >= infinity(etype.bits):
-            raise UserError(f"{text} is too great for {etype.id}", todo="write inf if infinity is meant")
-        return pattern | sign_bit(etype.bits) if negative else pattern
-    number = -magnitude if negative else magnitude
-    return _to_integer(number, etype, text) if isinstance(etype.bits, IntegerBits) else number
+    return int(digits, 16) * Fraction(2) ** (int(match["exponent"]) - 4 * len(match["part"]))
 
 
 def round_to_format(magnitude: Fraction, form: FloatBits) -> int:
@@ -173,15 +176,6 @@ def round_to_format(magnitude: Fraction, form: FloatBits) -> int:
     return (exponent - least) * (1 << (form.significand - 1)) + significand
 
 
-def integer_range(etype: ElementType) -> tuple[int, int]:
-    """The least and the greatest number of an integer type; ValueError for any other type."""
-    if not isinstance(etype.bits, IntegerBits) or etype.width is None:
-        raise ValueError(f"{etype.id} is not an integer type")
-    if etype.bits.signed:
-        return -(1 << (etype.width - 1)), (1 << (etype.width - 1)) - 1
-    return 0, (1 << etype.width) - 1
-
-
 def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:
     low, high = integer_range(etype)
     if number.denominator != 1:
@@ -191,26 +185,38 @@ def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:
     return int(number) % (high - low + 1)
 
 
-def order_key(value: Value, etype: ElementType) -> Value:
-    """A number that orders the values of a type, both zeros alike; NaNs are beyond the infinities."""
-    if isinstance(etype.bits, FloatBits):
-        sign = sign_bit(etype.bits)
-        return -(int(value) ^ sign) if int(value) & sign else value
-    if isinstance(etype.bits, IntegerBits) and etype.bits.signed:
-        assert etype.width is not None
-        return value - (1 << etype.width) if value >> (etype.width - 1) else value  # type: ignore[operator]
-    return value
+# --- Value -> number ----------------------------------------------------------------------------------------
+
+
+def comparison_key(value: Value, etype: ElementType) -> Value | float:
+    """A number whose ``<``, ``<=`` and ``==`` are those of the type's values.
+
+    For floats they are those of IEEE 754: -0 equals +0, and a NaN, which becomes Python's, is neither less
+    than anything nor equal to anything.
+    """
+    match etype.bits:
+        case FloatBits() as form:
+            sign = sign_bit(form)
+            magnitude = int(value) & ~sign
+            if magnitude > infinity(form):
+                return math.nan
+            return -magnitude if int(value) & sign else magnitude
+        case IntegerBits(signed=True):
+            low, high = integer_range(etype)
+            return value + 2 * low if value > high else value
+        case _:
+            return value
 
 
 def decode(value: Value, etype: ElementType) -> Decoded:
-    """The number that a value stands for, or ``"nan"``, ``"inf"``, ``"-inf"``."""
-    key = order_key(value, etype)
+    """The number of a value, or ``"nan"``, ``"inf"``, ``"-inf"``."""
+    key = comparison_key(value, etype)
     if not isinstance(etype.bits, FloatBits):
         return Fraction(key)
-    magnitude, top = abs(int(key)), infinity(etype.bits)
-    if magnitude > top:
+    if is_nan(value, etype):
         return "nan"
-    if magnitude == top:
+    magnitude = abs(int(key))
+    if magnitude == infinity(etype.bits):
         return "-inf" if key < 0 else "inf"
     step = etype.bits.significand - 1
     field, rest = magnitude >> step, magnitude & ((1 << step) - 1)
@@ -222,7 +228,7 @@ def decode(value: Value, etype: ElementType) -> Decoded:
 
 def is_nan(value: Value, etype: ElementType) -> bool:
     """Whether a value is a NaN: never for integers and ``real``."""
-    return isinstance(etype.bits, FloatBits) and abs(int(order_key(value, etype))) > infinity(etype.bits)
+    return (key := comparison_key(value, etype)) != key
 
 
 def is_signalling(value: Value, etype: ElementType) -> bool:
@@ -230,37 +236,9 @@ def is_signalling(value: Value, etype: ElementType) -> bool:
     return is_nan(value, etype) and not int(value) & quiet_bit(float_bits(etype))
 
 
-def quiet_bit(form: FloatBits) -> int:
-    """The first bit of the fraction, which tells a quiet NaN from a signalling one."""
-    return 1 << (form.significand - 2)
-
-
-def comparison_key(etype: ElementType) -> Callable[[Value], Value | float]:
-    """A function to numbers whose ``<``, ``<=`` and ``==`` are those of the type's values.
-
-    For floats they are those of IEEE 754: -0 equals +0, and a NaN, which becomes Python's, is neither less
-    than anything nor equal to anything.
-    """
-    if isinstance(etype.bits, FloatBits):
-        sign, top = sign_bit(etype.bits), infinity(etype.bits)
-
-        def of_float(value: Value) -> Value | float:
-            magnitude = value & ~sign  # type: ignore[operator]
-            if magnitude > top:
-                return math.nan
-            return -magnitude if value & sign else magnitude  # type: ignore[operator]
-
-        return of_float
-    if isinstance(etype.bits, IntegerBits) and etype.bits.signed:
-        low, high = integer_range(etype)
-        return lambda value: value + 2 * low if value > high else value
-    return lambda value: value
-
-
 def equal(a: Value, b: Value, etype: ElementType) -> bool:
     """``a == b``; for floats that of IEEE 754: -0 equals +0, and a NaN equals nothing."""
-    key = comparison_key(etype)
-    return key(a) == key(b)
+    return comparison_key(a, etype) == comparison_key(b, etype)
 
 
 def identical(a: Value, b: Value) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter, defaultdict
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -171,7 +171,7 @@ def changed_conditions(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Exp
         yield expr, tree.Not(expr), tree.Not(expr)
     for part in parts_of(expr) if not isinstance(expr, tree.Subscript) else ():
         for old, new, whole in changed_conditions(part, names):
-            yield old, new, _with_part(expr, part, whole)
+            yield old, new, tree.with_parts(expr, [whole if of is part else of for of in parts_of(expr)])
 
 
 def _edits(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
@@ -193,18 +193,6 @@ def _edits(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
             yield replace(expr, text="highest" if text == "lowest" else "lowest")
         case tree.Number(text=text, constant=name) if name != "nan":
             yield replace(expr, text=text[1:] if text.startswith("-") else f"-{text}")
-
-
-def _with_part(expr: Expr, old: Expr, new: Expr) -> Expr:
-    """A node with one of its parts replaced."""
-    changes: dict[str, Any] = {}
-    for field in fields(expr):
-        value = getattr(expr, field.name)
-        if value is old:
-            changes[field.name] = new
-        elif isinstance(value, tuple):
-            changes[field.name] = tuple(new if part is old else part for part in value)
-    return replace(expr, **changes)
 
 
 # --- Killed by claims ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.language import tree, values
@@ -135,7 +135,7 @@ class Evaluator:
         self.etype = etype
         self._head = spec.head
         self._operands = self._head.operands
-        self._key = lru_cache(maxsize=KEYS)(values.comparison_key(etype))
+        self._key = lru_cache(maxsize=KEYS)(partial(values.comparison_key, etype=etype))
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)

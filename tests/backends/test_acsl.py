@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -189,7 +190,7 @@ def test_the_order_of_bits_is_that_of_the_numbers(etype):
     def number(a):
         return magnitude(a) <= top
 
-    key = comparison_key(etype)
+    key = partial(comparison_key, etype=etype)
     assert all(number(a) != is_nan(a, etype) for a in range(0x10000))
     patterns = [*special_patterns(etype), *range(0, 0x10000, 2047)]
     for a, b in product(patterns, repeat=2):

@@ -27,6 +27,8 @@ LANGUAGE = [
       "`zero_tie` takes 2 arguments, 3 are given"),
     m("number that integers lack", LOW, "when: not inverted and X <= §9.5\n", "(cases[…].when)",
       "9.5 is not an integer", "int8 holds -128 … 127"),
+    m("constant that real lacks", LOW, "when: not inverted and X <= §inf\n", "(cases[…].when)",
+      "has no `inf`"),
     m("other index", " or every(Y[i] == M)", " or every(Y§[j] == M)", "(constraints[…].holds)",
       "the only index is `i`"),
     m("every in every", " or every(Y[i] == M)", " or every(§every(Y[i] == M))", "(constraints[…].holds)",
