@@ -45,10 +45,10 @@ def lint(
     chosen = format_of(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
     if chosen is LintFormat.JSON:
-        sys.stdout.writelines(json_parts(run.reports, run.errors))
+        sys.stdout.writelines(json_parts(run))
         print()
     elif chosen is LintFormat.SARIF:
-        print(to_sarif(run.reports, run.errors))
+        print(to_sarif(run))
     elif run.reports:
         print("\n\n".join(to_text(report) for report in run.reports))
     for _, error in run.errors:
@@ -103,7 +103,7 @@ def normalise(
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if wants_json(format, json=json):
-        print(normalise_json(run.reports, run.errors), file=stream)
+        print(normalise_json(run), file=stream)
     elif run.reports:
         print("\n\n".join(normalise_text(report) for report in run.reports), file=stream)
     for _, error in run.errors:

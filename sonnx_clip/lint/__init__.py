@@ -15,14 +15,13 @@ if find_spec("onnx") is None:
         todo='install it with: pip install "sonnx-clip[onnx]"',
     )
 
-from sonnx_clip.lint.lint import LintRun, lint_model, lint_models
-from sonnx_clip.lint.report import json_parts, to_json, to_text
+from sonnx_clip.lint.lint import lint_model, lint_models
+from sonnx_clip.lint.report import json_parts, to_text
 from sonnx_clip.lint.sarif import to_sarif
 from sonnx_clip.lint.verdict import Judgement, ModelReport, NodeReport, Problem, Verdict
 
 __all__ = [
     "Judgement",
-    "LintRun",
     "ModelReport",
     "NodeReport",
     "Problem",
@@ -30,7 +29,6 @@ __all__ = [
     "json_parts",
     "lint_model",
     "lint_models",
-    "to_json",
     "to_sarif",
     "to_text",
 ]

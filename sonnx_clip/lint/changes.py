@@ -15,7 +15,7 @@ from sonnx_clip.lint.clip_nodes import ClipNode, scalars
 from sonnx_clip.lint.edit import set_dims
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, NEITHER_LIMITS, inputs_since, type_problem
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.tensors import Argument, from_type, quoted, show_dims, shown, symbols
+from sonnx_clip.lint.tensors import Argument, from_type, numbers, quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,21 +32,12 @@ _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
 
 @dataclass(frozen=True)
 class Step:
-    """One change of one Clip node, or one restriction that stays broken.
+    """One change of one Clip node, or one restriction that stays broken where it is not `done`."""
 
-    Attributes:
-        rule: default_made_explicit, bound_made_scalar or shape_declared for a change; the id of the
-            restriction that stays broken otherwise.
-        what: what was done, or what is left.
-        why: why that changes no result, or why it could not be shown.
-        theorems: the ids of the obligations that this rests on.
-        done: False where the model was left alone.
-    """
-
-    rule: str
-    what: str
-    why: str
-    theorems: tuple[str, ...] = ()
+    rule: str  # default_made_explicit, bound_made_scalar or shape_declared; else the id of the restriction
+    what: str  # what was done, or what is left
+    why: str  # why that changes no result, or why it could not be shown
+    theorems: tuple[str, ...] = ()  # the ids of the obligations that this rests on
     done: bool = True
 
 
@@ -81,141 +72,134 @@ def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Pat
     return tuple(found)
 
 
-def change_node(
-    editor: Editor, place: Place, node: ClipNode, tensors: Sequence[Argument], *, assume_finite: bool
-) -> list[Step]:
-    """Change a node where that changes no result; returns what was done and what was left.
+@dataclass(frozen=True)
+class NodeChange:
+    """The changes of one node, each where it changes no result."""
 
-    Args:
-        editor: the model under change.
-        place: of the node.
-        node: the same as lint found it.
-        tensors: its operands and its result.
-        assume_finite: the user assures that neither the tensor nor the other bound is ever infinite.
-    """
-    bounds = scalars(tensors)
-    missing = [bound.operand for bound in bounds if bound.name is None]
-    x, y = tensors[0], tensors[-1]
-    problem = type_problem(node.proto.op_type, node.version, x.known_type) if x.known_type else None
-    if node.version < inputs_since(profile().head):
-        what = f"is no input of {node.operator}"
-        steps = [_not_set(bound.operand, EXPORT_AGAIN, what=what) for bound in bounds]
-    elif problem is not None:
-        steps = [_not_set(bound, problem) for bound in missing]
-    else:
-        neither = len(missing) == len(bounds)
-        steps = [_set_bound(editor, place, x, one, neither, assume_finite) for one in missing]
-    one_entry = [_make_scalar(editor, place, x, y, bound) for bound in bounds]
-    declared = _declare_inferred(editor, place, tensors)
-    return [*steps, *(step for step in one_entry if step is not None), *declared]
+    editor: Editor
+    place: Place  # of the node in the model under change
+    node: ClipNode  # the same as lint found it
+    tensors: Sequence[Argument]  # its operands and its result
+    assume_finite: bool  # the user assures that neither the tensor nor the other bound is ever infinite
 
+    @property
+    def x(self) -> Argument:
+        """The first operand."""
+        return self.tensors[0]
 
-def _declare_inferred(editor: Editor, place: Place, tensors: Sequence[Argument]) -> Iterator[Step]:
-    """Declare inferred element types and shapes of numbers of what nodes compute.
+    def steps(self) -> list[Step]:
+        """Change the node; what was done and what was left."""
+        node, bounds = self.node, scalars(self.tensors)
+        missing = [bound.operand for bound in bounds if bound.name is None]
+        known = self.x.known_type
+        problem = type_problem(node.proto.op_type, node.version, known) if known else None
+        if node.version < inputs_since(profile()):
+            what = f"is no input of {node.operator}"
+            steps = [_not_set(bound.operand, EXPORT_AGAIN, what=what) for bound in bounds]
+        elif problem is not None:
+            steps = [_not_set(bound, problem) for bound in missing]
+        else:
+            steps = [self._set_bound(one, neither=len(missing) == len(bounds)) for one in missing]
+        one_entry = [self._make_scalar(bound) for bound in bounds]
+        return [*steps, *(step for step in one_entry if step is not None), *self._declare_inferred()]
 
-    The inputs of a graph are what a caller may pass, and that is not changed. A bound that becomes a scalar
-    is left to that change.
-    """
-    for tensor in tensors:
-        name, element_type = tensor.name, tensor.known_type
-        becomes_scalar = tensor.operand.role == "scalar" and tensor.known_dims == (1,)
-        if name is None or becomes_scalar or tensor.contradiction or tensor.not_tensor or tensor.sparse:
-            continue
-        dims = next(
-            (d for d in map(_numbers, (tensor.derived.dims, tensor.inferred.dims)) if d is not None), None
+    def _set_bound(self, bound: OnnxOperand, *, neither: bool) -> Step:
+        """Set a bound to the numeric limit that the text gives it; `neither` bound of the node is set."""
+        limit, x = LIMITS[bound.onnx], self.x
+        etype = profile().element_type(x.known_type)
+        if etype is None:
+            why = f"the element type of {x.id} is not known, so neither is its {limit.number} number"
+            return _not_set(bound, why)
+        limits_nothing = NEITHER_LIMITS if neither else limit.limits_nothing
+        is_float = etype.family == "float"
+        if is_float and not self.assume_finite:
+            refuted = etype.shown_by(limits_nothing, "refuted")
+            why = (
+                f"the text gives numeric_limits, which limits an infinite {x.id}; the function body of "
+                f"Clip-13 does not, and runtimes differ ({refuted}). "
+                "If no infinity reaches the node: --assume finite"
+            )
+            return _not_set(bound, why, refuted)
+        value = TensorProto(data_type=TensorProto.DataType.Value(etype.onnx), raw_data=limit.of(etype))
+        tensor = self.editor.constant(self.place, f"{self.place.node.output[0]}_{bound.onnx}", value)
+        self.editor.set_input(self.place, bound, tensor)
+        what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
+        why = "this bound is no bound, bit for bit"
+        if is_float:
+            why = f"with no infinity {why} (--assume finite)"
+        theorem = etype.shown_by(limits_nothing, "repaired" if is_float else "holds")
+        return Step("default_made_explicit", what, why, (theorem,))
+
+    def _make_scalar(self, bound: Argument) -> Step | None:
+        """Make a bound of shape [1] a scalar: a stored one is copied, a computed one reshaped."""
+        editor, place, x, y = self.editor, self.place, self.x, self.tensors[-1]
+        name, dims = bound.name, bound.known_dims
+        if name is None or not dims:
+            return None
+        title = f"{bound.operand.onnx} {quoted(name)} has the shape {show_dims(dims)}"
+        why = ""
+        if dims != (1,):
+            why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
+        elif bound.sparse is not None:
+            why = "it is sparse (R3): store it as a dense scalar"
+        elif not x.known_dims:
+            why = f"{x.id} may have rank 0; a runtime that broadcasts then gives {y.id} the shape [1] (C1)"
+        if why:
+            return Step(profile().rule("is_scalar", bound.operand), title, why, done=False)
+        stored = editor.stored(place, name)
+        if stored is not None and list(stored.dims) == [1] and stored.data_location != TensorProto.EXTERNAL:
+            copy = TensorProto()
+            copy.CopyFrom(stored)
+            del copy.dims[:]
+            scalar = editor.constant(place, f"{name}_scalar", copy)
+            editor.replaced.add(name)
+            how = f"the node reads the scalar {quoted(scalar)} with the same bits now"
+        else:
+            no_axes = helper.make_tensor("", TensorProto.INT64, [0], [])
+            shape = editor.constant(place, f"{name}_no_axes", no_axes)
+            scalar = editor.fresh(f"{name}_scalar")
+            place.before.append(helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
+            element_type = bound.known_type or x.known_type
+            if element_type and element_type in _ELEMENT_TYPES:
+                editor.declare(place, scalar, element_type, ())
+            how = f"the node reads {quoted(scalar)} now, its Reshape to []"
+        editor.set_input(place, bound.operand, scalar)
+        etype = profile().element_type(x.known_type)
+        theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
+        why = (
+            f"the one entry keeps its bits, and {y.id} has the shape of {x.id} whatever that of the bound is"
         )
-        if tensor.dims is not None and not symbols(tensor.dims):
-            dims = None
-        if element_type not in _ELEMENT_TYPES or not element_type or (tensor.element_types and dims is None):
-            continue
-        if editor.declare(place, name, element_type, dims):
-            etype, is_result = profile().element_type(element_type), tensor.operand.role == "result"
-            theorems = [etype.shown_by(rule, "holds") for rule in ("C1", "C3")] if etype and is_result else []
-            shape = f" {show_dims(dims)}" if dims is not None else ""
-            what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
-            why = "found by onnx's shape inference; it changes no value"
-            yield Step("shape_declared", what, why, tuple(theorems))
+        return Step("bound_made_scalar", f"{title}: {how}", why, theorems)
 
+    def _declare_inferred(self) -> Iterator[Step]:
+        """Declare inferred element types and shapes of numbers of what nodes compute.
 
-def _numbers(dims: tuple[int | str, ...] | None) -> tuple[int, ...] | None:
-    """A shape, if it is numbers throughout."""
-    numbers = tuple(dim for dim in dims or () if isinstance(dim, int))
-    return numbers if dims is not None and len(numbers) == len(dims) else None
-
-
-# --- Bounds that are not set, made explicit -----------------------------------------------------------------
+        The inputs of a graph are what a caller may pass, and that is not changed. A bound that becomes a
+        scalar is left to that change.
+        """
+        for tensor in self.tensors:
+            name, element_type, role = tensor.name, tensor.known_type, tensor.operand.role
+            becomes_scalar = role == "scalar" and tensor.known_dims == (1,)
+            if name is None or becomes_scalar or tensor.contradiction or tensor.not_tensor or tensor.sparse:
+                continue
+            derived = numbers(tensor.derived.dims)
+            dims = numbers(tensor.inferred.dims) if derived is None else derived
+            if numbers(tensor.dims) is not None:
+                dims = None
+            if (
+                not element_type
+                or element_type not in _ELEMENT_TYPES
+                or (tensor.element_types and dims is None)
+            ):
+                continue
+            if self.editor.declare(self.place, name, element_type, dims):
+                etype = profile().element_type(element_type) if role == "result" else None
+                theorems = tuple(etype.shown_by(rule, "holds") for rule in ("C1", "C3")) if etype else ()
+                shape = f" {show_dims(dims)}" if dims is not None else ""
+                what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
+                why = "found by onnx's shape inference; it changes no value"
+                yield Step("shape_declared", what, why, theorems)
 
 
 def _not_set(bound: OnnxOperand, why: str, *theorems: str, what: str = "is not set") -> Step:
     return Step(profile().rule("is_set", bound), f"{bound.onnx} {what}", why, theorems, done=False)
-
-
-def _set_bound(
-    editor: Editor, place: Place, x: Argument, bound: OnnxOperand, neither: bool, assume_finite: bool
-) -> Step:
-    """Set a bound to the numeric limit that the text gives it; `neither` bound of the node is set."""
-    limit = LIMITS[bound.onnx]
-    etype = profile().element_type(x.known_type)
-    if etype is None:
-        why = f"the element type of {x.id} is not known, so neither is its {limit.number} number"
-        return _not_set(bound, why)
-    limits_nothing = NEITHER_LIMITS if neither else limit.limits_nothing
-    is_float = etype.family == "float"
-    if is_float and not assume_finite:
-        refuted = etype.shown_by(limits_nothing, "refuted")
-        why = (
-            f"the text gives numeric_limits, which limits an infinite {x.id}; the function body of Clip-13 "
-            f"does not, and runtimes differ ({refuted}). If no infinity reaches the node: --assume finite"
-        )
-        return _not_set(bound, why, refuted)
-    code = TensorProto.DataType.Value(etype.onnx)
-    value = TensorProto(data_type=code, raw_data=limit.of(etype))
-    tensor = editor.constant(place, f"{place.node.output[0]}_{bound.onnx}", value)
-    editor.set_input(place, bound, tensor)
-    what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
-    why = "this bound is no bound, bit for bit"
-    if is_float:
-        why = f"with no infinity {why} (--assume finite)"
-    theorem = etype.shown_by(limits_nothing, "repaired" if is_float else "holds")
-    return Step("default_made_explicit", what, why, (theorem,))
-
-
-# --- Bounds of shape [1] made scalars: a stored one is copied, a computed one goes through a Reshape --------
-
-
-def _make_scalar(editor: Editor, place: Place, x: Argument, y: Argument, bound: Argument) -> Step | None:
-    name, dims = bound.name, bound.known_dims
-    if name is None or not dims:
-        return None
-    title = f"{bound.operand.onnx} {quoted(name)} has the shape {show_dims(dims)}"
-    why = ""
-    if dims != (1,):
-        why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
-    elif bound.sparse is not None:
-        why = "it is sparse (R3): store it as a dense scalar"
-    elif not x.known_dims:
-        why = f"{x.id} may have rank 0; a runtime that broadcasts then gives {y.id} the shape [1] (C1)"
-    if why:
-        return Step(profile().rule("is_scalar", bound.operand), title, why, done=False)
-    stored = editor.stored(place, name)
-    if stored is not None and list(stored.dims) == [1] and stored.data_location != TensorProto.EXTERNAL:
-        copy = TensorProto()
-        copy.CopyFrom(stored)
-        del copy.dims[:]
-        scalar = editor.constant(place, f"{name}_scalar", copy)
-        editor.replaced.add(name)
-        how = f"the node reads the scalar {quoted(scalar)} with the same bits now"
-    else:
-        no_axes = helper.make_tensor("", TensorProto.INT64, [0], [])
-        shape = editor.constant(place, f"{name}_no_axes", no_axes)
-        scalar = editor.fresh(f"{name}_scalar")
-        place.before.append(helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
-        element_type = bound.known_type or x.known_type
-        if element_type and element_type in _ELEMENT_TYPES:
-            editor.declare(place, scalar, element_type, ())
-        how = f"the node reads {quoted(scalar)} now, its Reshape to []"
-    editor.set_input(place, bound.operand, scalar)
-    etype = profile().element_type(x.known_type)
-    theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
-    why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} whatever that of the bound is"
-    return Step("bound_made_scalar", f"{title}: {how}", why, theorems)

@@ -8,174 +8,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from onnx import FunctionProto, GraphProto, NodeProto
-
-from sonnx_clip.lint.model_file import all_bodies, malformed, subgraphs
+from sonnx_clip.lint.model_file import all_bodies, malformed
 from sonnx_clip.lint.onnx_process import MARK, ask_onnx, function_clips
-from sonnx_clip.lint.operator_versions import attributes, inputs, is_clip, is_default_domain, version_of
-from sonnx_clip.lint.tensors import (
-    NOTHING,
-    Argument,
-    Declaration,
-    Known,
-    from_constant,
-    from_sparse,
-    from_tensor,
-    from_type,
-    quoted,
-    shown,
-)
+from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
+from sonnx_clip.lint.scope import FUNCTION_INFO, Scope, typed
+from sonnx_clip.lint.tensors import Argument, quoted, shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from onnx import ModelProto, OperatorSetIdProto, ValueInfoProto
+    from onnx import ModelProto, NodeProto, OperatorSetIdProto
 
-    from sonnx_clip.lint.profile import OnnxOperand, OperatorHead
-
-
-class Scope:
-    """A graph or a function body, with what it defines and declares.
-
-    Args:
-        body: the graph or function.
-        path: where it is, for people.
-        inferred: the same graph after shape inference.
-        derived: the same, where declarations of computed values were ignored.
-        outer: the scope around a subgraph.
-    """
-
-    def __init__(
-        self,
-        body: GraphProto | FunctionProto,
-        path: str,
-        inferred: GraphProto | None = None,
-        derived: GraphProto | None = None,
-        outer: Scope | None = None,
-    ) -> None:
-        self.body, self.path, self.outer = body, path, outer
-        self.in_function: bool = isinstance(body, FunctionProto) or (outer is not None and outer.in_function)
-        self._twins = (inferred, derived)
-        self._inferred = _of_graph(inferred)
-        self._derived = self._inferred if derived is inferred else _of_graph(derived)
-        self._declared, self.defined = _declarations(body)
-        self._known: dict[str, Known] = {}
-        self.equal: dict[Known, Known] = outer.equal if outer else {}
-
-    def known(self, name: str) -> Known:
-        """What is known of a name, looked up from the inside out up to the scope that defines it.
-
-        Equal answers are one object.
-        """
-        found = self._known.get(name)
-        if found is None:
-            declared = self._declared.get(name, ())
-            inferred, derived = self._inferred.get(name), self._derived.get(name)
-            if name in self.defined or self.outer is None:
-                found = Known(name in self.defined, declared, inferred or NOTHING, derived or NOTHING)
-            else:
-                outer = self.outer.known(name)
-                found = Known(
-                    outer.defined,
-                    declared + outer.declared,
-                    inferred or outer.inferred,
-                    derived or outer.derived,
-                )
-            found = self._known[name] = self.equal.setdefault(found, found)
-        return found
-
-    def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:
-        """The scopes of the subgraphs that a node carries."""
-        count = len(self.body.node)
-        same = [twin if twin is not None and len(twin.node) == count else None for twin in self._twins]
-        twins = [dict(subgraphs(twin.node[index])) if twin is not None else {} for twin in same]
-        for attribute, graph in subgraphs(node):
-            path = f"{self.path} > {node.op_type} node {index}, {shown(attribute)}"
-            yield Scope(graph, path, twins[0].get(attribute), twins[1].get(attribute), self)
-
-
-def _declarations(
-    body: GraphProto | FunctionProto,
-) -> tuple[dict[str, tuple[Declaration, ...]], frozenset[str]]:
-    """What a graph or function declares of each name, and the names that it defines."""
-    if isinstance(body, GraphProto):
-        stored = [(tensor.name, from_tensor(tensor, "initializer")) for tensor in body.initializer]
-        stored += [(s.values.name, from_sparse(s, "sparse initializer")) for s in body.sparse_initializer]
-        found = [*_typed(body.input, "graph input"), *_typed(body.output, "graph output")]
-        found += [*_typed(body.value_info, "value_info"), *stored]
-        given = [value.name for value in body.input]
-    else:
-        stored, given = [], list(body.input)
-        found = list(_typed(body.value_info, "value_info of the function"))
-    defined = {*given, *(name for name, _ in stored)}
-    for node in body.node:
-        defined.update(node.output)
-        if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
-            info = from_constant(node)
-            found += [(node.output[0], info)] if info is not None else []
-    grouped: dict[str, tuple[Declaration, ...]] = {}
-    for name, one in found:
-        grouped[name] = (*grouped.get(name, ()), one)
-    return grouped, frozenset(defined - {""})
-
-
-def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:
-    values = [*graph.input, *graph.value_info, *graph.output] if graph is not None else []
-    return dict(_typed(values, NOTHING.origin))
-
-
-def _typed(values: Iterable[ValueInfoProto], origin: str) -> Iterator[tuple[str, Declaration]]:
-    """The declarations of values; a model has many values of few types, and each type is parsed once."""
-    parsed: dict[bytes, Declaration | None] = {}
-    for value in values:
-        key = value.type.SerializeToString()
-        if key not in parsed:
-            parsed[key] = from_type(value.type, origin)
-        info = parsed[key]
-        if info is not None:
-            yield value.name, info
-
-
-# --- Clip nodes ---------------------------------------------------------------------------------------------
-
-
-class Mark(NamedTuple):
-    """A Clip node as it is in a function: what reports name, and the function's own declarations."""
-
-    graph: str
-    position: int
-    node: NodeProto
-    declared: Mapping[str, Declaration]
+    from sonnx_clip.lint.onnx_process import FunctionClip
+    from sonnx_clip.lint.profile import OnnxOperand, Profile
+    from sonnx_clip.lint.tensors import Known
 
 
 @dataclass(slots=True)
 class ClipNode:
-    """A node of the operator, with the scope that defines its tensors.
+    """A node of the operator, with the scope that defines its tensors."""
 
-    Attributes:
-        proto: the node, in the model whose functions are inlined.
-        scope: the graph or function that holds it.
-        index: its position there.
-        opset: the version of ai.onnx that its graph or function imports.
-        mark: the node in its function; None for a node of the model itself.
-    """
-
-    proto: NodeProto
+    proto: NodeProto  # in the model whose functions are inlined
     scope: Scope
-    index: int
-    opset: int
-    mark: Mark | None = None
+    index: int  # its position there
+    opset: int  # the version of ai.onnx that its graph or function imports
+    mark: FunctionClip | None = None  # the node in its function; None for a node of the model itself
 
     @property
     def version(self) -> int:
         """The version of the operator that the operator set means."""
-        found = version_of(self.proto.op_type, self.opset)
+        found = schema(self.proto.op_type, self.opset)
         assert found is not None  # an operator set that has the node's operator has a version of it
-        return found
+        return int(found.since_version)
 
     @property
     def operator(self) -> str:
@@ -191,7 +59,7 @@ class ClipNode:
     def original(self) -> tuple[NodeProto, int, str]:
         """The node as the model has it, its position, and the path of its graph or function."""
         if self.mark is not None:
-            return self.mark.node, self.mark.position, self.mark.graph
+            return self.mark.node, self.mark.position, self.mark.title
         return self.proto, self.index, self.scope.path
 
     @property
@@ -203,32 +71,25 @@ class ClipNode:
 
     def known(self, name: str) -> Known:
         """What is known of a tensor that the node reads or computes."""
-        found = self.scope.known(name)
+        found = self.scope[name]
         if self.mark is None:
             return found
         # The inliner drops what a function declares of its own inputs and outputs.
         inner = self.mark.node
         pairs = [*zip(self.proto.input, inner.input, strict=False), (self.proto.output[0], inner.output[0])]
-        own = [self.mark.declared[old] for new, old in pairs if new == name and old in self.mark.declared]
-        more = tuple(info for info in own if info not in found.declared)
-        return found._replace(declared=found.declared + more)
+        names = {old for new, old in pairs if new == name}
+        own = (info for old, info in typed(self.mark.function.value_info, FUNCTION_INFO) if old in names)
+        return found._replace(declared=tuple(dict.fromkeys((*found.declared, *own))))
 
 
 @dataclass(frozen=True)
 class FoundNodes:
-    """The Clip nodes of a model, after onnx has inlined its functions and inferred shapes.
+    """The Clip nodes of a model, after onnx has inlined its functions and inferred shapes."""
 
-    Attributes:
-        nodes: in the order of the model; those of functions that are not inlined at the end.
-        notes: which functions are judged by their own declarations.
-        undecided: what could not be analysed.
-        inferred: shapes were inferred.
-    """
-
-    nodes: tuple[ClipNode, ...] = ()
-    notes: tuple[str, ...] = ()
-    undecided: tuple[str, ...] = ()
-    inferred: bool = False
+    nodes: tuple[ClipNode, ...] = ()  # in the order of the model; those of functions not inlined at the end
+    notes: tuple[str, ...] = ()  # which functions are judged by their own declarations
+    undecided: tuple[str, ...] = ()  # what could not be analysed
+    inferred: bool = False  # shapes were inferred
 
 
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
@@ -241,19 +102,11 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     if not any(is_clip(node) for body in all_bodies(model) for node in body.node):
         return FoundNodes()
     answer = ask_onnx(model)
-    in_functions = function_clips(model)
-    marks = {}
-    for number, (function, index, node) in enumerate(in_functions):
-        declared = dict(_typed(function.value_info, "value_info of the function"))
-        marks[str(number)] = Mark(_title(function), index, node, declared)
+    marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
     scope = Scope(answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived)
     nodes = list(_clip_nodes(scope, imports.get(""), path, marks))
     reached = {id(node.mark) for node in nodes}
-    unreached = {
-        _title(one.function): one.function
-        for one, mark in zip(in_functions, marks.values(), strict=True)
-        if id(mark) not in reached
-    }
+    unreached = {mark.title: mark.function for mark in marks.values() if id(mark) not in reached}
     for title, function in unreached.items():
         own = opsets(function.opset_import, path, title)
         nodes += _clip_nodes(Scope(function, title), own.get(""), path, {})
@@ -263,12 +116,9 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     return FoundNodes(tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None)
 
 
-def _title(function: FunctionProto) -> str:
-    overload = f" overload {quoted(function.overload)}" if function.overload else ""
-    return f"function {quoted(f'{function.domain}::{function.name}')}{overload}"
-
-
-def _clip_nodes(scope: Scope, opset: int | None, path: Path, marks: Mapping[str, Mark]) -> Iterator[ClipNode]:
+def _clip_nodes(
+    scope: Scope, opset: int | None, path: Path, marks: Mapping[str, FunctionClip]
+) -> Iterator[ClipNode]:
     """The Clip nodes of a scope and of the subgraphs in it, in order."""
     # Protobuf refuses messages nested deeper than 100, so this recursion ends after some 30 graphs.
     for index, node in enumerate(scope.body.node):
@@ -276,8 +126,8 @@ def _clip_nodes(scope: Scope, opset: int | None, path: Path, marks: Mapping[str,
             if opset is None:
                 raise UserError(
                     f"{scope.path} uses Clip of ai.onnx, but no version of that operator set is imported",
-                    where=shown(str(path)),
-                    todo="add an opset_import for the domain ai.onnx (the empty domain)",
+                    shown(str(path)),
+                    "add an opset_import for the domain ai.onnx (the empty domain)",
                 )
             known = (marks.get(e.value) for e in node.metadata_props if e.key == MARK) if marks else ()
             yield ClipNode(node, scope, index, opset, next(iter(known), None))
@@ -302,36 +152,33 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
             problem = f"version {entry.version} of the operator set {title}; versions count from 1"
         if problem:
             todo = "keep one opset_import per domain, with the version that the nodes are meant for"
-            raise UserError(f"{where} imports {problem}", where=shown(str(path)), todo=todo)
+            raise UserError(f"{where} imports {problem}", shown(str(path)), todo)
     return found
 
 
-# --- The tensors of a node ----------------------------------------------------------------------------------
-
-
-def arguments(node: ClipNode, path: Path, head: OperatorHead) -> tuple[Argument, ...]:
-    """The operands of a node in the order of the head, then its result.
+def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, ...]:
+    """The operands of a node in the order of the profile, then its result.
 
     Raises:
         UserError: the node has too few or too many inputs or outputs for its version of the operator, an
             attribute that this version does not have, or an input that nothing defines.
     """
     names, outputs = list(node.proto.input), list(node.proto.output)
-    taken = inputs(head.operator, node.version)
+    taken = inputs(profile.operator, node.version)
     if not names or not names[0] or len(names) > len(taken):
         accepted = f"1 to {len(taken)} inputs, the first of them set" if taken[1:] else "exactly one input"
         raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
     if len(outputs) != 1 or not outputs[0]:
-        raise malformed(f"{head.operator} gives exactly one output; here: {outputs}", path, node.place)
+        raise malformed(f"{profile.operator} gives exactly one output; here: {outputs}", path, node.place)
     # An attribute for an input that is not set is reported by the restrictions.
     unset = {name for name, given in zip_longest(taken, names) if not given}
-    had = attributes(head.operator, node.version) | unset
+    had = unset.union(getattr(schema(profile.operator, node.opset), "attributes", ()))
     foreign = next((one.name for one in node.proto.attribute if one.name not in had), None)
     if foreign is not None:
         raise malformed(f"{node.operator} has no attribute {quoted(foreign)}", path, node.place)
-    names += [""] * (len(head.operands) - len(names))
-    operands = [_argument(node, path, *pair) for pair in zip(head.operands, names, strict=True)]
-    x, y = operands[0], _argument(node, path, head.result, outputs[0])
+    names += [""] * (len(profile.operands) - len(names))
+    operands = [_argument(node, path, *pair) for pair in zip(profile.operands, names, strict=True)]
+    x, y = operands[0], _argument(node, path, profile.result, outputs[0])
     dims = x.dims if x.derived.dims is None else x.derived.dims
     if y.derived.dims is None and dims is not None and not y.contradiction:
         # The result has the shape of the first operand (C1) even where inference found nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -27,11 +28,6 @@ class Place:
     graphs: tuple[GraphProto, ...]
     index: int
     before: list[NodeProto] = field(default_factory=list)
-
-    @property
-    def graph(self) -> GraphProto:
-        """The graph that holds the node."""
-        return self.graphs[-1]
 
 
 class Editor:
@@ -74,7 +70,7 @@ class Editor:
         as many.
         """
         tensor.name = ""
-        key = (id(place.graph), tensor.SerializeToString())
+        key = (id(place.graphs[-1]), tensor.SerializeToString())
         if key not in self._constants:
             name = self._constants[key] = tensor.name = self.fresh(wanted)
             place.before.append(helper.make_node("Constant", [], [name], name=name, value=tensor))
@@ -82,57 +78,38 @@ class Editor:
 
     def stored(self, place: Place, name: str) -> TensorProto | None:
         """The dense tensor that the model stores under a name, None where a caller may override it."""
-        for graph in reversed(place.graphs):
-            found = self._definitions[id(graph)]
-            if name in found:
-                return found[name]
-        return None
+        definitions = (self._definitions[id(graph)] for graph in reversed(place.graphs))
+        return next((found[name] for found in definitions if name in found), None)
 
     def declare(self, place: Place, name: str, element_type: str, dims: tuple[int, ...] | None) -> bool:
         """Declare a tensor where a node computes it; False for an input, which is the caller's, and for
         nothing new. Denotations of dimensions are kept.
         """
         defining = (graph for graph in reversed(place.graphs) if name in self._definitions[id(graph)])
-        graph = next(defining, place.graph)
-        values = self._values[id(graph)].setdefault(name, [])
+        graph = next(defining, place.graphs[-1])
+        values = self._values[id(graph)][name]
         if any(value.name == name for value in graph.input):
             return False
         if not values:
-            graph.value_info.append(ValueInfoProto(name=name))
-            values.append(graph.value_info[-1])
+            values.append(graph.value_info.add(name=name))
         before = values[0].SerializeToString(deterministic=True)
         for value in values:
-            tensor = value.type.tensor_type
-            tensor.elem_type = TensorProto.DataType.Value(element_type)
+            value.type.tensor_type.elem_type = TensorProto.DataType.Value(element_type)
             if dims is not None:
                 set_dims(value, dims)
         return bool(values[0].SerializeToString(deterministic=True) != before)
 
     def insert(self) -> None:
-        """Insert the collected nodes, at once, since each insertion moves the rest of a graph."""
-        before: dict[int, dict[int, list[NodeProto]]] = {}
-        for place in self.places:
-            if place.before:
-                before.setdefault(id(place.graph), {})[place.index] = place.before
-        for graph in reversed(self._graphs):  # inner graphs first, since the outer ones are copied
-            if id(graph) in before:
-                nodes = [
-                    one
-                    for index, node in enumerate(graph.node)
-                    for one in (*before[id(graph)].get(index, ()), node)
-                ]
-                del graph.node[:]
-                graph.node.extend(nodes)
-        self._remove_unread()
-
-    def _remove_unread(self) -> None:
-        """Remove the initializers that bounds replace and that nothing reads now."""
+        """Insert the collected nodes, and remove the stored tensors that nothing reads now."""
+        for place in reversed(self.places):  # so that the indices before it stay
+            for node in reversed(place.before):
+                place.graphs[-1].node.insert(place.index, node)
         read = {name for graph in self._graphs for node in graph.node for name in node.input}
         read |= {value.name for graph in self._graphs for value in (*graph.input, *graph.output)}
         for graph in self._graphs if self.replaced - read else ():
-            kept = [one for one in graph.initializer if one.name in read or one.name not in self.replaced]
-            del graph.initializer[:]
-            graph.initializer.extend(kept)
+            for index in reversed(range(len(graph.initializer))):
+                if graph.initializer[index].name in self.replaced - read:
+                    del graph.initializer[index]
 
 
 def set_dims(value: ValueInfoProto, dims: tuple[int, ...]) -> None:
@@ -152,10 +129,10 @@ def _definitions(graph: GraphProto) -> dict[str, TensorProto | None]:
     return found
 
 
-def _values(graph: GraphProto) -> dict[str, list[ValueInfoProto]]:
-    found: dict[str, list[ValueInfoProto]] = {}
+def _values(graph: GraphProto) -> defaultdict[str, list[ValueInfoProto]]:
+    found = defaultdict(list)
     for value in (*graph.output, *graph.value_info):
-        found.setdefault(value.name, []).append(value)
+        found[value.name].append(value)
     return found
 
 
@@ -169,8 +146,8 @@ def _places(graphs: tuple[GraphProto, ...]) -> Iterator[Place]:
 
 
 def _names(graph: GraphProto) -> Iterator[str]:
-    yield from (value.name for value in (*graph.input, *graph.output, *graph.value_info))
-    yield from (tensor.name for tensor in graph.initializer)
+    for one in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+        yield one.name
     yield from (stored.values.name for stored in graph.sparse_initializer)
     for node in graph.node:
         yield from (node.name, *node.input, *node.output)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
@@ -21,45 +22,31 @@ from sonnx_clip.lint.operator_versions import (
     types_of,
 )
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.restrictions import Rules, judge
+from sonnx_clip.lint.restrictions import judge
 from sonnx_clip.lint.tensors import from_type, quoted, show_dims, show_number, symbols
-from sonnx_clip.lint.verdict import NORMALISE, Cause, Findings, ModelReport, NodeReport, Verdict
-from sonnx_clip.root.errors import UserError
+from sonnx_clip.lint.verdict import (
+    NORMALISE,
+    Cause,
+    Findings,
+    Judgement,
+    ModelReport,
+    NodeReport,
+    Run,
+    run_each,
+)
 from sonnx_clip.root.isolated import without_collection
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
     from pathlib import Path
 
     from sonnx_clip.lint.tensors import Argument, Dims
 
 
-@dataclass(frozen=True)
-class LintRun:
-    """Several models: the reports of those that could be read, the errors of the others."""
-
-    reports: tuple[ModelReport, ...]
-    errors: tuple[tuple[Path, UserError], ...]
-
-    @property
-    def exit_status(self) -> int:
-        """2 where a model could not be read, 1 where something is violated or unknown, else 0."""
-        if self.errors:
-            return 2
-        return 0 if all(report.verdict in (None, Verdict.MEETS) for report in self.reports) else 1
-
-
-def lint_models(paths: Sequence[Path], *, accept_inferred: bool = False) -> LintRun:
+def lint_models(paths: Sequence[Path], *, accept_inferred: bool = False) -> Run[ModelReport]:
     """Judge several models; one that cannot be read does not hide the others."""
-    reports: list[ModelReport] = []
-    errors: list[tuple[Path, UserError]] = []
-    for path in paths:
-        try:
-            reports.append(lint_model(path, accept_inferred=accept_inferred))
-        except UserError as error:
-            errors.append((path, error))
-    return LintRun(tuple(reports), tuple(errors))
+    return run_each(paths, partial(lint_model, accept_inferred=accept_inferred))
 
 
 def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
@@ -80,19 +67,13 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
 def report_of(
     model: ModelProto, found: FoundNodes, path: Path, *, accept_inferred: bool = False
 ) -> ModelReport:
-    """The judgement of the Clip nodes of a model.
-
-    Raises:
-        UserError: a Clip node is malformed.
-    """
-    rules = Rules(accept_inferred, profile())
-    memo: dict[Hashable, tuple[str, Findings]] = {}
+    """The judgement of the Clip nodes of a model; UserError where one is malformed."""
     report = ModelReport(
         path=path,
         ir_version=model.ir_version,
         opsets=tuple(opsets(model.opset_import, path, "the model").items()),
         accept_inferred=accept_inferred,
-        nodes=tuple(_node_report(node, path, rules, memo) for node in found.nodes),
+        nodes=tuple(_node_reports(found.nodes, path, accept_inferred=accept_inferred)),
         notes=(*_notes(model, found.nodes), *found.notes),
         undecided=found.undecided,
     )
@@ -101,32 +82,30 @@ def report_of(
     return replace(report, causes=_causes(model, len(report.open)))
 
 
-def _node_report(
-    node: ClipNode, path: Path, rules: Rules, memo: dict[Hashable, tuple[str, Findings]]
-) -> NodeReport:
-    """The report of one node; nodes of which the same is known are judged once."""
-    read, made = tuple(node.proto.input), tuple(node.proto.output)
-    known = [id(node.scope.known(name)) if name else 0 for name in read + made]
-    attributes = [one.SerializeToString() for one in node.proto.attribute]
-    key = (node.opset, id(node.mark), len(read), *known, *attributes)
-    judged = memo.get(key)
-    if judged is None:
-        judged = memo[key] = (
-            node.operator,
-            _findings(arguments(node, path, rules.profile.head), node, rules),
-        )
-    operator, findings = judged
-    unset = (None,) * (len(findings.arguments) - len(read) - len(made))
-    names = (*(name or None for name in read), *unset, *made)
-    original, position, graph = node.original
-    return NodeReport(original.name or None, graph, position, original.output[0], operator, names, findings)
+def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: bool) -> Iterator[NodeReport]:
+    """The report of each node; nodes of which the same is known are judged once."""
+    memo: dict[Hashable, tuple[str, Findings, tuple[None, ...]]] = {}
+    for node in nodes:
+        proto, position, graph = node.original
+        read, made = tuple(node.proto.input), tuple(node.proto.output)
+        known = map(id, map(node.scope.__getitem__, read + made))
+        attributes = [one.SerializeToString() for one in node.proto.attribute]
+        key = (node.opset, id(node.mark), len(read), *known, *attributes)
+        if key not in memo:
+            tensors = arguments(node, path, profile())
+            judgements = judge(node, tensors, profile(), accept_inferred=accept_inferred)
+            unset = (None,) * (len(tensors) - len(read) - len(made))
+            memo[key] = node.operator, _findings(tensors, judgements), unset
+        operator, findings, unset = memo[key]
+        given = (*read, *unset, *made)
+        names = given if "" not in read else tuple(name or None for name in given)
+        yield NodeReport(proto.name or None, graph, position, proto.output[0], operator, names, findings)
 
 
-def _findings(tensors: Sequence[Argument], node: ClipNode, rules: Rules) -> Findings:
+def _findings(tensors: Sequence[Argument], judgements: tuple[Judgement, ...]) -> Findings:
     values = [(bound.id, bound.value) for bound in scalars(tensors)]
     bounds = tuple((id_, show_number(value)) for id_, value in values if value is not None)
-    ids = tuple(tensor.id for tensor in tensors)
-    return Findings(judge(node, tensors, rules), ids, bounds, _bounds_note(scalars(tensors)))
+    return Findings(judgements, tuple(one.id for one in tensors), bounds, _bounds_note(scalars(tensors)))
 
 
 def _bounds_note(bounds: Sequence[Argument]) -> str | None:
@@ -145,40 +124,31 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
 # --- Notes on the whole model -------------------------------------------------------------------------------
 
 
-def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:
+def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     """What was not judged, or was judged with less than full knowledge."""
-    others = Counter(
-        node.domain
-        for body in all_bodies(model)
-        for node in body.node
-        if node.op_type == "Clip" and not is_default_domain(node.domain)
-    )
-    notes = [
-        f"{counted(count, 'node')} named Clip of the domain {quoted(domain)} "
-        f"{'is' if count == 1 else 'are'} another operator and {'was' if count == 1 else 'were'} not judged"
-        for domain, count in others.items()
-    ]
-    newest, head = defs.onnx_opset_version(), profile().head
+    clips = (node for body in all_bodies(model) for node in body.node if node.op_type == "Clip")
+    for domain, count in Counter(node.domain for node in clips).items():
+        if not is_default_domain(domain):
+            is_, was = ("is", "was") if count == 1 else ("are", "were")
+            title = f"{counted(count, 'node')} named Clip of the domain {quoted(domain)}"
+            yield f"{title} {is_} another operator and {was} not judged"
+    newest = defs.onnx_opset_version()
     by_opset = {node.opset: node for node in nodes}
-    notes += [
-        f"opset {opset} is newer than the installed onnx knows; Clip is judged as of opset {newest}"
-        for opset in sorted(by_opset)
-        if opset > newest
-    ]
+    for opset in sorted(by_opset):
+        if opset > newest:
+            yield f"opset {opset} is newer than the installed onnx knows; Clip is judged as of opset {newest}"
     if nodes and any(is_default_domain(f.domain) and f.name == "Clip" for f in model.functions):
-        notes.append(
+        yield (
             "a local function is also named Clip of ai.onnx; ONNX leaves it to the runtime which of the two "
             "a node means, and the nodes were judged as the operator"
         )
     if len(model.training_info) > 0:
-        notes.append("the graphs of training_info are not run for inference and were not judged")
-    notes += [
-        f"the profile is based on Clip-{BASED_ON}; Clip-{version} takes "
-        f"{', '.join(sorted(types_of(head.operator, version)))} alone and {OTHERWISE}: {EXPORT_AGAIN}"
-        for version in sorted({node.version for node in by_opset.values()})
-        if inputs_since(head) <= version < BASED_ON
-    ]
-    return tuple(notes)
+        yield "the graphs of training_info are not run for inference and were not judged"
+    for version in sorted({node.version for node in by_opset.values()}):
+        if inputs_since(profile()) <= version < BASED_ON:
+            types = ", ".join(sorted(types_of(profile().operator, version)))
+            takes = f"Clip-{version} takes {types} alone and {OTHERWISE}"
+            yield f"the profile is based on Clip-{BASED_ON}; {takes}: {EXPORT_AGAIN}"
 
 
 def _causes(model: ModelProto, count: int) -> tuple[Cause, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import stat
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
@@ -13,6 +12,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, TensorPr
 
 from sonnx_clip.lint.tensors import quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,11 +27,8 @@ _SIMPLE = frozenset(
     for name in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS", "TYPE_PROTO", "TYPE_PROTOS")
 )
 """Types of attributes that hold neither a graph nor a tensor."""
-_NODE_TEXTS = (
-    attrgetter("input"),
-    attrgetter("output"),
-    attrgetter("name", "op_type", "domain", "overload"),
-)
+_NODE_TEXTS = (attrgetter("output"), attrgetter("name", "op_type", "domain", "overload"))
+"""An input is checked where it is defined."""
 _AGAIN = "give a complete binary .onnx file; export or copy the model again"
 
 
@@ -43,23 +40,19 @@ def read_model(path: Path) -> bytes:
     """
     where = shown(str(path))
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise UserError(f"this is {kind}", where=where, todo="give the path of an .onnx file")
-        if status.st_size > MAX_BYTES:
-            raise UserError(
-                f"the file has {status.st_size} bytes, over the limit of 2 GiB of a protobuf message",
-                where=where,
-                todo="save the weights as external data (onnx.save with save_as_external_data=True)",
-            )
-        with path.open("rb") as file:
-            data = file.read(status.st_size)
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            what = f"the file has {size} bytes, over the limit of 2 GiB of a protobuf message"
+            todo = "save the weights as external data (onnx.save with save_as_external_data=True)"
+            raise UserError(what, where, todo)
+        data = read_regular_bytes(path)
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise UserError(f"cannot read the model: {reason}", where=where, todo="check the path") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UserError(
+            f"cannot read the model: {reason}", where, "give the path of an .onnx file"
+        ) from error
     if not data:
-        raise UserError("the file is empty", where=where, todo="export or copy the model again")
+        raise UserError("the file is empty", where, "export or copy the model again")
     return data
 
 
@@ -76,7 +69,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         model.ParseFromString(data)
     except (DecodeError, UnicodeDecodeError) as error:
         what = "not an ONNX model: the protobuf is broken, truncated or nested too deeply"
-        raise UserError(what, where=where, todo=_AGAIN) from error
+        raise UserError(what, where, _AGAIN) from error
     # Protobuf parses many foreign files as a message without fields, so the required ones are looked for.
     present = {
         "ir_version": model.ir_version > 0,
@@ -86,12 +79,13 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     missing = [name for name, there in present.items() if not there]
     if missing:
         what = f"not an ONNX model, or not all of one: no {', no '.join(missing)}"
-        raise UserError(what, where=where, todo=_AGAIN)
-    # Protobuf hands over names that are not valid UTF-8 as bytes.
+        raise UserError(what, where, _AGAIN)
     tensors = list(all_tensors(model))
-    if {*map(type, _names(model, tensors))} - {str}:
+    try:
+        "".join(_names(model, tensors))  # protobuf hands over names that are not valid UTF-8 as bytes
+    except TypeError:
         bad = next(text for text in _names(model, tensors) if not isinstance(text, str))
-        raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where=where, todo=_AGAIN)
+        raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where, _AGAIN) from None
     for tensor in tensors:
         external = tensor.data_location == TensorProto.EXTERNAL or len(tensor.external_data) > 0
         problem = _external_problem(tensor, path) if external else _data_problem(tensor)
@@ -103,18 +97,18 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
 def malformed(what: str, path: Path, place: str) -> UserError:
     """The refusal of a model to which ONNX gives no meaning."""
     where = f"{shown(str(path))}, {place}"
-    return UserError(what, where=where, todo="correct the model; onnx.checker.check_model says more")
+    return UserError(what, where, "correct the model; onnx.checker.check_model says more")
 
 
-def _names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[object]:
-    yield from (entry.domain for entry in model.opset_import)
-    yield from (tensor.name for tensor in tensors)
+def _names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
+    yield from map(attrgetter("domain"), model.opset_import)
+    yield from map(attrgetter("name"), tensors)
     for function in model.functions:
         yield from (function.domain, function.overload, *function.input, *function.output)
     for body in all_bodies(model):
         yield body.name
         values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
-        yield from (value.name for value in chain(values, body.value_info))
+        yield from map(attrgetter("name"), chain(values, body.value_info))
         for texts in _NODE_TEXTS:
             yield from chain.from_iterable(map(texts, body.node))
         yield from (t for node in body.node for one in node.attribute for t in (one.name, one.ref_attr_name))
@@ -149,43 +143,36 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     location = entries.get("location", "")
     if not location:
         return "its data is external, but no location is given"
+    title = f"its external data {quoted(location)}"
     reason = _outside(location, path.parent)
-    if reason is None:
-        return _range_problem(entries, path.parent / location, f"its external data {quoted(location)}")
-    return f"its external data {quoted(location)} {reason}; it has to lie in the model's folder"
+    if reason is not None:
+        return f"{title} {reason}: it has to lie in the model's folder"
+    end = 0
+    for name in ("offset", "length"):
+        text = entries.get(name, "0")
+        if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+            return f"{title}: the {name} is {quoted(text)}, which is no number of bytes"
+        end += int(text)
+    try:
+        size = (path.parent / location).stat().st_size
+    except (OSError, ValueError):
+        return None  # lint needs no weights; what needs them reports that they are missing
+    return f"{title}: it ends at byte {end}, and the file has {size}" if end > size else None
 
 
 def _outside(location: str, folder: Path) -> str | None:
-    windows = PureWindowsPath(location)
-    if PurePosixPath(location).is_absolute() or windows.drive or windows.root:
-        return "is an absolute path"
-    # Windows reads both separators, so a location is judged as both systems would read it.
-    if ".." in windows.parts:
-        return "climbs with '..'"
+    windows = PureWindowsPath(location)  # which reads both separators, and so as both systems would
+    if windows.drive or windows.root or ".." in windows.parts:
+        return "is no path below it"
     try:
         base = folder.resolve()
         inside = (base / location).resolve().is_relative_to(base)
         (base / location).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
     except (FileNotFoundError, NotADirectoryError):
-        pass  # lint needs no weights; what needs them reports that they are missing
+        pass
     except (OSError, ValueError, RuntimeError) as error:
         return f"is no usable path ({shown(str(error))})"
     return None if inside else "leads out of the model's folder through a link"
-
-
-def _range_problem(entries: dict[str, str], file: Path, title: str) -> str | None:
-    numbers = {}
-    for name in ("offset", "length"):
-        text = entries.get(name, "0")
-        if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
-            return f"{title}: the {name} is {quoted(text)}, which is no number of bytes"
-        numbers[name] = int(text)
-    try:
-        size = file.stat().st_size
-    except (OSError, ValueError):
-        return None
-    end = sum(numbers.values())
-    return f"{title}: it ends at byte {end}, and the file has {size}" if end > size else None
 
 
 # --- Everything that a model stores -------------------------------------------------------------------------
@@ -229,7 +216,7 @@ def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorPro
     training = (graph for info in model.training_info for graph in (info.initialization, info.algorithm))
     for body in chain(all_bodies(model), *map(all_graphs, training)):
         parts = []
-        attributes = chain.from_iterable(node.attribute for node in body.node)
+        attributes = chain.from_iterable(map(attrgetter("attribute"), body.node))
         if isinstance(body, FunctionProto):
             attributes = chain(body.attribute_proto, attributes)
         else:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.lint.changes import Step, change_node, set_shapes
+from sonnx_clip.lint.changes import NodeChange, Step, set_shapes
 from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, find_nodes
 from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.lint import report_of
 from sonnx_clip.lint.model_file import external_files, parse_model, read_model
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, SelfCheckOutcome, self_check
+from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, self_check
 from sonnx_clip.lint.tensors import quoted, shown
-from sonnx_clip.lint.verdict import ModelReport, NodeReport, Verdict
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.isolated import without_collection
 
@@ -23,24 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.lint.verdict import ModelReport, NodeReport
+
 
 @dataclass(frozen=True)
 class NormaliseOptions:
-    """Options beside the model.
+    """Options beside the model."""
 
-    Attributes:
-        assume_finite: no infinity reaches a Clip node with a bound that is not set.
-        shapes: the sizes of inputs that the model leaves open.
-        self_check: run the model before and after.
-    """
-
-    assume_finite: bool = False
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    self_check: bool = True
+    assume_finite: bool = False  # no infinity reaches a Clip node with a bound that is not set
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of inputs that the model leaves open
+    self_check: bool = True  # run the model before and after
 
 
-@dataclass(frozen=True)
-class NodeSteps:
+class NodeSteps(NamedTuple):
     """One Clip node, named as in the model that was read, and what happened to it."""
 
     operator: str
@@ -52,31 +46,20 @@ class NodeSteps:
 
 @dataclass(frozen=True)
 class NormaliseReport:
-    """One model before and after.
-
-    Attributes:
-        source: the model that was read.
-        target: where the result goes, None where it goes nowhere or to standard output.
-        changed: False where the result is the same file, byte for byte.
-        nodes: one entry per Clip node, in the order of the model.
-        after: the report of lint on the result.
-        notes: what concerns the whole model.
-        self_check: whether a runtime gives equal results before and after.
-    """
+    """One model before and after."""
 
     source: Path
-    target: Path | None
-    changed: bool
-    nodes: tuple[NodeSteps, ...]
-    after: ModelReport
+    target: Path | None  # where the result goes, None where it goes nowhere or to standard output
+    changed: bool  # False where the result is the same file, byte for byte
+    nodes: tuple[NodeSteps, ...]  # in the order of the model
+    after: ModelReport  # of lint on the result
     notes: tuple[str, ...] = ()
     self_check: SelfCheck = UNCHANGED
 
     @property
     def exit_status(self) -> int:
         """0 where the result is in the profile, 1 where something is left or the self-check was not run."""
-        clean = self.after.verdict in (None, Verdict.MEETS)
-        return 0 if clean and self.self_check.decided else 1
+        return self.after.exit_status if self.self_check.decided else 1
 
 
 @dataclass(frozen=True)
@@ -112,18 +95,12 @@ def _normalise(path: Path, target: Path | None, options: NormaliseOptions) -> No
     before.CopyFrom(model)
     found = find_nodes(model, path)
     _check(model, found, path, "", "correct the model first")
-    editor = Editor(model)
+    editor, finite = Editor(model), options.assume_finite
     places = iter(editor.places)
     steps = [
         []
         if node.in_function
-        else change_node(
-            editor,
-            next(places),
-            node,
-            arguments(node, path, profile().head),
-            assume_finite=options.assume_finite,
-        )
+        else NodeChange(editor, next(places), node, arguments(node, path, profile()), finite).steps()
         for node in found.nodes
     ]
     editor.insert()
@@ -133,17 +110,14 @@ def _normalise(path: Path, target: Path | None, options: NormaliseOptions) -> No
         todo = "nothing was written; please report this model"
         again = find_nodes(model, path)
         _check(model, again, path, "the result: ", todo)
-        finite = options.assume_finite
         checked = self_check(before, model, path.parent, finite=finite) if options.self_check else OFF
-        if checked.outcome is SelfCheckOutcome.DIFFERENT:
+        if checked.outcome == "different":
             raise UserError(f"the self-check refuses the result: {checked.what}", shown(str(path)), todo)
     after = report_of(model, again, target or path)
     nodes = []
     for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
         proto, position, graph = node.original
-        done = [step for step in mine if step.done]
-        place = f"node {position} of {graph}"
-        all_steps = (*done, *_left(judged, mine))
+        place, all_steps = f"node {position} of {graph}", (*_done(mine), *_left(judged, mine))
         nodes.append(NodeSteps(node.operator, proto.name or None, place, proto.output[0], all_steps))
     report = NormaliseReport(path, target, changed, tuple(nodes), after, notes, checked)
     return Normalised(model, model.SerializeToString() if changed else data, report)
@@ -164,7 +138,11 @@ def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: s
         if node.opset > newest
     ]
     if problems:
-        raise UserError(f"{title}{problems[0]}", where=shown(str(path)), todo=todo)
+        raise UserError(f"{title}{problems[0]}", shown(str(path)), todo)
+
+
+def _done(steps: Sequence[Step]) -> Iterator[Step]:
+    return (step for step in steps if step.done)
 
 
 def _left(judged: NodeReport, steps: Sequence[Step]) -> Iterator[Step]:

@@ -7,18 +7,18 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.lint.report import NO_CLIP, cause_lines, node_title, root_causes
+from sonnx_clip.lint.report import NO_CLIP, cause_lines, error_objects, node_title, root_causes
+from sonnx_clip.lint.self_check import NOT_KNOWN
 from sonnx_clip.lint.tensors import shown
 from sonnx_clip.lint.verdict import MORE, Verdict, grouped, some
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from sonnx_clip.lint.changes import Step
     from sonnx_clip.lint.normalise import NodeSteps, NormaliseReport
-    from sonnx_clip.root.errors import UserError
+    from sonnx_clip.lint.verdict import Run
 
 FORMAT = "sonnx-clip-normalise-4"
 
@@ -37,7 +37,12 @@ def normalise_text(report: NormaliseReport) -> str:
         for column in zip(*(node.steps for node in group), strict=True):
             lines += _step_lines(column)
     lines += [f"  note: {note}" for note in report.after.notes]
-    lines += [f"  {line}" for line in report.self_check.lines()]
+    checked = report.self_check
+    if checked.outcome == "equal":
+        lines.append(f"  self-check: equal bits by {checked.what}")
+    elif checked.not_known:
+        reason = f": {checked.what}" if checked.what else " (--no-self-check)"
+        lines.append(f"  self-check: {checked.outcome}{reason}; not known: {NOT_KNOWN}")
     return "\n".join(lines)
 
 
@@ -67,14 +72,10 @@ def _step_lines(steps: Sequence[Step]) -> list[str]:
     return lines
 
 
-def normalise_json(reports: Sequence[NormaliseReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
+def normalise_json(run: Run[NormaliseReport]) -> str:
     """Several models as one JSON document; models that could not be normalised are under ``errors``."""
-    document = {
-        "format": FORMAT,
-        "models": [_model_object(report) for report in reports],
-        "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
-    }
-    return json.dumps(document, indent=2)
+    models = [_model_object(report) for report in run.reports]
+    return json.dumps({"format": FORMAT, "models": models, "errors": error_objects(run)}, indent=2)
 
 
 def _model_object(report: NormaliseReport) -> dict[str, Any]:
@@ -82,11 +83,11 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         "source": str(report.source),
         "target": None if report.target is None else str(report.target),
         "changed": report.changed,
-        "verdict_after": str(report.after.verdict or NO_CLIP),
-        "steps_done": dict(Counter(step.rule for node in report.nodes for step in node.steps if step.done)),
-        "nodes": [asdict(node) for node in report.nodes],
+        "verdict_after": report.after.verdict or NO_CLIP,
+        "steps_done": Counter(step.rule for node in report.nodes for step in node.steps if step.done),
+        "nodes": [{**n._asdict(), "steps": [asdict(step) for step in n.steps]} for n in report.nodes],
         "root_causes": root_causes(report.after),
-        "undecided": list(report.after.undecided),
+        "undecided": report.after.undecided,
         "notes": [*report.notes, *report.after.notes],
         "self_check": {**asdict(report.self_check), "not_known": report.self_check.not_known},
     }

@@ -10,7 +10,7 @@ from onnx import ModelProto, TensorProto, checker, defs, inliner, shape_inferenc
 
 from sonnx_clip.lint.model_file import all_graphs, all_tensors, inner_graphs, subgraphs
 from sonnx_clip.lint.operator_versions import is_clip, is_default_domain
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
@@ -30,35 +30,27 @@ _KIND = attrgetter("op_type", "domain", "overload")
 
 @dataclass(frozen=True)
 class OnnxAnswer:
-    """What onnx finds in a model.
+    """What onnx finds in a model."""
 
-    Attributes:
-        inlined: its graph without calls of functions; as it was where that failed.
-        inferred: the same after shape inference.
-        derived: the same, where declarations of values that nodes compute were ignored.
-        refusal: what the checker has against the model, None where nothing.
-        failure: why nothing was inferred, None where it was.
-    """
-
-    inlined: GraphProto
-    inferred: GraphProto | None = None
-    derived: GraphProto | None = None
-    refusal: str | None = None
-    failure: str | None = None
+    inlined: GraphProto  # without calls of functions; as it was where that failed
+    inferred: GraphProto | None = None  # the same after shape inference
+    derived: GraphProto | None = None  # the same, where declarations of computed values were ignored
+    refusal: str | None = None  # by the checker
+    failure: str | None = None  # why nothing was inferred
 
 
 class FunctionClip(NamedTuple):
-    """A Clip node of a function.
-
-    Attributes:
-        function: the function.
-        position: there, of the node, or of the one that carries it in a subgraph.
-        node: the node.
-    """
+    """A Clip node of a function, at the position of the node or of the one that carries it in a subgraph."""
 
     function: FunctionProto
     position: int
     node: NodeProto
+
+    @property
+    def title(self) -> str:
+        """The function, for people."""
+        name, overload = f"{self.function.domain}::{self.function.name}", self.function.overload
+        return f"function {quoted(name)}" + (f" overload {quoted(overload)}" if overload else "")
 
 
 def function_clips(model: ModelProto) -> list[FunctionClip]:
@@ -119,6 +111,8 @@ def _answer(model: ModelProto) -> bytes:
     found = _types(value for value in values if value.name in declared)
     if len(graphs) > 1 or any(found.get(name) != kind for name, kind in declared.items()):
         inferred = shape_inference.infer_shapes(declaring).SerializeToString()
+    if len(graphs) == 1:
+        derived.graph.ClearField("node")  # only those with graphs in them are asked for
     parts = [(refusal or "").encode(), inlined, inferred, derived.SerializeToString()]
     return bytes(TensorProto(string_data=parts).SerializeToString())
 

@@ -6,16 +6,16 @@ Clip has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import AttributeProto, defs
+from onnx import defs
 
 if TYPE_CHECKING:
     from onnx import NodeProto
+    from onnx.defs import OpSchema
 
-    from sonnx_clip.lint.profile import OperatorHead, ProfileType
+    from sonnx_clip.lint.profile import Profile, ProfileType
 
 BASED_ON = 13
 """The version on whose text the profile is based."""
@@ -25,19 +25,12 @@ OTHERWISE = f"does not say what min above max gives, which Clip-{BASED_ON} does 
 """What the text of an older version says otherwise, where it has inputs."""
 
 
-@dataclass(frozen=True)
-class Limit:
-    """What Clip takes for a bound that is not set.
+class Limit(NamedTuple):
+    """What Clip takes for a bound that is not set."""
 
-    Attributes:
-        number: which number of the element type it is: lowest or highest.
-        words: how the text writes it.
-        limits_nothing: the property that says so, where the other bound is set.
-    """
-
-    number: str
-    words: str
-    limits_nothing: str
+    number: str  # which number of the element type: lowest or highest
+    words: str  # how the text writes it
+    limits_nothing: str  # the property that says so, where the other bound is set
 
     def of(self, etype: ProfileType) -> bytes:
         """That number of an element type, as it is stored."""
@@ -64,14 +57,14 @@ def is_clip(node: NodeProto) -> bool:
 
 
 @cache
-def version_of(operator: str, opset: int) -> int | None:
+def schema(operator: str, opset: int) -> OpSchema | None:
     """The version of an operator that an operator set means, None where it has none.
 
     An operator set that is newer than the installed onnx knows is taken for the newest that it knows.
     """
     known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
     try:
-        return int(defs.get_schema(operator, known, "").since_version)
+        return defs.get_schema(operator, known, "")
     except defs.SchemaError:
         return None
 
@@ -79,8 +72,8 @@ def version_of(operator: str, opset: int) -> int | None:
 @cache
 def versions(operator: str) -> tuple[int, ...]:
     """All versions of an operator, the oldest first."""
-    found = (version_of(operator, opset) for opset in range(1, defs.onnx_opset_version() + 1))
-    return tuple(dict.fromkeys(version for version in found if version is not None))
+    found = (schema(operator, opset) for opset in range(1, defs.onnx_opset_version() + 1))
+    return tuple(dict.fromkeys(one.since_version for one in found if one is not None))
 
 
 @cache
@@ -89,34 +82,16 @@ def inputs(operator: str, version: int) -> tuple[str, ...]:
     return tuple(one.name for one in defs.get_schema(operator, version, "").inputs)
 
 
-@cache
-def inputs_since(head: OperatorHead) -> int:
+def inputs_since(profile: Profile) -> int:
     """The first version that takes every operand as an input; those before have attributes."""
-    wanted = {operand.onnx for operand in head.operands}
-    return next(version for version in versions(head.operator) if wanted <= {*inputs(head.operator, version)})
+    wanted, operator = {operand.onnx for operand in profile.operands}, profile.operator
+    return next(version for version in versions(operator) if wanted <= {*inputs(operator, version)})
 
 
-@cache
-def attributes(operator: str, version: int) -> frozenset[str]:
-    """The names of the attributes of a version."""
-    return frozenset(defs.get_schema(operator, version, "").attributes)
-
-
-@cache
-def default_of(operator: str, version: int, attribute: str) -> AttributeProto | None:
-    """The default of an attribute of a version, None where it has none, or no such attribute."""
-    found = defs.get_schema(operator, version, "").attributes.get(attribute)
-    return found.default_value if found and found.default_value.name else None
-
-
-@cache
 def types_of(operator: str, version: int) -> frozenset[str]:
     """The ONNX names of the element types that a version takes as its first input."""
-    names = (
-        text.removeprefix("tensor(").removesuffix(")")
-        for text in defs.get_schema(operator, version, "").inputs[0].types
-    )
-    return frozenset(name.upper() for name in names)
+    types = defs.get_schema(operator, version, "").inputs[0].types
+    return frozenset(text.removeprefix("tensor(").removesuffix(")").upper() for text in types)
 
 
 def type_problem(operator: str, version: int, element_type: str) -> str | None:

@@ -19,34 +19,12 @@ _FILE = "generated/profile.json"
 
 @dataclass(frozen=True)
 class OnnxOperand:
-    """A tensor that the operator takes or gives.
+    """A tensor that the operator takes or gives."""
 
-    Attributes:
-        id: its name in the specification, such as X.
-        onnx: its name in ONNX: that of an input, or in older versions of an attribute.
-        role: `tensor` or `scalar` of what the operator takes, `result` of what it gives.
-        position: among the inputs of a node, or among its outputs.
-    """
-
-    id: str
-    onnx: str
-    role: str
-    position: int
-
-
-@dataclass(frozen=True)
-class OperatorHead:
-    """What the operator is called, takes and gives.
-
-    Attributes:
-        operator: its name in ONNX.
-        operands: what it takes, in the order of the inputs; the first is a tensor.
-        result: what it gives.
-    """
-
-    operator: str
-    operands: tuple[OnnxOperand, ...]
-    result: OnnxOperand
+    id: str  # in the specification, such as X
+    onnx: str  # the name in ONNX: of an input, or in older versions of an attribute
+    role: str  # `tensor` or `scalar` of what the operator takes, `result` of what it gives
+    position: int  # among the inputs of a node, or among its outputs
 
 
 @dataclass(frozen=True)
@@ -59,33 +37,18 @@ class LintRule:
 
 
 @dataclass(frozen=True)
-class ProfileInterpretation:
-    """What the words of a restriction are taken to mean where the page does not say; what else they could."""
-
-    ours: str
-    alternative: str
-
-
-@dataclass(frozen=True)
 class ProfileType:
-    """An element type of the profile.
+    """An element type of the profile, with its name in ONNX and in the SONNX text.
 
-    Attributes:
-        id: its id in the specification, with which those of its obligations begin.
-        onnx: its name in ONNX.
-        sonnx: its name in the SONNX text.
-        family: `int`, `uint` or `float`.
-        lowest: its lowest number, as it is stored.
-        highest: its highest number, as it is stored.
-        theorems: for each property on which `normalise` rests, the obligations that show it: as it `holds`,
-            or where it is `refuted` and under which condition `repaired`.
+    `theorems` has for each property on which `normalise` rests the obligations that show it: as it `holds`,
+    or where it is `refuted` and under which condition `repaired`.
     """
 
     id: str
     onnx: str
     sonnx: str
-    family: str
-    lowest: bytes
+    family: str  # int, uint or float
+    lowest: bytes  # its lowest number, as it is stored
     highest: bytes
     theorems: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
@@ -99,20 +62,14 @@ class ProfileType:
 
 @dataclass(frozen=True)
 class Profile:
-    """What lint and normalise know of the specification.
+    """What lint and normalise know of the specification."""
 
-    Attributes:
-        head: the operator with its operands.
-        restrictions: what a model must meet, in the order of the page.
-        statements: the words of each restriction and constraint.
-        interpretations: of the restrictions whose words we interpret; the page says what the others mean.
-        element_types: in the order of the SONNX text.
-    """
-
-    head: OperatorHead
+    operator: str
+    operands: tuple[OnnxOperand, ...]  # in the order of the inputs; the first is a tensor
+    result: OnnxOperand
     restrictions: tuple[LintRule, ...]
-    statements: Mapping[str, str]
-    interpretations: Mapping[str, ProfileInterpretation]
+    statements: Mapping[str, str]  # the words of each restriction and constraint
+    interpretations: Mapping[str, Mapping[str, str]]  # of restrictions: `ours`, and an `alternative`
     element_types: tuple[ProfileType, ...]
 
     @property
@@ -150,16 +107,13 @@ def read_profile(file: Path) -> Profile:
     todo = "make it again: sonnx-clip generate"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-        operands = enumerate(document["operands"])
         return Profile(
-            OperatorHead(
-                document["operator"],
-                tuple(OnnxOperand(**one, position=position) for position, one in operands),
-                OnnxOperand(**document["result"], role="result", position=0),
-            ),
+            document["operator"],
+            tuple(OnnxOperand(**one, position=place) for place, one in enumerate(document["operands"])),
+            OnnxOperand(**document["result"], role="result", position=0),
             tuple(LintRule(**one) for one in document["restrictions"]),
             document["statements"],
-            {key: ProfileInterpretation(**found) for key, found in document["interpretations"].items()},
+            document["interpretations"],
             tuple(
                 ProfileType(**one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")})
                 for one in document["element_types"]

@@ -13,13 +13,16 @@ from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from sonnx_clip.lint.verdict import Findings
-    from sonnx_clip.root.errors import UserError
+    from sonnx_clip.lint.verdict import Findings, Run
 
 FORMAT = "sonnx-clip-lint-2"
 NO_CLIP = "no Clip node"
+_WORDS = {
+    Verdict.VIOLATES: ("violates a restriction", "violate a restriction"),
+    Verdict.UNKNOWN: ("cannot be decided", "cannot be decided"),
+    Verdict.MEETS: ("meets every restriction", "meet every restriction"),
+}
 
 
 def to_text(report: ModelReport) -> str:
@@ -33,9 +36,9 @@ def to_text(report: ModelReport) -> str:
         lines += _group_lines(group, caused=bool(report.causes))
     lines += [f"  note: {note}" for note in report.notes]
     groups = (group[0].judgements for group in report.alike)
-    broken = {one.id for judgements in groups for one in judgements if one.verdict is not Verdict.MEETS}
+    broken = {one.id for judgements in groups for one in judgements if one.problems}
     lines += [
-        f"  note: {rule} is interpreted here: {found.ours}. It could also mean: {found.alternative}"
+        f"  note: {rule} is interpreted here: {found['ours']}. It could also mean: {found['alternative']}"
         for rule, found in profile().interpretations.items()
         if rule in broken
     ]
@@ -45,12 +48,7 @@ def to_text(report: ModelReport) -> str:
 def _summary(report: ModelReport) -> str:
     if not report.nodes:
         return f"{NO_CLIP}, so nothing was judged"
-    words = {
-        Verdict.VIOLATES: ("violates a restriction", "violate a restriction"),
-        Verdict.UNKNOWN: ("cannot be decided", "cannot be decided"),
-        Verdict.MEETS: ("meets every restriction", "meet every restriction"),
-    }
-    counts = [(report.counts[verdict], *words[verdict]) for verdict in words]
+    counts = [(report.counts[verdict], *words) for verdict, words in _WORDS.items()]
     parts = [f"{count} {one if count == 1 else more}" for count, one, more in counts if count]
     inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
     return f"{counted(len(report.nodes), 'Clip node')}, of which {', '.join(parts)}{inferred}"
@@ -80,10 +78,10 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     lines += [f"    bounds: {'; '.join(bounds)}"] if bounds else []
     lines += [f"    note: {findings[0].note}"] if findings[0].note else []
     judgements = findings[0].judgements
-    met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
+    met = [judgement.id for judgement in judgements if not judgement.problems]
     lines += [f"    meets {', '.join(met)}"] if met else []
     for place, judgement in enumerate(judgements):
-        if judgement.verdict is not Verdict.MEETS:
+        if judgement.problems:
             lines.append(f"    {judgement.verdict} {judgement.id}: {profile().statement(judgement.id)}")
             lines += _problem_lines(group, findings, place, caused=caused)
     return lines
@@ -119,21 +117,14 @@ def _tensors(group: Sequence[NodeReport], argument: str) -> str:
 # --- JSON ---------------------------------------------------------------------------------------------------
 
 
-def to_json(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
-    """Several models as one JSON document; models that could not be read are listed under ``errors``."""
-    return "".join(json_parts(reports, errors))
-
-
-def json_parts(
-    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()
-) -> Iterator[str]:
-    """The same in parts, since a large model has a large document."""
+def json_parts(run: Run[ModelReport]) -> Iterator[str]:
+    """One JSON document in parts, since a large model has a large one; models not read are ``errors``."""
     yield f'{{\n"format": "{FORMAT}",\n"models": ['
-    for number, report in enumerate(reports):
+    for number, report in enumerate(run.reports):
         yield ",\n" if number else "\n"
         head = {
             "model": str(report.path),
-            "verdict": str(report.verdict or NO_CLIP),
+            "verdict": report.verdict or NO_CLIP,
             "ir_version": report.ir_version,
             "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
             "accept_inferred": report.accept_inferred,
@@ -146,16 +137,23 @@ def json_parts(
         for position, node in enumerate(report.nodes):
             yield (",\n  " if position else "\n  ") + json.dumps(_node_object(node))
         yield "\n ]\n}"
-    failed = [{"model": str(path), "message": str(error)} for path, error in errors]
-    interpretations = {key: asdict(found) for key, found in profile().interpretations.items()}
-    yield f'\n],\n"errors": {json.dumps(failed)},\n"interpretations": {json.dumps(interpretations)}\n}}'
+    errors, meanings = json.dumps(error_objects(run)), json.dumps(profile().interpretations)
+    yield f'\n],\n"errors": {errors},\n"interpretations": {meanings}\n}}'
+
+
+def error_objects(run: Run[Any]) -> list[dict[str, str]]:
+    """The models that could not be read, for machines."""
+    return [{"model": str(path), "message": str(error)} for path, error in run.errors]
 
 
 def root_causes(report: ModelReport) -> list[dict[str, Any]]:
     """The root causes for machines, each with the nodes whose shapes are not known in numbers."""
-    numbers = [number for number, node in enumerate(report.nodes) if node.findings.open]
-    nodes = [{"position": number, "path": report.nodes[number].path} for number in numbers]
-    return [{**asdict(cause), "nodes": nodes} for cause in report.causes]
+    open_nodes = [
+        {"position": number, "path": node.path}
+        for number, node in enumerate(report.nodes)
+        if node.findings.open
+    ]
+    return [{**asdict(cause), "nodes": open_nodes} for cause in report.causes]
 
 
 def _node_object(node: NodeReport) -> dict[str, Any]:
@@ -170,22 +168,13 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "tensors": tensors,
         "bounds": dict(node.findings.bounds),
         "note": node.findings.note,
-        "verdict": str(node.verdict),
+        "verdict": node.verdict,
         "restrictions": [
             {
                 "id": judgement.id,
                 "statement": profile().statement(judgement.id),
-                "verdict": str(judgement.verdict),
-                "problems": [
-                    {
-                        "argument": one.argument,
-                        "tensor": tensors[one.argument],
-                        "verdict": str(one.verdict),
-                        "message": one.message,
-                        "remedy": one.remedy,
-                    }
-                    for one in judgement.problems
-                ],
+                "verdict": judgement.verdict,
+                "problems": [{**vars(one), "tensor": tensors[one.argument]} for one in judgement.problems],
             }
             for judgement in node.judgements
         ],

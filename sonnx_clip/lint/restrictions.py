@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, default_of, inputs, type_problem
-from sonnx_clip.lint.tensors import NOTHING, Argument, Dims, show_dims, shown, symbols
+from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
+from sonnx_clip.lint.tensors import NOTHING, Argument, Dims, numbers, show_dims, shown, symbols
 from sonnx_clip.lint.verdict import ASSUME_FINITE, NORMALISE, Judgement, Problem, Verdict
 
 if TYPE_CHECKING:
@@ -24,50 +24,24 @@ _DECLARE = "(value_info, or the type of the graph's input or output)"
 _NO_TYPE = "no declared element type"
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Parameters of the judgement.
+def judge(
+    node: ClipNode, tensors: Sequence[Argument], profile: Profile, *, accept_inferred: bool = False
+) -> tuple[Judgement, ...]:
+    """Judge one node.
 
-    Attributes:
-        accept_inferred: what shape inference finds counts as declared.
+    Args:
+        node: the node.
+        tensors: its operands and its result.
         profile: the restrictions and element types of the specification.
+        accept_inferred: what shape inference finds counts as declared.
     """
-
-    accept_inferred: bool
-    profile: Profile
-
-
-def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Judgement, ...]:
-    """Judge one node; `tensors` are its operands and its result."""
-    x, y = tensors[0], tensors[-1]
-    found = [(one.id, _problems(one, node, tensors, rules)) for one in rules.profile.restrictions]
-    found += [("element_types", [_profile_problem(node, x, rules)]), ("C1", [_constraint_problem(x, y)])]
+    judge = _Judge(node, tensors, profile, accept_inferred)
+    found = [(rule.id, judge.problems(rule)) for rule in profile.restrictions]
+    found += [("element_types", [judge.element_type()]), ("C1", [judge.constraint()])]
     return tuple(
         Judgement(id_, tuple(problem for problem in problems if problem is not None))
         for id_, problems in found
     )
-
-
-def _problems(
-    rule: LintRule, node: ClipNode, tensors: Sequence[Argument], rules: Rules
-) -> list[Problem | None]:
-    """What each tensor that a restriction concerns has against it."""
-    x = tensors[0]
-    of = [tensor for tensor in tensors if tensor.id in rule.of]
-    present = [tensor for tensor in of if tensor.name is not None]
-    match rule.word:
-        case "is_set":
-            return [_bound_problem(node, x, tensor, rules) for tensor in of if tensor.name is None]
-        case "is_sparse":
-            return [_sparse_problem(tensor) for tensor in present]
-        case "has_explicit_shape":
-            return [_shape_problem(node, tensor, rules) for tensor in present]
-        case "same_type":
-            first = next((tensor for tensor in present if _types(tensor, rules)), None)
-            return [_type_problem(node, tensor, first, rules) for tensor in present]
-        case "is_scalar":
-            return [_scalar_problem(node, x, tensor, rules) for tensor in present]
-    raise ValueError(f"lint has no judgement for the word {rule.word} of {rule.id}")
 
 
 def _violates(tensor: Argument, message: str, remedy: str, *, follows: bool = False) -> Problem:
@@ -78,182 +52,203 @@ def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
     return Problem(tensor.id, Verdict.UNKNOWN, message, remedy)
 
 
-# --- R1, R2: the bounds are set -----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Judge:
+    """The judgement of one node."""
 
+    node: ClipNode
+    tensors: Sequence[Argument]
+    profile: Profile
+    accept_inferred: bool
 
-def _bound_problem(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> Problem:
-    name, position = bound.operand.onnx, bound.operand.position
-    value = _attribute(node, name)
-    if name not in inputs(node.proto.op_type, node.version):
-        what = f"{node.operator} has no input {bound.id}"
+    @property
+    def x(self) -> Argument:
+        return self.tensors[0]
+
+    def problems(self, rule: LintRule) -> list[Problem | None]:
+        """What each tensor that a restriction concerns has against it."""
+        of = [tensor for tensor in self.tensors if tensor.id in rule.of]
+        present = [tensor for tensor in of if tensor.name is not None]
+        match rule.word:
+            case "is_set":
+                return [self.unset_bound(tensor) for tensor in of if tensor.name is None]
+            case "is_sparse":
+                return [self.density(tensor) for tensor in present]
+            case "has_explicit_shape":
+                return [self.shape(tensor) for tensor in present]
+            case "same_type":
+                first = next((tensor for tensor in present if self.types(tensor)), None)
+                return [self.same_type(tensor, first) for tensor in present]
+            case "is_scalar":
+                return [self.scalar(tensor) for tensor in present]
+        raise ValueError(f"lint has no judgement for the word {rule.word} of {rule.id}")
+
+    # --- R1, R2: the bounds are set -------------------------------------------------------------------------
+
+    def unset_bound(self, bound: Argument) -> Problem:
+        node, name, position = self.node, bound.operand.onnx, bound.operand.position
+        value = self.attribute(name)
+        if name not in inputs(node.proto.op_type, node.version):
+            what = f"{node.operator} has no input {bound.id}"
+            if value is not None:
+                return _violates(bound, f"{what}; the bound is the attribute {name} = {value}", EXPORT_AGAIN)
+            applies = f"its attribute {name} is not set either, {self.default(name)}"
+            return _violates(bound, f"{what}; {applies}", EXPORT_AGAIN)
+        title = f"input {bound.id} ({name})"
+        how = "is the empty name" if len(node.proto.input) > position else "is absent"
+        message = f"{title} is not set: input {position} of the node {how}"
         if value is not None:
-            return _violates(bound, f"{what}; the bound is the attribute {name} = {value}", EXPORT_AGAIN)
-        default = default_of(node.proto.op_type, node.version, name)
-        applies = f"so its default {default.f:.9g} applies" if default else "and it has no default"
-        return _violates(bound, f"{what}; its attribute {name} is not set either, {applies}", EXPORT_AGAIN)
-    title = f"input {bound.id} ({name})"
-    how = "is the empty name" if len(node.proto.input) > position else "is absent"
-    message = f"{title} is not set: input {position} of the node {how}"
-    if value is not None:
-        message += f"; the attribute {name} = {value} means nothing to {node.operator}"
-        return _violates(bound, message, f"set {title} to a scalar {value} of {x.id}'s element type")
-    return _violates(bound, message, _missing_remedy(node, x, bound, rules))
+            message += f"; the attribute {name} = {value} means nothing to {node.operator}"
+            return _violates(bound, message, f"set {title} to a scalar {value} of {self.x.id}'s element type")
+        return _violates(bound, message, self.bound_remedy(bound))
 
-
-def _attribute(node: ClipNode, name: str) -> str | None:
-    found = next((one for one in node.proto.attribute if one.name == name), None)
-    if found is None:
-        return None
-    return (
-        f"(the caller's attribute '{shown(found.ref_attr_name)}')"
-        if found.ref_attr_name
-        else f"{found.f:.9g}"
-    )
-
-
-def _missing_remedy(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> str:
-    limit = LIMITS.get(bound.operand.onnx)
-    etype = rules.profile.element_type(x.known_type)
-    by_hand = f"set input {bound.id} ({bound.operand.onnx}) to a scalar of {x.id}'s element type"
-    if limit is None or etype is None:
-        return by_hand
-    if type_problem(node.proto.op_type, node.version, etype.onnx):
-        return EXPORT_AGAIN
-    without = f"without {bound.operand.onnx} ONNX takes {limit.words}"
-    if node.in_function:
-        return f"{by_hand}; {without}. For sonnx-clip normalise, {_INLINE}"
-    if etype.family == "float":
-        return f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
-    return f"{NORMALISE} sets it to the {limit.number} {etype.onnx}; {without}"
-
-
-# --- R3, R4, C1: dense, with an explicit shape, which is that of X ------------------------------------------
-
-
-def _sparse_problem(tensor: Argument) -> Problem | None:
-    if tensor.sparse is None:
-        return None
-    return _violates(tensor, f"sparse ({tensor.sparse})", "store or declare the tensor as dense")
-
-
-def _shape_problem(node: ClipNode, tensor: Argument, rules: Rules) -> Problem | None:
-    """The shape is declared, and every dimension of it is a number."""
-    inferred, derived = tensor.inferred.dims, tensor.derived.dims
-    explicit = inferred if inferred is not None and not symbols(inferred) else None
-    if tensor.operand.role == "result" and not tensor.declared_contradiction:
-        tensor = replace(tensor, derived=NOTHING)  # that it has another shape than the first operand is C1
-    if tensor.contradiction:
-        return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
-    if rules.accept_inferred and explicit is not None:
-        return None
-    if tensor.dims is None:
-        if tensor.not_tensor:
-            return _violates(tensor, f"no shape: it is a {tensor.not_tensor}", "give Clip a tensor")
-        message = "no shape" if explicit is None else "known only by inference"
-    else:
-        sizes = [_no_size(axis, text) for axis, text in symbols(tensor.dims)]
-        if not sizes:
+    def attribute(self, name: str) -> str | None:
+        found = next((one for one in self.node.proto.attribute if one.name == name), None)
+        if found is None:
             return None
-        message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
-    known = explicit is not None or (derived is not None and not symbols(derived))
-    return _violates(tensor, message, _shape_remedy(node, inferred, explicit), follows=not known)
+        caller = found.ref_attr_name
+        return f"(the caller's attribute '{shown(caller)}')" if caller else f"{found.f:.9g}"
+
+    def default(self, name: str) -> str:
+        found = getattr(schema(self.node.proto.op_type, self.node.opset), "attributes", {}).get(name)
+        if found is None or not found.default_value.name:
+            return "and it has no default"
+        return f"so its default {found.default_value.f:.9g} applies"
+
+    def bound_remedy(self, bound: Argument) -> str:
+        limit = LIMITS.get(bound.operand.onnx)
+        etype = self.profile.element_type(self.x.known_type)
+        by_hand = f"set input {bound.id} ({bound.operand.onnx}) to a scalar of {self.x.id}'s element type"
+        if limit is None or etype is None:
+            return by_hand
+        if type_problem(self.node.proto.op_type, self.node.version, etype.onnx):
+            return EXPORT_AGAIN
+        without = f"without {bound.operand.onnx} ONNX takes {limit.words}"
+        if self.node.in_function:
+            return f"{by_hand}; {without}. For sonnx-clip normalise, {_INLINE}"
+        if etype.family == "float":
+            return f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
+        return f"{NORMALISE} sets it to the {limit.number} {etype.onnx}; {without}"
+
+    # --- R3, R4, C1: dense, with an explicit shape, which is that of X --------------------------------------
+
+    def density(self, tensor: Argument) -> Problem | None:
+        if tensor.sparse is None:
+            return None
+        return _violates(tensor, f"sparse ({tensor.sparse})", "store or declare the tensor as dense")
+
+    def shape(self, tensor: Argument) -> Problem | None:
+        """The shape is declared, and every dimension of it is a number."""
+        inferred, derived = tensor.inferred.dims, tensor.derived.dims
+        explicit = numbers(inferred)
+        if tensor.operand.role == "result" and not tensor.declared_contradiction:
+            tensor = replace(tensor, derived=NOTHING)  # that it has another shape than X is C1
+        if tensor.contradiction:
+            return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
+        if self.accept_inferred and explicit is not None:
+            return None
+        if tensor.dims is None:
+            if tensor.not_tensor:
+                return _violates(tensor, f"no shape: it is a {tensor.not_tensor}", "give Clip a tensor")
+            message = "no shape" if explicit is None else "known only by inference"
+        else:
+            sizes = [_no_size(axis, text) for axis, text in symbols(tensor.dims)]
+            if not sizes:
+                return None
+            message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
+        known = explicit is not None or numbers(derived) is not None
+        return _violates(tensor, message, self.shape_remedy(inferred, explicit), follows=not known)
+
+    def shape_remedy(self, inferred: Dims | None, explicit: Dims | None) -> str:
+        if self.node.in_function:
+            return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
+        if explicit is not None:
+            return f"{NORMALISE} declares the inferred shape {show_dims(explicit)}; or pass --accept-inferred"
+        found = "" if inferred is None else f"inference finds no more than {show_dims(inferred)}; "
+        return f"{found}declare a shape of numbers {_DECLARE}"
+
+    def constraint(self) -> Problem | None:
+        """C1: the result has the shape of the first operand."""
+        y = self.tensors[-1]
+        if y.declared_contradiction or not y.computed_contradiction:
+            return None
+        return _violates(y, y.computed_contradiction, f"declare the shape that {self.x.id} has")
+
+    # --- R5, scalar_bounds, element_types -------------------------------------------------------------------
+
+    def types(self, tensor: Argument) -> tuple[str, ...]:
+        inferred = tensor.inferred.element_type
+        return tensor.element_types or ((inferred,) if self.accept_inferred and inferred else ())
+
+    def same_type(self, tensor: Argument, first: Argument | None) -> Problem | None:
+        """The tensors have one declared element type. Two known types differ whatever the others are."""
+        if tensor.not_tensor:
+            return _violates(tensor, f"it is a {tensor.not_tensor}, which is no tensor", "give Clip a tensor")
+        types, found = self.types(tensor), tensor.derived.element_type
+        if len(types) > 1:
+            return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
+        if types and found is not None and found != types[0]:
+            message = f"declared with element type {types[0]}, but inference finds {found}"
+            return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
+        if not types or first is None:
+            return _unknown(tensor, _NO_TYPE, self.type_remedy(tensor.inferred.element_type))
+        wanted = self.types(first)[0]
+        if types[0] == wanted:
+            return None
+        return _violates(
+            tensor,
+            f"element type {types[0]}, but {first.id} has {wanted}",
+            f"give {tensor.id} the element type {wanted}, by storing it so or by a Cast before the node",
+        )
+
+    def type_remedy(self, inferred: str | None) -> str:
+        if self.node.in_function:
+            return f"declare it in the function's value_info, or {_INLINE}"
+        if inferred is not None:
+            return f"{NORMALISE} declares the inferred element type {inferred}; or pass --accept-inferred"
+        return f"declare it {_DECLARE}"
+
+    def scalar(self, tensor: Argument) -> Problem | None:
+        """The page, section Inputs: the tensor must be a scalar (empty shape)."""
+        inferred = tensor.inferred.dims
+        if tensor.contradiction:
+            dims = next((dims for dims in (*tensor.shapes, tensor.derived.dims) if dims), None)
+        else:
+            dims = inferred if tensor.dims is None and self.accept_inferred else tensor.dims
+        if dims is None:
+            hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
+            return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{hint}")
+        if not dims:
+            return None
+        one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
+        by_command = one_entry and self.x.known_dims and not self.node.in_function
+        return _violates(
+            tensor,
+            f"shape {show_dims(dims)} where the empty shape is required",
+            f"{NORMALISE} makes the bound a scalar" if by_command else "make the bound a scalar: shape []",
+        )
+
+    def element_type(self) -> Problem | None:
+        """The signature of the page lists the element types. By R5 all tensors are of the type of the first.
+
+        A node that its version of ONNX does not define is no Clip of the profile either.
+        """
+        x, types = self.x, self.types(self.x)
+        if not types:
+            return _unknown(x, _NO_TYPE, "see R5")
+        types = (*types, *([x.derived.element_type] if x.derived.element_type else []))
+        known = [one.onnx for one in self.profile.element_types]
+        foreign = next((name for name in types if name not in known), None)
+        if foreign is not None:
+            what = f"element type {foreign}, for which the profile does not define clip"
+            return _violates(x, what, f"use one of {', '.join(known)}")
+        problems = (type_problem(self.node.proto.op_type, self.node.version, name) for name in types)
+        problem = next((text for text in problems if text is not None), None)
+        remedy = f"{EXPORT_AGAIN}, or put Casts around the node"
+        return None if problem is None else _violates(x, problem, remedy)
 
 
 def _no_size(axis: int, text: str) -> str:
     if text.removeprefix("-").isdecimal():
         return f"dimension {text} (axis {axis}) is below zero, which is no size"
     return f"symbolic dimension {text} (axis {axis})"
-
-
-def _shape_remedy(node: ClipNode, inferred: Dims | None, explicit: Dims | None) -> str:
-    if node.in_function:
-        return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
-    if explicit is not None:
-        return f"{NORMALISE} declares the inferred shape {show_dims(explicit)}; or pass --accept-inferred"
-    found = "" if inferred is None else f"inference finds no more than {show_dims(inferred)}; "
-    return f"{found}declare a shape of numbers {_DECLARE}"
-
-
-def _constraint_problem(x: Argument, y: Argument) -> Problem | None:
-    """C1: the result has the shape of the first operand."""
-    if y.declared_contradiction or not y.computed_contradiction:
-        return None
-    return _violates(y, y.computed_contradiction, f"declare the shape that {x.id} has")
-
-
-# --- R5, scalar_bounds, element_types -----------------------------------------------------------------------
-
-
-def _types(tensor: Argument, rules: Rules) -> tuple[str, ...]:
-    inferred = tensor.inferred.element_type
-    return tensor.element_types or ((inferred,) if rules.accept_inferred and inferred else ())
-
-
-def _type_problem(node: ClipNode, tensor: Argument, first: Argument | None, rules: Rules) -> Problem | None:
-    """The tensors have one declared element type. Two known types differ whatever the others are."""
-    if tensor.not_tensor:
-        return _violates(tensor, f"it is a {tensor.not_tensor}, which is no tensor", "give Clip a tensor")
-    types, found = _types(tensor, rules), tensor.derived.element_type
-    if len(types) > 1:
-        return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
-    if types and found is not None and found != types[0]:
-        message = f"declared with element type {types[0]}, but inference finds {found}"
-        return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
-    if not types or first is None:
-        return _unknown(tensor, _NO_TYPE, _type_remedy(node, tensor.inferred.element_type))
-    wanted = _types(first, rules)[0]
-    if types[0] == wanted:
-        return None
-    return _violates(
-        tensor,
-        f"element type {types[0]}, but {first.id} has {wanted}",
-        f"give {tensor.id} the element type {wanted}, by storing it so or by a Cast before the node",
-    )
-
-
-def _type_remedy(node: ClipNode, inferred: str | None) -> str:
-    if node.in_function:
-        return f"declare it in the function's value_info, or {_INLINE}"
-    if inferred is not None:
-        return f"{NORMALISE} declares the inferred element type {inferred}; or pass --accept-inferred"
-    return f"declare it {_DECLARE}"
-
-
-def _scalar_problem(node: ClipNode, x: Argument, tensor: Argument, rules: Rules) -> Problem | None:
-    """The page, section Inputs: the tensor must be a scalar (empty shape)."""
-    inferred = tensor.inferred.dims
-    if tensor.contradiction:
-        dims = next((dims for dims in (*tensor.shapes, tensor.derived.dims) if dims), None)
-    else:
-        dims = inferred if tensor.dims is None and rules.accept_inferred else tensor.dims
-    if dims is None:
-        hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
-        return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{hint}")
-    if not dims:
-        return None
-    one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
-    by_command = one_entry and x.known_dims and not node.in_function
-    return _violates(
-        tensor,
-        f"shape {show_dims(dims)} where the empty shape is required",
-        f"{NORMALISE} makes the bound a scalar" if by_command else "make the bound a scalar: shape []",
-    )
-
-
-def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | None:
-    """The signature of the page lists the element types. By R5 all tensors are of the type of the first.
-
-    A node that its version of ONNX does not define is no Clip of the profile either.
-    """
-    types = _types(x, rules)
-    if not types:
-        return _unknown(x, _NO_TYPE, "see R5")
-    types = (*types, *([x.derived.element_type] if x.derived.element_type else []))
-    known = [one.onnx for one in rules.profile.element_types]
-    foreign = next((name for name in types if name not in known), None)
-    if foreign is not None:
-        what = f"element type {foreign}, for which the profile does not define clip"
-        return _violates(x, what, f"use one of {', '.join(known)}")
-    problems = (type_problem(node.proto.op_type, node.version, name) for name in types)
-    problem = next((text for text in problems if text is not None), None)
-    return None if problem is None else _violates(x, problem, f"{EXPORT_AGAIN}, or put Casts around the node")

@@ -6,11 +6,9 @@ nodes differently. Both run without and with all optimisation.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from onnx import ModelProto, ValueInfoProto, helper
@@ -37,51 +35,25 @@ _MOST_ENTRIES = 1 << 25
 _MOST_FEEDS = 32
 
 
-class SelfCheckOutcome(StrEnum):
-    """How the comparison ended."""
-
-    EQUAL = "equal"
-    DIFFERENT = "different"
-    NOT_RUN = "not run"
-    SWITCHED_OFF = "switched off"
-    UNCHANGED = "nothing changed"
-
-
 @dataclass(frozen=True)
 class SelfCheck:
-    """Result of the comparison.
+    """How the comparison ended; `what` has the comparisons, the first difference, or why there are none."""
 
-    Attributes:
-        outcome: how it ended.
-        what: the comparisons made, the first difference, or why nothing was compared.
-    """
-
-    outcome: SelfCheckOutcome
+    outcome: Literal["equal", "different", "not run", "switched off", "nothing changed"]
     what: str = ""
 
     @property
     def decided(self) -> bool:
         """The models were compared, or the user switched that off."""
-        return self.outcome is not SelfCheckOutcome.NOT_RUN
+        return self.outcome != "not run"
 
     @property
     def not_known(self) -> str | None:
         """What stays open where nothing was compared."""
-        open_outcomes = (SelfCheckOutcome.NOT_RUN, SelfCheckOutcome.SWITCHED_OFF)
-        return NOT_KNOWN if self.outcome in open_outcomes else None
-
-    def lines(self) -> list[str]:
-        """For people."""
-        if self.outcome is SelfCheckOutcome.UNCHANGED:
-            return []
-        if self.outcome is SelfCheckOutcome.EQUAL:
-            return [f"self-check: equal bits by {self.what}"]
-        reason = f": {self.what}" if self.what else " (--no-self-check)"
-        return [f"self-check: {self.outcome}{reason}; not known: {NOT_KNOWN}"]
+        return NOT_KNOWN if self.outcome in ("not run", "switched off") else None
 
 
-OFF = SelfCheck(SelfCheckOutcome.SWITCHED_OFF)
-UNCHANGED = SelfCheck(SelfCheckOutcome.UNCHANGED)
+OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")
 
 
 def self_check(
@@ -97,38 +69,30 @@ def self_check(
         seconds: time limit.
     """
     done = run_isolated(_compare, before, after, folder, finite, seconds=seconds)
-    if done.failure is not None:
-        return SelfCheck(SelfCheckOutcome.NOT_RUN, shown(done.failure))
-    outcome, what = json.loads(done.result)
-    return SelfCheck(SelfCheckOutcome(outcome), shown(what))
+    outcome, what = done.result.decode().split("\n", 1) if done.failure is None else ("not run", done.failure)
+    return SelfCheck(outcome, shown(what))  # type: ignore[arg-type]
 
 
 # --- In the child process -----------------------------------------------------------------------------------
 
 
-class _EndedError(Exception):
-    """The comparison ends early, with an outcome and its reason."""
-
-    def __init__(self, outcome: SelfCheckOutcome, what: str) -> None:
-        self.found = [outcome, what]
-        super().__init__(what)
+class _NotRunError(Exception):
+    """Nothing can be compared."""
 
 
-def _not_run(what: str) -> _EndedError:
-    return _EndedError(SelfCheckOutcome.NOT_RUN, what)
-
-
-def _different(what: str) -> _EndedError:
-    return _EndedError(SelfCheckOutcome.DIFFERENT, what)
+class _DifferentError(Exception):
+    """The result does not do what the model does."""
 
 
 def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) -> bytes:
     try:
         runs = [_compare_at(level, before, after, folder, finite=finite) for level in _LEVELS]
-        found = [SelfCheckOutcome.EQUAL, "; ".join(runs)]
-    except _EndedError as error:
-        found = error.found
-    return json.dumps(found).encode()
+        found = f"equal\n{'; '.join(runs)}"
+    except _NotRunError as error:
+        found = f"not run\n{error}"
+    except _DifferentError as error:
+        found = f"different\n{error}"
+    return found.encode(errors="backslashreplace")
 
 
 def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool) -> str:
@@ -138,24 +102,24 @@ def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path,
     try:
         first = _session(onnxruntime, level, before, folder)
     except Exception as error:  # noqa: BLE001  # the exceptions of onnxruntime have no common class
-        raise _not_run(f"onnxruntime does not run the model: {error}") from None
+        raise _NotRunError(f"onnxruntime does not run the model: {error}") from None
     try:
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
         if any(text in str(error) for text in _NO_KERNEL):
-            raise _not_run(f"onnxruntime runs the model, but not the result: {error}") from None
-        raise _different(f"{name} refuses the result: {error}") from None
+            raise _NotRunError(f"onnxruntime runs the model, but not the result: {error}") from None
+        raise _DifferentError(f"{name} refuses the result: {error}") from None
     answered = _answered(first, before, finite=finite)
     if _bits(first.run(None, answered[0][0])) != answered[0][1]:
-        raise _not_run("the model gives other results each time")
+        raise _NotRunError("the model gives other results each time")
     for feed, expected in answered:
         try:
             found = _bits(second.run(None, feed))
         except Exception as error:  # noqa: BLE001
-            raise _different(f"{name}: the result does not run: {error}") from None
+            raise _DifferentError(f"{name}: the result does not run: {error}") from None
         for output, old, new in zip(before.graph.output, expected, found, strict=True):
             if old != new:
-                raise _different(f"{name}: output {quoted(output.name)} differs")
+                raise _DifferentError(f"{name}: output {quoted(output.name)} differs")
     return f"{name} on {len(answered)} inputs"
 
 
@@ -189,7 +153,7 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
             found += [(feed, answer)] if answer else []
         if found:
             return found
-    raise _not_run(f"onnxruntime does not run the model: {reason}")
+    raise _NotRunError(f"onnxruntime does not run the model: {reason}")
 
 
 def _bits(result: Any) -> Any:
@@ -224,16 +188,16 @@ def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, .
     """Element type and shape of an input."""
     name, tensor = f"input {quoted(value.name)}", value.type.tensor_type
     if value.type.WhichOneof("value") != "tensor_type":
-        raise _not_run(f"{name} is no tensor")
+        raise _NotRunError(f"{name} is no tensor")
     if not tensor.HasField("shape"):
-        raise _not_run(f"{name} has no shape; --input-shape sets it")
+        raise _NotRunError(f"{name} has no shape; --input-shape sets it")
     shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
     if math.prod(shape) > _MOST_ENTRIES:
-        raise _not_run(f"{name} has {math.prod(shape)} entries, too many to be tried")
+        raise _NotRunError(f"{name} has {math.prod(shape)} entries, too many to be tried")
     try:
         return np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape
     except KeyError:
-        raise _not_run(f"{name} has no element type") from None
+        raise _NotRunError(f"{name} has no element type") from None
 
 
 def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:

@@ -12,26 +12,20 @@ if TYPE_CHECKING:
     from sonnx_clip.lint.profile import OnnxOperand
 
 Dims = tuple[int | str, ...]
+"""A number per axis, or the text of a symbolic dimension."""
 _SHOWN = 400
 """The most characters of a text from outside that are printed."""
 
 
 class Declaration(NamedTuple):
-    """One declaration of one tensor.
+    """One declaration of one tensor; an element type has its ONNX name: FLOAT, INT8, ...
 
-    Attributes:
-        origin: where it is made: graph input, value_info, initializer, ...
-        sparse: the declaration makes the tensor sparse.
-        not_tensor: the kind of a value that is no tensor (sequence, map, optional), else None.
-        element_type: the ONNX name (FLOAT, INT8, ...), None where it is not given.
-        dims: a number per axis, or the text of a symbolic dimension; None where no shape is given.
-        value: the one entry of a stored tensor, exactly; None where there are more, or it is stored
-            elsewhere. It is text, because 0 and -0 are equal numbers.
+    `value` is the one entry of a stored tensor, exactly: as text, because 0 and -0 are equal numbers.
     """
 
-    origin: str
+    origin: str  # graph input, value_info, initializer, ...
     sparse: bool = False
-    not_tensor: str | None = None
+    not_tensor: str | None = None  # the kind of a value that is none: sequence, map, optional
     element_type: str | None = None
     dims: Dims | None = None
     value: str | None = None
@@ -41,29 +35,17 @@ NOTHING = Declaration("shape inference")
 
 
 class Known(NamedTuple):
-    """What is known of a name at its place of use.
+    """What is known of a name at its place of use."""
 
-    Attributes:
-        defined: an input, a stored tensor or a node defines it.
-        declared: every declaration that the model makes of it.
-        inferred: what onnx's shape inference finds.
-        derived: the same, where declarations of computed values are ignored.
-    """
-
-    defined: bool
+    defined: bool  # by an input, a stored tensor or a node
     declared: tuple[Declaration, ...] = ()
-    inferred: Declaration = NOTHING
-    derived: Declaration = NOTHING
+    inferred: Declaration = NOTHING  # by onnx
+    derived: Declaration = NOTHING  # the same, where declarations of computed values are ignored
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One tensor of a Clip node, with the fields of `Known`.
-
-    Attributes:
-        operand: its entry in the specification.
-        name: its name in the model, None where the input is not set.
-    """
+    """One tensor of a node: its entry in the specification, its name if it is set, and what is known."""
 
     operand: OnnxOperand
     name: str | None
@@ -157,6 +139,12 @@ def symbols(dims: Dims) -> list[tuple[int, str]]:
     return [(axis, dim) for axis, dim in enumerate(dims) if isinstance(dim, str)]
 
 
+def numbers(dims: Dims | None) -> tuple[int, ...] | None:
+    """A shape, if it is known and numbers throughout."""
+    found = tuple(dim for dim in dims or () if isinstance(dim, int))
+    return found if dims is not None and len(found) == len(dims) else None
+
+
 def _compatible(a: Dims, b: Dims) -> bool:
     """One tensor can have both shapes."""
     if len(a) != len(b):
@@ -208,16 +196,14 @@ def from_type(type_proto: TypeProto, origin: str) -> Declaration | None:
     return Declaration(origin, kind == "sparse_tensor_type", None, _element_type(tensor.elem_type), dims)
 
 
-def from_tensor(tensor: TensorProto, origin: str) -> Declaration:
-    """The declaration that a stored dense tensor makes."""
-    element_type, dims = _element_type(tensor.data_type), _stored_dims(tensor)
+def from_stored(tensor: TensorProto | SparseTensorProto, origin: str) -> Declaration:
+    """The declaration that a stored tensor makes."""
+    dims = tuple(dim if dim >= 0 else str(dim) for dim in tensor.dims)
+    if isinstance(tensor, SparseTensorProto):
+        element_type = _element_type(tensor.values.data_type)
+        return Declaration(origin, sparse=True, element_type=element_type, dims=dims)
+    element_type = _element_type(tensor.data_type)
     return Declaration(origin, element_type=element_type, dims=dims, value=_value(tensor))
-
-
-def from_sparse(tensor: SparseTensorProto, origin: str) -> Declaration:
-    """The declaration that a stored sparse tensor makes."""
-    element_type, dims = _element_type(tensor.values.data_type), _stored_dims(tensor)
-    return Declaration(origin, sparse=True, element_type=element_type, dims=dims)
 
 
 def from_constant(node: NodeProto) -> Declaration | None:
@@ -229,21 +215,13 @@ def from_constant(node: NodeProto) -> Declaration | None:
     if attribute is None:
         return None
     if attribute.name == "sparse_value" and attribute.type == AttributeProto.SPARSE_TENSOR:
-        return from_sparse(attribute.sparse_tensor, "Constant node with sparse_value")
+        return from_stored(attribute.sparse_tensor, "Constant node with sparse_value")
     tensor = constant_tensor(node)
-    return None if tensor is None else from_tensor(tensor, "Constant node")
+    return None if tensor is None else from_stored(tensor, "Constant node")
 
 
-_SINGLE = {
-    "value_float": (AttributeProto.FLOAT, "f", TensorProto.FLOAT),
-    "value_int": (AttributeProto.INT, "i", TensorProto.INT64),
-    "value_string": (AttributeProto.STRING, "s", TensorProto.STRING),
-}
-_LISTS = {
-    "value_floats": (AttributeProto.FLOATS, "floats", TensorProto.FLOAT),
-    "value_ints": (AttributeProto.INTS, "ints", TensorProto.INT64),
-    "value_strings": (AttributeProto.STRINGS, "strings", TensorProto.STRING),
-}
+_CONSTANTS = {"FLOAT": TensorProto.FLOAT, "INT": TensorProto.INT64, "STRING": TensorProto.STRING}
+"""The element types of a Constant node's attributes value_float and value_floats, value_int, ..."""
 
 
 def constant_tensor(node: NodeProto) -> TensorProto | None:
@@ -251,14 +229,14 @@ def constant_tensor(node: NodeProto) -> TensorProto | None:
     attribute = _only_attribute(node)
     if attribute is None:
         return None
-    if attribute.name == "value" and attribute.type == AttributeProto.TENSOR:
+    kind = AttributeProto.AttributeType.Name(attribute.type)
+    if attribute.name == "value" and kind == "TENSOR":
         return attribute.t
-    kind, field, element_type = (_SINGLE | _LISTS).get(attribute.name, (None, "", 0))
-    if attribute.type != kind:
+    if kind.removesuffix("S") not in _CONSTANTS or attribute.name != f"value_{kind.lower()}":
         return None
-    content: Any = getattr(attribute, field)
-    dims, values = ([len(content)], content) if attribute.name in _LISTS else ([], [content])
-    return helper.make_tensor("", element_type, dims, values)
+    content: Any = helper.get_attribute_value(attribute)
+    dims, values = ([len(content)], content) if kind.endswith("S") else ([], [content])
+    return helper.make_tensor("", _CONSTANTS[kind.removesuffix("S")], dims, values)
 
 
 def _only_attribute(node: NodeProto) -> AttributeProto | None:
@@ -280,10 +258,6 @@ def _type_dim(dim: Any) -> int | str:
     if dim.WhichOneof("value") == "dim_value":
         return int(dim.dim_value) if dim.dim_value >= 0 else str(dim.dim_value)
     return shown(dim.dim_param) or "?"
-
-
-def _stored_dims(tensor: TensorProto | SparseTensorProto) -> Dims:
-    return tuple(dim if dim >= 0 else str(dim) for dim in tensor.dims)
 
 
 def _value(tensor: TensorProto) -> str | None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from sonnx_clip.lint.tensors import shown
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
     from pathlib import Path
 
 _Item = TypeVar("_Item")
@@ -40,21 +41,13 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 @dataclass(frozen=True)
 class Problem:
-    """One reason why a restriction is violated or cannot be decided.
+    """One reason why a restriction is violated or cannot be decided."""
 
-    Attributes:
-        argument: the tensor as the SONNX page names it: X, L, M or Y.
-        verdict: `violates` or `unknown`.
-        message: what was found.
-        remedy: what to change in the model; it begins with `NORMALISE` where that command does.
-        open: neither the model nor inference knows the shape in numbers, which follows from a root cause.
-    """
-
-    argument: str
-    verdict: Verdict
+    argument: str  # the tensor as the SONNX page names it: X, L, M or Y
+    verdict: Verdict  # violates or unknown
     message: str
-    remedy: str
-    open: bool = False
+    remedy: str  # what to change in the model; it begins with `NORMALISE` where that command does
+    open: bool = False  # the shape is not known in numbers by inference either: it follows from a root cause
 
 
 @dataclass(frozen=True)
@@ -72,19 +65,12 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone.
+    """The judgements of nodes that differ in names alone."""
 
-    Attributes:
-        judgements: one per rule, in the order of the page.
-        arguments: the operands in their order and the result: X, L, M, Y.
-        bounds: the values of bounds that are stored in the model, for people, by argument.
-        note: what the values of the bounds mean, None where they are ordered numbers or not stored.
-    """
-
-    judgements: tuple[Judgement, ...]
-    arguments: tuple[str, ...]
-    bounds: tuple[tuple[str, str], ...] = ()
-    note: str | None = None
+    judgements: tuple[Judgement, ...]  # one per rule, in the order of the page
+    arguments: tuple[str, ...]  # the operands in their order and the result: X, L, M, Y
+    bounds: tuple[tuple[str, str], ...] = ()  # the values of bounds that are stored in the model
+    note: str | None = None  # what these values mean where they are not ordered numbers
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -113,23 +99,13 @@ class Findings:
 
 
 class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
-    """One Clip node.
-
-    Attributes:
-        name: the node's own name, None where the model gives none.
-        graph: the path of the graph or function that holds the node.
-        position: of the node there, from 0.
-        output: the name of its output.
-        operator: the version of the operator that the imported opset means, for example ``Clip-11``.
-        names: of its operands and its result in the model, None where one is not set.
-        findings: the judgements.
-    """
+    """One Clip node, with the names of its operands and of its result in the model, and its judgements."""
 
     name: str | None
-    graph: str
-    position: int
+    graph: str  # the path of the graph or function that holds the node
+    position: int  # there, from 0
     output: str
-    operator: str
+    operator: str  # with the version that the imported opset means: Clip-11
     names: tuple[str | None, ...]
     findings: Findings
 
@@ -161,29 +137,17 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
 
 @dataclass(frozen=True)
 class Cause:
-    """Why shapes are not known in numbers.
-
-    Attributes:
-        tensor: the input whose sizes are open, None where inference goes no further for another reason.
-        message: what is open, and how many Clip nodes follow from it.
-        remedy: what settles it.
-        option: of the report's command, empty where it cannot settle it.
-    """
+    """Why shapes are not known in numbers: the input whose sizes are open, or None where it is another."""
 
     tensor: str | None
-    message: str
+    message: str  # what is open, and how many Clip nodes follow from it
     remedy: str
-    option: str = ""
+    option: str = ""  # of the report's command, empty where it cannot settle it
 
 
 @dataclass(frozen=True)
 class ModelReport:
-    """One model: its Clip nodes, and notes on what was not judged and why.
-
-    Attributes:
-        undecided: what could not be analysed though it matters: with it nothing is counted as met.
-        causes: the root causes of shapes that are not known in numbers; each concerns all nodes of `open`.
-    """
+    """One model: its Clip nodes, and notes on what was not judged and why."""
 
     path: Path
     ir_version: int
@@ -191,8 +155,8 @@ class ModelReport:
     accept_inferred: bool
     nodes: tuple[NodeReport, ...]
     notes: tuple[str, ...]
-    undecided: tuple[str, ...] = ()
-    causes: tuple[Cause, ...] = ()
+    undecided: tuple[str, ...] = ()  # what could not be analysed though it matters: nothing is met then
+    causes: tuple[Cause, ...] = ()  # of shapes that are not known in numbers; each concerns all `open` nodes
 
     @cached_property
     def open(self) -> list[NodeReport]:
@@ -230,6 +194,50 @@ class ModelReport:
         """The worst of its nodes; None where no Clip node was there to be judged."""
         verdicts = [*self.counts, *([Verdict.UNKNOWN] if self.undecided else [])]
         return worst(verdicts) if verdicts else None
+
+    @property
+    def exit_status(self) -> int:
+        """1 where something is violated or unknown, else 0."""
+        return 0 if self.verdict in (None, Verdict.MEETS) else 1
+
+
+# --- Several models -----------------------------------------------------------------------------------------
+
+
+class _Report(Protocol):
+    @property
+    def exit_status(self) -> int: ...
+
+
+ReportT = TypeVar("ReportT", bound=_Report)
+
+
+@dataclass(frozen=True)
+class Run(Generic[ReportT]):
+    """Several models: the reports of those that could be read, the errors of the others."""
+
+    reports: tuple[ReportT, ...]
+    errors: tuple[tuple[Path, UserError], ...]
+
+    @property
+    def exit_status(self) -> int:
+        """2 where a model could not be read, else the worst of the reports."""
+        return 2 if self.errors else max((report.exit_status for report in self.reports), default=0)
+
+
+def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> Run[ReportT]:
+    """Do some work on each model; one that cannot be read does not hide the others."""
+    reports: list[ReportT] = []
+    errors: list[tuple[Path, UserError]] = []
+    for path in paths:
+        try:
+            reports.append(work(path))
+        except UserError as error:
+            errors.append((path, error))
+    return Run(tuple(reports), tuple(errors))
+
+
+# --- Groups -------------------------------------------------------------------------------------------------
 
 
 def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:

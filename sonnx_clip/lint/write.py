@@ -6,13 +6,10 @@ A model that fails does not hide the others.
 from __future__ import annotations
 
 import filecmp
-import shutil
 import stat
 import sys
-import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
@@ -21,28 +18,18 @@ from onnx import load_model
 from sonnx_clip.lint.model_file import external_files
 from sonnx_clip.lint.normalise import normalise
 from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.verdict import run_each
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole_bytes
+from sonnx_clip.root.files import check_target, is_standard_output, write_together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from sonnx_clip.lint.normalise import Normalised, NormaliseOptions, NormaliseReport
+    from sonnx_clip.lint.verdict import Run
 
 _OTHER_NAME = "give another name"
-
-
-@dataclass(frozen=True)
-class NormaliseRun:
-    """Several models: the reports of those that were normalised, the errors of the others."""
-
-    reports: tuple[NormaliseReport, ...]
-    errors: tuple[tuple[Path, UserError], ...]
-
-    @property
-    def exit_status(self) -> int:
-        """2 where a model failed, 1 where something is left, else 0."""
-        return 2 if self.errors else max((report.exit_status for report in self.reports), default=0)
 
 
 def normalise_models(
@@ -52,7 +39,7 @@ def normalise_models(
     *,
     in_place: bool = False,
     dry_run: bool = False,
-) -> NormaliseRun:
+) -> Run[NormaliseReport]:
     """Normalise models and write the results.
 
     Args:
@@ -74,26 +61,23 @@ def normalise_models(
         raise UserError(what, where=str(output), todo="give a folder: -o FOLDER")
     if folder and len({path.name for path in paths}) < len(paths):
         raise UserError("two of the models have one name", todo="write them to two folders, by two runs")
-    reports: list[NormaliseReport] = []
-    errors: list[tuple[Path, UserError]] = []
     read = {file: "external data" for path in paths for file in _data_files(path)}
     if not in_place:
         read |= dict.fromkeys(paths, "a model")
-    for path in paths:
-        try:
-            target = None
-            if not dry_run and not to_stream:
-                target = _target(path, output, in_place=in_place, folder=folder)
-                _check_not_read(target, read)
-            found = normalise(path, target, options)
-            if to_stream and not dry_run:
-                _print(found)
-            elif target is not None:
-                _save(found, target)
-            reports.append(found.report)
-        except UserError as error:
-            errors.append((path, error))
-    return NormaliseRun(tuple(reports), tuple(errors))
+
+    def work(path: Path) -> NormaliseReport:
+        target = None
+        if not dry_run and not to_stream:
+            target = _target(path, output, in_place=in_place, folder=folder)
+            _check_not_read(target, read)
+        found = normalise(path, target, options)
+        if target is not None:
+            _save(found, target)
+        elif not dry_run:
+            _print(found)
+        return found.report
+
+    return run_each(paths, work)
 
 
 def _target(source: Path, output: Path | None, *, in_place: bool, folder: bool) -> Path:
@@ -127,59 +111,40 @@ def _check_not_read(target: Path, read: dict[Path, str]) -> None:
         with suppress(OSError, ValueError):
             if target.samefile(file):
                 what = f"the output is {kind} that this run reads, {quoted(str(file))}"
-                raise UserError(
-                    what, shown(str(target)), f"{_OTHER_NAME}, or --in-place for the model itself"
-                )
+                todo = f"{_OTHER_NAME}, or --in-place for the model itself"
+                raise UserError(what, shown(str(target)), todo)
 
 
 def _save(found: Normalised, target: Path) -> None:
-    """Write a result; external data is copied where the result goes to another folder.
+    """Write a result, with its external data where it goes to another folder: all of it or nothing.
 
     Raises:
         UserError: something cannot be written, or another file has the name of the data.
     """
-    source = found.report.source
-    check_target(target)
-    names = external_files(found.model)
+    source, names = found.report.source, external_files(found.model)
     if target.resolve() in {(target.parent / name).resolve() for name in names}:
-        raise UserError(
-            "the output has the name of the model's external data", shown(str(target)), _OTHER_NAME
-        )
-    made: list[Path] = []
-    try:
-        if target.parent.resolve() != source.parent.resolve():
-            _copy_data(source.parent, target.parent, names, made)
-        write_whole_bytes(target, found.data, stat.S_IMODE(source.stat().st_mode))
-    except BaseException:
-        for file in made:
-            file.unlink(missing_ok=True)
-        raise
+        what = "the output has the name of the model's external data"
+        raise UserError(what, shown(str(target)), _OTHER_NAME)
+    files: dict[Path, bytes | Iterator[bytes]] = {target: found.data}
+    for name in names if target.parent.resolve() != source.parent.resolve() else ():
+        old, new = source.parent / name, target.parent / name
+        if not new.exists():
+            files[new] = _chunks(old)
+        elif not filecmp.cmp(old, new, shallow=False):
+            what = "another file has the name of the model's external data"
+            raise UserError(what, shown(str(new)), "write the model to another folder")
+    write_together(files, stat.S_IMODE(source.stat().st_mode))
 
 
-def _copy_data(source: Path, target: Path, names: Iterable[str], made: list[Path]) -> None:
-    """Copy data files that are not there yet, each whole or not at all; `made` collects the new ones."""
-    for name in names:
-        old, new = source / name, target / name
-        if new.exists():
-            if not filecmp.cmp(old, new, shallow=False):
-                what = "another file has the name of the model's external data"
-                raise UserError(what, where=shown(str(new)), todo="write the model to another folder")
-            continue
-        make_folder(new.parent)
-        try:
-            with tempfile.TemporaryDirectory(dir=new.parent, prefix=".sonnx-clip.") as folder:
-                shutil.copyfile(old, Path(folder) / "data").replace(new)
-        except OSError as error:
-            what = f"the external data cannot be copied: {error.strerror}"
-            todo = "check the folder's permissions and space, or write elsewhere"
-            raise UserError(what, where=shown(str(new)), todo=todo) from error
-        made.append(new)
+def _chunks(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as data:
+        yield from iter(partial(data.read, 1 << 20), b"")
 
 
 def _print(found: Normalised) -> None:
     """Write the bytes of a result to standard output."""
     if external_files(found.model):
         what = "the model has external data, which standard output cannot take"
-        raise UserError(what, where=str(found.report.source), todo="give a file: -o OUT.onnx")
+        raise UserError(what, str(found.report.source), "give a file: -o OUT.onnx")
     sys.stdout.buffer.write(found.data)
     sys.stdout.buffer.flush()

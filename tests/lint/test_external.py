@@ -29,12 +29,12 @@ def with_external(location: str | None) -> onnx.ModelProto:
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        ("/etc/passwd", "is an absolute path"),
-        ("C:\\w.bin", "is an absolute path"),
-        ("\\\\server\\share\\w.bin", "is an absolute path"),
-        ("../w.bin", "climbs with '..'"),
-        ("a/../../w.bin", "climbs with '..'"),
-        ("..\\w.bin", "climbs with '..'"),
+        ("/etc/passwd", "is no path below it"),
+        ("C:\\w.bin", "is no path below it"),
+        ("\\\\server\\share\\w.bin", "is no path below it"),
+        ("../w.bin", "is no path below it"),
+        ("a/../../w.bin", "is no path below it"),
+        ("..\\w.bin", "is no path below it"),
         ("link/w.bin", "leads out of the model's folder through a link"),
         ("out.bin", "leads out of the model's folder through a link"),
         ("a\0b", "is no usable path"),
@@ -94,7 +94,7 @@ def _in_training() -> onnx.ModelProto:
 @pytest.mark.parametrize("build", [_in_constant, _in_subgraph, _in_function, _in_sparse, _in_training])
 def test_external_data_is_found_wherever_a_tensor_can_be(tmp_path: Path, build: object) -> None:
     assert callable(build)
-    with pytest.raises(UserError, match="absolute path"):
+    with pytest.raises(UserError, match="no path below it"):
         lint(tmp_path, build())
 
 

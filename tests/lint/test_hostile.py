@@ -34,12 +34,12 @@ def written(folder: Path, data: bytes) -> Path:
 
 
 def test_file_that_is_missing_or_no_regular_file(tmp_path: Path) -> None:
-    assert message(tmp_path) == "this is a folder"
+    assert message(tmp_path).endswith("this is a folder")
     assert message(tmp_path / "none.onnx") == "cannot read the model: No such file or directory"
     assert message(REAL / "x.onnx") == "cannot read the model: Not a directory"
     assert "null" in message(tmp_path / "a\0b")
     os.mkfifo(tmp_path / "pipe")
-    assert message(tmp_path / "pipe") == "this is not a regular file"
+    assert message(tmp_path / "pipe").endswith("this is no regular file")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     assert message(tmp_path / "loop").startswith("cannot read the model: Too many levels")
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.lint.clip_nodes import ClipNode, Scope, arguments
+from sonnx_clip.lint.clip_nodes import ClipNode, arguments
 from sonnx_clip.lint.profile import Profile, read_profile
-from sonnx_clip.lint.restrictions import Rules, judge
+from sonnx_clip.lint.restrictions import judge
+from sonnx_clip.lint.scope import Scope
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from tests.lint.build import graph, scalar, value
@@ -56,9 +57,9 @@ def node_of(proto: NodeProto, opset: int) -> ClipNode:
 
 
 def judged(profile: Profile, *inputs: str, opset: int = 13, **attributes: float) -> tuple[Judgement, ...]:
-    proto = helper.make_node(profile.head.operator, inputs, ["z"], **attributes)
+    proto = helper.make_node(profile.operator, inputs, ["z"], **attributes)
     node = node_of(proto, opset)
-    return judge(node, arguments(node, MODEL, profile.head), Rules(accept_inferred=False, profile=profile))
+    return judge(node, arguments(node, MODEL, profile), profile)
 
 
 def problems(judgements: tuple[Judgement, ...]) -> list[tuple[str, str, str, str]]:
@@ -66,8 +67,8 @@ def problems(judgements: tuple[Judgement, ...]) -> list[tuple[str, str, str, str
 
 
 def test_the_operands_are_those_of_the_head(tmp_path: Path) -> None:
-    head = planted(tmp_path, "Dropout", DROPOUT, "D").head
-    found = arguments(node_of(helper.make_node("Dropout", ["data", "", "two"], ["z"]), 13), MODEL, head)
+    profile = planted(tmp_path, "Dropout", DROPOUT, "D")
+    found = arguments(node_of(helper.make_node("Dropout", ["data", "", "two"], ["z"]), 13), MODEL, profile)
     assert [(one.id, one.operand.onnx, one.operand.role, one.name) for one in found] == [
         ("D", "data", "tensor", "data"),
         ("P", "ratio", "scalar", None),

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from sonnx_clip.claims.all_claims import every_claim
-from sonnx_clip.lint.operator_versions import attributes, inputs, inputs_since, versions
+from sonnx_clip.lint.operator_versions import inputs, inputs_since, schema, versions
 from sonnx_clip.lint.profile import profile, read_profile
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -49,7 +49,7 @@ def test_the_theorems_are_claims_of_the_specification() -> None:
 
 
 def test_the_operands_are_those_of_the_specification_and_of_onnx() -> None:
-    spec, head = load_spec(), profile().head
+    spec, head = load_spec(), profile()
     assert head.operator == spec.operator
     assert [(one.id, one.onnx, one.role) for one in head.operands] == [
         (operand.id, operand.onnx, operand.role) for operand in spec.operands
@@ -61,7 +61,7 @@ def test_the_operands_are_those_of_the_specification_and_of_onnx() -> None:
     for version in versions(head.operator):
         taken = inputs(head.operator, version)
         assert taken == (names if version >= since else names[:1])
-        assert attributes(head.operator, version).isdisjoint(names) == (version >= since)
+        assert set(schema(head.operator, version).attributes).isdisjoint(names) == (version >= since)
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{", "\xff"])

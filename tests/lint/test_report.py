@@ -12,7 +12,8 @@ from onnx import helper
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
-from sonnx_clip.lint import to_json, to_text
+from sonnx_clip.lint import json_parts, to_text
+from sonnx_clip.lint.verdict import Run
 from tests.lint.build import clip, lint, model, scalar, value
 from tests.lint.build import graph as build_graph
 
@@ -62,7 +63,7 @@ def test_stored_bounds_are_shown_and_surprising_ones_noted(
     text = to_text(report)
     assert f"bounds: L = {low:g}, M = {high:g}" in text
     assert (note in text) if note else ("note:" not in text)
-    (node,) = json.loads(to_json([report]))["models"][0]["nodes"]
+    (node,) = json.loads("".join(json_parts(Run((report,), ()))))["models"][0]["nodes"]
     assert node["bounds"] == {"L": f"{low:g}", "M": f"{high:g}"}
     assert (node["note"] is None) == (note is None)
 

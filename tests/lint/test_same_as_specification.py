@@ -7,9 +7,10 @@ from itertools import product
 import numpy as np
 from onnx import helper
 
-from sonnx_clip.lint.clip_nodes import ClipNode, Scope
+from sonnx_clip.lint.clip_nodes import ClipNode
 from sonnx_clip.lint.profile import OnnxOperand, profile
-from sonnx_clip.lint.restrictions import Rules, judge
+from sonnx_clip.lint.restrictions import judge
+from sonnx_clip.lint.scope import Scope
 from sonnx_clip.lint.tensors import Argument, from_type
 from sonnx_clip.lint.verdict import Verdict
 from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator, load_spec
@@ -31,9 +32,8 @@ def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
     spec = load_spec()
     proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
     node = ClipNode(proto, Scope(graph(proto), "main"), 0, 13)
-    head = profile().head
-    arguments = [_argument(operand, tensors[operand.id]) for operand in (*head.operands, head.result)]
-    judged = judge(node, arguments, Rules(False, profile()))
+    operands = (*profile().operands, profile().result)
+    judged = judge(node, [_argument(operand, tensors[operand.id]) for operand in operands], profile())
     verdict = {judgement.id: judgement.verdict for judgement in judged}
     holds = evaluator(spec, spec.element_type("float32"))
     return [r.id for r in spec.restrictions if (verdict[r.id] is Verdict.MEETS) != holds(r.holds, tensors)]

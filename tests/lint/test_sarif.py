@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
 from sonnx_clip.lint import lint_models, to_sarif
-from sonnx_clip.root.sarif_log import SCHEMA
+from sonnx_clip.lint.sarif import SCHEMA
+from sonnx_clip.lint.verdict import Run
 from tests.lint.build import clip, graph, lint, model, value
 
 HERE = Path(__file__).parent
@@ -40,7 +41,7 @@ def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"no")
     run = lint_models([*MODELS, broken])
-    (log,) = valid(to_sarif(run.reports, run.errors))["runs"]
+    (log,) = valid(to_sarif(run))["runs"]
     problems = [p for r in run.reports for n in r.nodes for j in n.judgements for p in j.problems]
     causes = [
         r for r in log["results"] if r["partialFingerprints"]["sonnxClip/v1"].startswith("R4/root cause/")
@@ -73,7 +74,7 @@ def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
 
 def test_a_finding_says_where_it_is(tmp_path: Path) -> None:
     report = lint(tmp_path, model(graph(clip("X", "", "M", name="c"), inputs=[value("X", [2, 3], 0)])))
-    (log,) = valid(to_sarif([report]))["runs"]
+    (log,) = valid(to_sarif(Run((report,), ())))["runs"]
     first, *_, last = log["results"]
     assert (first["ruleId"], first["level"], first["kind"]) == ("R1", "error", "fail")
     assert (last["level"], last["kind"]) == ("none", "open")

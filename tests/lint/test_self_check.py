@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from sonnx_clip.lint.normalise import NormaliseOptions, normalise
 from sonnx_clip.lint.normalise_report import normalise_text
-from sonnx_clip.lint.self_check import NOT_KNOWN, SelfCheck, SelfCheckOutcome, feeds, self_check
+from sonnx_clip.lint.self_check import SelfCheck, feeds, self_check
 from tests.lint.build import clip, graph, model, scalar, value
 
 if TYPE_CHECKING:
@@ -34,20 +34,20 @@ def chain(number: float, opset: int = 13) -> onnx.ModelProto:
 
 def test_the_output_that_differs_is_named(tmp_path: Path) -> None:
     found = checked(tmp_path, chain(2.0), chain(2.0000002))
-    assert found.outcome is SelfCheckOutcome.DIFFERENT
+    assert found.outcome == "different"
     assert "output 'Y' differs" in found.what
 
 
 def test_a_zero_without_its_sign_is_a_difference(tmp_path: Path) -> None:
     proto = [model(graph(stored=[scalar("L", low), scalar("M", 1.0)])) for low in (0.0, -0.0)]
-    assert checked(tmp_path, *proto).outcome is SelfCheckOutcome.DIFFERENT
+    assert checked(tmp_path, *proto).outcome == "different"
 
 
 def test_a_result_that_a_runtime_refuses_is_a_difference(tmp_path: Path) -> None:
     other = chain(2.0)
     other.graph.node[1].op_type = "Own"
     found = checked(tmp_path, chain(2.0), other)
-    assert found.outcome is SelfCheckOutcome.DIFFERENT
+    assert found.outcome == "different"
     assert "refuses the result" in found.what
 
 
@@ -84,8 +84,8 @@ def test_a_bound_that_limits_infinities_alone_is_seen_in_one_element(tmp_path: P
         inputs=ends[:1], outputs=ends[1:],
         stored=[scalar("L", -65504, TensorProto.FLOAT16), scalar("M", 65504, TensorProto.FLOAT16)],
     )  # fmt: skip
-    assert checked(tmp_path, model(same), model(limited)).outcome is SelfCheckOutcome.DIFFERENT
-    assert checked(tmp_path, model(same), model(limited), finite=True).outcome is SelfCheckOutcome.EQUAL
+    assert checked(tmp_path, model(same), model(limited)).outcome == "different"
+    assert checked(tmp_path, model(same), model(limited), finite=True).outcome == "equal"
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_a_bound_that_limits_infinities_alone_is_seen_in_one_element(tmp_path: P
 def test_inputs_that_cannot_be_made(tmp_path: Path, dims: list[int] | None, reason: str) -> None:
     proto = model(graph(inputs=[value("X", dims)], outputs=[value("Y", dims)]))
     found = checked(tmp_path, proto, proto)
-    assert found.outcome is SelfCheckOutcome.NOT_RUN
+    assert found.outcome == "not run"
     assert reason in found.what
     assert not found.decided
-    assert NOT_KNOWN in found.lines()[0]
+    assert found.not_known
 
 
 def test_open_sizes_are_tried_until_the_model_runs(tmp_path: Path) -> None:
@@ -106,14 +106,14 @@ def test_open_sizes_are_tried_until_the_model_runs(tmp_path: Path) -> None:
     proto = model(
         graph(node, inputs=[value("X", ["N", "C"])], outputs=[value("Y", ["N", 3])], stored=[weights])
     )
-    assert checked(tmp_path, proto, proto).outcome is SelfCheckOutcome.EQUAL
+    assert checked(tmp_path, proto, proto).outcome == "equal"
 
 
 def test_a_model_that_draws_numbers_cannot_be_compared(tmp_path: Path) -> None:
     nodes = [helper.make_node("RandomNormalLike", ["X"], ["R"]), helper.make_node("Add", ["X", "R"], ["Y"])]
     proto = model(graph(*nodes, stored=[]))
     found = checked(tmp_path, proto, proto)
-    assert found.outcome is SelfCheckOutcome.NOT_RUN
+    assert found.outcome == "not run"
     assert "other results each time" in found.what
 
 

@@ -1,0 +1,124 @@
+"""What a graph or a function of a model knows of the names in it."""
+
+from __future__ import annotations
+
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from onnx import FunctionProto, GraphProto
+
+from sonnx_clip.lint.model_file import subgraphs
+from sonnx_clip.lint.operator_versions import is_default_domain
+from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, from_constant, from_stored, from_type, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from onnx import NodeProto, ValueInfoProto
+
+
+UNSET = Known(defined=False)
+"""What is known of an input that is not set: another object than that of a name that nothing defines."""
+FUNCTION_INFO = "value_info of the function"
+
+
+class Scope(dict[str, Known]):
+    """What is known of each name of a graph or a function body, found when it is first looked up.
+
+    A name is looked up from the inside out, up to the scope that defines it. Equal answers are one object.
+
+    Args:
+        body: the graph or function.
+        path: where it is, for people.
+        inferred: the same graph after shape inference.
+        derived: the same, where declarations of computed values were ignored.
+        outer: the scope around a subgraph.
+    """
+
+    def __init__(
+        self,
+        body: GraphProto | FunctionProto,
+        path: str,
+        inferred: GraphProto | None = None,
+        derived: GraphProto | None = None,
+        outer: Scope | None = None,
+    ) -> None:
+        self.body, self.path, self.outer = body, path, outer
+        self.in_function: bool = isinstance(body, FunctionProto) or (outer is not None and outer.in_function)
+        self._twins = (inferred, derived)
+        self._inferred = _of_graph(inferred)
+        self._derived = self._inferred if derived is inferred else _of_graph(derived)
+        self._declared = _declarations(body)
+        self._defined = _defined(body)
+        self.equal: dict[Known, Known] = outer.equal if outer else {}
+        self[""] = UNSET
+
+    def __missing__(self, name: str) -> Known:
+        inferred, derived = self._inferred.get(name), self._derived.get(name)
+        declared, defined = tuple(self._declared.get(name, ())), name in self._defined
+        if not defined and self.outer is not None:
+            outer = self.outer[name]
+            inferred, derived = inferred or outer.inferred, derived or outer.derived
+            declared, defined = declared + outer.declared, outer.defined
+        found = Known(defined, declared, inferred or NOTHING, derived or NOTHING)
+        self[name] = found = self.equal.setdefault(found, found)
+        return found
+
+    def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:
+        """The scopes of the subgraphs that a node carries."""
+        count = len(self.body.node)
+        same = [twin if twin is not None and len(twin.node) == count else None for twin in self._twins]
+        twins = [dict(subgraphs(twin.node[index])) if twin is not None else {} for twin in same]
+        for attribute, graph in subgraphs(node):
+            path = f"{self.path} > {node.op_type} node {index}, {shown(attribute)}"
+            yield Scope(graph, path, twins[0].get(attribute), twins[1].get(attribute), self)
+
+
+def _declarations(body: GraphProto | FunctionProto) -> dict[str, list[Declaration]]:
+    """What a graph or function declares of each name."""
+    if isinstance(body, GraphProto):
+        found = [*typed(body.input, "graph input"), *typed(body.output, "graph output")]
+        found += typed(body.value_info, "value_info")
+        found += ((tensor.name, from_stored(tensor, "initializer")) for tensor in body.initializer)
+        found += ((s.values.name, from_stored(s, "sparse initializer")) for s in body.sparse_initializer)
+    else:
+        found = typed(body.value_info, FUNCTION_INFO)
+    for node in body.node:
+        if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
+            info = from_constant(node)
+            found += [(node.output[0], info)] if info is not None else []
+    grouped: dict[str, list[Declaration]] = {}
+    for name, one in found:
+        grouped.setdefault(name, []).append(one)
+    return grouped
+
+
+def _defined(body: GraphProto | FunctionProto) -> set[str]:
+    """The names that a graph or function defines."""
+    found = set(chain.from_iterable(map(attrgetter("output"), body.node)))
+    if isinstance(body, GraphProto):
+        found.update(value.name for value in (*body.input, *body.initializer))
+        found.update(stored.values.name for stored in body.sparse_initializer)
+    else:
+        found.update(body.input)
+    return found - {""}
+
+
+def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:
+    values = [*graph.input, *graph.value_info, *graph.output] if graph is not None else []
+    return dict(typed(values, NOTHING.origin))
+
+
+def typed(values: Iterable[ValueInfoProto], origin: str) -> list[tuple[str, Declaration]]:
+    """The declarations of values; a model has many values of few types, and each type is parsed once."""
+    parsed: dict[bytes, Declaration | None] = {}
+    found = []
+    for value in values:
+        key = value.type.SerializeToString()
+        if key not in parsed:
+            parsed[key] = from_type(value.type, origin)
+        info = parsed[key]
+        if info is not None:
+            found.append((value.name, info))
+    return found
