@@ -14,6 +14,7 @@ from rich.table import Table
 
 from sonnx_clip.cli.scheduler import workers_of
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
+from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.form_words import form_lines
 from sonnx_clip.conform.identity import cache_identity, identity
 from sonnx_clip.conform.matching import behaviour
@@ -28,6 +29,7 @@ from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Literal, TypeAlias
@@ -119,6 +121,64 @@ def check_runtime(
         todo = "provide what is missing (memory, a package, a file), and check again"
         print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else 1 if report.failed else 0
+
+
+DIALECTS = "dialects"
+"""Where in the build folder the reports on dialects are."""
+
+
+def check_against(
+    options: CheckOptions, dialects: Sequence[str], *, as_json: bool, build: Path, brief: bool = False,
+    jobs: int | None = None, again: bool = False,
+) -> int:  # fmt: skip
+    """Compare a runtime with versions of ONNX's Clip, print a report on each, and store them for evidence.
+
+    Returns:
+        as `check_runtime`, the worst of all reports.
+
+    Args:
+        options: without a runtime, those of `dialects.RUNTIMES` are compared.
+        dialects: versions, such as ``onnx-6``, or ``onnx`` for all.
+        as_json: print an array of reports, and the summaries on standard error.
+        build: the build folder.
+        brief: print the summaries alone.
+        jobs: as for `check_runtime`.
+        again: likewise.
+
+    Raises:
+        UserError: as `check_runtime`, or there is no such version.
+    """
+    from sonnx_clip.conform.dialects import RUNTIMES, dialect_operator, versions_of_onnx
+
+    operators = [dialect_operator(id_) for id_ in (versions_of_onnx() if "onnx" in dialects else dialects)]
+    taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
+    if not taking:
+        machine_types(options.types, operators[0])
+    make_folder(build / DIALECTS)
+    sys.path.insert(0, "")
+    status, reports = 0, []
+    for runtime in [options.runtime] if options.runtime else RUNTIMES:
+        for of in taking:
+            types = [id_ for id_ in options.types if id_ in of.element_types]
+            chosen = replace(options, runtime=runtime, types=types, of=of)
+            with ExitStack() as left_open:
+                store = _store(chosen, None, build / CACHE, "")
+                if store is not None:
+                    left_open.callback(store.close)
+                show = left_open.enter_context(_progress(chosen, 0))
+                at_once = jobs or os.cpu_count() or 1
+                report = run_campaign(chosen, jobs=at_once, again=again, store=store, on_progress=show)
+            reports.append(report)
+            name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
+            write_whole(build / DIALECTS / name, report.model_dump_json(indent=1) + "\n")
+            status = max(status, 2 if report.environment else int(report.failed))
+            if as_json or brief:
+                print(summary(report), file=sys.stderr if as_json else sys.stdout)
+            else:
+                print_report(report, Console())
+    if as_json:
+        print(f"[{','.join(report.model_dump_json(indent=1) for report in reports)}]")
+    return status
 
 
 def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:

@@ -158,33 +158,28 @@ def check(
         check_command.show_status(journal, as_json=chosen is CheckFormat.JSON)
         return
     if against:
-        others = (exec, so, onnx, onnx_cmd, require, output, repro, journal, scheduler, few_calls)
-        if any(others) or changed or policy is not Policy.DEFAULT or chosen is CheckFormat.JUNIT:
+        others = (exec, so, require, output, repro, journal, scheduler, few_calls)
+        if any(others) or changed or chosen is CheckFormat.JUNIT:
             raise UserError(
-                "--against takes --runtime, --dtype, --brief, --json, --build, --jobs and --again",
+                "--against takes --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
+                " --build, --jobs and --again",
                 todo="leave the rest out; the reports are written to BUILD/dialects",
             )
-        from sonnx_clip.cli.against_command import check_against
-
-        names, types, as_json = [runtime] if runtime else [], dtype or [], chosen is CheckFormat.JSON
-        raise typer.Exit(
-            check_against(
-                names, against, types, as_json=as_json, build=build, brief=brief, jobs=jobs, again=again
-            )
-        )
     from sonnx_clip.runtimes.runtime_names import runtime_of
 
-    name = runtime_of(
-        runtime=runtime,
-        exec=exec,
-        endian=None if endian is None else endian.value,
-        batch=batch,
-        stdio=stdio,
-        so=so,
-        abi=abi,
-        onnx=onnx,
-        onnx_cmd=onnx_cmd,
-    )
+    name = ""  # those that --against compares by default
+    if not against or runtime or onnx or onnx_cmd:
+        name = runtime_of(
+            runtime=runtime,
+            exec=exec,
+            endian=None if endian is None else endian.value,
+            batch=batch,
+            stdio=stdio,
+            so=so,
+            abi=abi,
+            onnx=onnx,
+            onnx_cmd=onnx_cmd,
+        )
     from sonnx_clip.conform.options import CheckOptions
 
     options = CheckOptions(
@@ -201,6 +196,13 @@ def check(
         from sonnx_clip.cli.another_operator import operator_to_check
 
         options = replace(options, of=operator_to_check(spec))
+    if against:
+        as_json = chosen is CheckFormat.JSON
+        raise typer.Exit(
+            check_command.check_against(
+                options, against, as_json=as_json, build=build, brief=brief, jobs=jobs, again=again
+            )
+        )
     code = check_command.check_runtime(
         options,
         form=chosen.value,

@@ -119,6 +119,14 @@ def version_of(options: CheckOptions) -> str:
     return version
 
 
+def _scope(types: Sequence[TypeReport], options: CheckOptions) -> tuple[str, str]:
+    if options.of.dialect:
+        from sonnx_clip.conform.dialects import dialect_scope  # needs onnx
+
+        return dialect_scope(options.of)
+    return scope(types, options.of, options.level, few_calls=options.few_calls)
+
+
 class _Campaign:
     """Judges units side by side, those of an element type after its first one."""
 
@@ -170,7 +178,8 @@ class _Campaign:
             types=types,
             kept={etype: self._kept[etype] for etype in options.units if etype in self._kept},
             required=tuple(dict.fromkeys(options.require)),
-            scope=scope(whole, options.of, options.level, few_calls=options.few_calls) if whole else (),
+            scope=_scope(whole, options) if whole else (),
+            dialect=options.of.dialect,
         )
 
     def _judge_type(self, etype: ElementType) -> tuple[str, TypeReport]:

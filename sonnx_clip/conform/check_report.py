@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.runtimes.model_forms import Bounds, ModelForm, Shape
+from sonnx_clip.runtimes.model_forms import Bounds, Given, ModelForm, Shape
 from sonnx_clip.runtimes.runtime_names import require_ascii
 
 if TYPE_CHECKING:
@@ -122,9 +122,10 @@ class ReadingMatch(Stored):
 class FormReport(Stored):
     """What came of one form of a model, in calls that are the same in every form.
 
-    `bounds`, `shape`, `rank`, `opset` and `optimised` are those of `model_forms.ModelForm`. The verdict is
-    the worst of the classes; `classes` are those that do not conform, empty where the form is refused as a
-    whole, in the `words` of the runtime. `deviations` are the first of each class in which forms differ.
+    `bounds`, `shape`, `rank`, `opset`, `optimised` and `given` are those of `model_forms.ModelForm`. The
+    verdict is the worst of the classes; `classes` are those that do not conform, empty where the form is
+    refused as a whole, in the `words` of the runtime. `deviations` are the first of each class in which forms
+    differ.
     """
 
     bounds: Bounds
@@ -132,6 +133,7 @@ class FormReport(Stored):
     rank: int
     opset: int
     optimised: bool
+    given: Given = "both"
     verdict: Verdict
     compared: int
     calls: int
@@ -142,7 +144,7 @@ class FormReport(Stored):
     @property
     def form(self) -> ModelForm:
         """The form."""
-        return ModelForm(self.bounds, self.shape, self.rank, self.opset, self.optimised)
+        return ModelForm(self.bounds, self.shape, self.rank, self.opset, self.optimised, self.given)
 
 
 class TypeReport(Stored):
@@ -195,7 +197,7 @@ class Report(Stored):
     verdicts were taken over from an earlier run under the same conditions, and when that was; `required`
     are the element types in which ``unsupported`` is a failure. `level` is how much was asked. `scope` says
     what was compared, and what
-    is not seen by it.
+    is not seen by it. `dialect` is the version of ONNX's Clip that it was compared with, empty for SONNX's.
     """
 
     format: Literal[1] = 1
@@ -214,10 +216,13 @@ class Report(Stored):
     kept: dict[str, str] = Field(default_factory=dict)
     required: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
+    dialect: str = ""
 
     @property
     def compared(self) -> int:
         """How many results were compared in all, those of forms of a model included."""
+        if self.dialect:  # the counts of classes are those of the forms
+            return sum(found.compared for found in self.types)
         forms = sum(form.compared for found in self.types for form in found.forms or ())
         return forms + sum(found.compared for found in self.types)
 

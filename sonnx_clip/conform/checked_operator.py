@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.spec import Spec
 
 
@@ -26,6 +27,16 @@ class CheckedOperator:
 
     spec: Spec
     oracle: ModuleType | SimpleNamespace
+
+    @property
+    def dialect(self) -> str:
+        """The version of ONNX's operator that it is, ``onnx-11``; empty if it is the specification's."""
+        return ""
+
+    @property
+    def element_types(self) -> Sequence[str]:
+        """The ids of the element types that a runtime can be given."""
+        return [etype.id for etype in self.spec.element_types if etype.numpy is not None]
 
     @property
     def is_clip(self) -> bool:
@@ -53,6 +64,9 @@ class CheckedOperator:
         """The result of the oracle."""
         return getattr(self.oracle, self.spec.head.function)(*operands)
 
+    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
+        """What explains an answer in a form of a model, beside readings and wrong operators."""
+
     def class_ids(self, family: str) -> tuple[str, ...]:
         """The classes of a family, in the order of the YAML."""
         return tuple(self.oracle.CLASSES[family])
@@ -70,9 +84,12 @@ def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) ->
     spec = of.spec
     if spec.digest != of.oracle.SPEC_DIGEST:
         raise UserError(f"generated/ is not that of {spec.file}", todo="run `sonnx-clip generate`")
-    known = [etype for etype in spec.element_types if etype.numpy is not None]
+    known = [spec.element_type(id_) for id_ in of.element_types]
     wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
     for etype in wanted:
         if etype not in known:
-            raise UserError(f"no runtime could be given values of {etype.id}", todo="choose another type")
+            what = f"no runtime could be given values of {etype.id}"
+            if of.dialect:
+                what = f"{etype.id} is no element type of {of.dialect}"
+            raise UserError(what, todo=f"choose from {', '.join(of.element_types)}")
     return wanted

@@ -70,7 +70,9 @@ class Describer:
                 )
             shown = f"{shown}: got {answer}, expected {result}"
             if self._of.is_clip:
-                explanation = explain_deviation(self._of, etype, operands, got)
+                form = spot.request.form if isinstance(spot.request, FormRequest) else None
+                words = form and self._of.explanation(etype, form, operands, got)
+                explanation = words or explain_deviation(self._of, etype, operands, got)
         self._entry = 0
         layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(

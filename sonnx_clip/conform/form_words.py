@@ -106,7 +106,9 @@ def form_lines(report: Report) -> Iterator[str]:
     differ = list(dict.fromkeys(etype for found in dependences(report) for etype in found.places))
     agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
     better = [
-        one.type for one in judged if any(len(p) < len(one.served_forms) for p in by_form(one).values())
+        one.type
+        for one in judged
+        if not report.dialect and any(len(p) < len(one.served_forms) for p in by_form(one).values())
     ]
     alone = f" (rank 0 is better in {', '.join(better)}: it has one entry)" if better else ""
     yield f"forms of a model: {number} compared in {counted(len(judged), 'type')}, {agree}{alone}"

@@ -13,7 +13,7 @@ from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, cut
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.conform.verdicts import type_report
+from sonnx_clip.conform.verdicts import type_report, worst
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.conform.results import Counts, Known
     from sonnx_clip.conform.session import Session
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice, ModelForm
@@ -41,7 +43,7 @@ _THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 +
 
 
 def form_plan(
-    etype: ElementType, form: ModelForm, *, few: bool = False
+    etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None
 ) -> Iterator[tuple[FormRequest, Table]]:
     """The requests for a form, each with what is expected; the first is a sample of all bounds.
 
@@ -49,8 +51,9 @@ def form_plan(
         etype: the element type.
         form: the form.
         few: whether bounds are fewer, which reach every class, and X of rank 0 is one of each class.
+        table: what is expected, if that is not the specification's.
     """
-    table = _table(etype, few=few)
+    table = table or _table(etype, few=few)
     size, layout = len(table.pool), _LAYOUTS[form.rank]
     length = _LENGTHS[layout] or size
     times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
@@ -151,7 +154,7 @@ def judge_forms(
         nonlocal stopped
         for form in forms:
             if form not in found and not stopped:
-                found[form], stopped = _judge_form(session, etype, policy, form)
+                found[form], stopped, _ = judge_form(session, etype, policy, form)
 
     known = opsets_of_this_clip()
     judge([base()])
@@ -198,15 +201,19 @@ def opsets_of_this_clip() -> tuple[int, ...]:
     return tuple(n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET)
 
 
-def _judge_form(
-    session: Session, etype: ElementType, policy: Policy, form: ModelForm
-) -> tuple[FormReport, bool]:
-    """What came of a form, and whether no other can be asked after it."""
-    tally, stopped = Tally(etype, policy, Describer(etype, session)), None
+def judge_form(
+    session: Session, etype: ElementType, policy: Policy, form: ModelForm,
+    of: CheckedOperator | None = None, expected: Table | None = None, known: Known = frozenset(),
+) -> tuple[FormReport, bool, Counts]:  # fmt: skip
+    """What came of a form, whether no other can be asked after it, and what was counted.
+
+    Where bounds are missing, some classes cannot be reached.
+    """
+    tally, stopped = Tally(etype, policy, Describer(etype, session, of), of, known), None
     why: tuple[Verdict, str] | None = None
     session.forget()
     try:
-        for request, table in form_plan(etype, form, few=session.worker.few):
+        for request, table in form_plan(etype, form, few=session.worker.few, table=expected):
             for piece in session.ask(request, table):
                 tally.add(*piece)
             if tally.refuses(request):
@@ -216,20 +223,27 @@ def _judge_form(
     except EnvironmentFaultError as error:
         why = "environment", str(error)
     stopped = why is not None
-    report = type_report(etype, tally.state(refused=False, answers=False), None, why)
+    counts = tally.state(refused=False, answers=False)
+    report = type_report(etype, counts, None, why, of)
     refused = report.verdict == "unsupported"
     odd = [] if refused else [c for c in report.classes if c.verdict != "conforms"]
+    reached = [c.verdict for c in report.classes if form.given == "both" or c.verdict != "unreached"]
     words = report.words or next((c.words for c in odd if c.words), None)
-    return FormReport(
-        bounds=form.bounds,
-        shape=form.shape,
-        rank=form.rank,
-        opset=form.opset,
-        optimised=form.optimised,
-        verdict="refused" if refused else report.verdict,
-        compared=report.compared,
-        calls=report.calls,
-        words=words,
-        classes={c.id: c.verdict for c in odd},
-        deviations={c.id: c.deviations[0] for c in odd if c.deviations},
-    ), stopped
+    return (
+        FormReport(
+            bounds=form.bounds,
+            shape=form.shape,
+            rank=form.rank,
+            opset=form.opset,
+            optimised=form.optimised,
+            given=form.given,
+            verdict="refused" if refused else worst(reached),
+            compared=report.compared,
+            calls=report.calls,
+            words=words,
+            classes={c.id: c.verdict for c in odd},
+            deviations={c.id: c.deviations[0] for c in odd if c.deviations},
+        ),
+        stopped,
+        counts,
+    )

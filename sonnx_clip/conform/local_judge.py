@@ -61,7 +61,10 @@ class LocalJudge:
                 worker.kill()
 
     def _judge(self, unit: Unit, known: Known) -> UnitResult:
-        etype, forms_only = self._of.spec.element_type(unit.etype), unit.chunk is not None
+        etype, forms_only = (
+            self._of.spec.element_type(unit.etype),
+            unit.chunk is not None or bool(unit.dialect),
+        )
         unopened: tuple[Verdict, str] | None = None
         try:
             try:
@@ -84,12 +87,16 @@ class LocalJudge:
         try:
             found: dict[str, Any] = {"models": bool(worker.models), "unopened": unopened}
             stopped = None
-            if unopened is None and not forms_only:
+            if unit.dialect:
+                from sonnx_clip.conform.dialects import judge_dialect  # needs onnx
+
+                found |= judge_dialect(session, etype, unit.policy, self._of)
+            elif unopened is None and not forms_only:
                 tally = Tally(etype, unit.policy, Describer(etype, session, self._of), self._of, known)
                 stopped = self._count(session, tally, etype, unit)
                 found |= {"tally": tally.state(), "unasked": () if worker.strides else (STRIDED,)}
                 found |= {"stopped": stopped, "longest": worker.entries, "few": worker.few}
-            if worker.models and stopped is None and (unit.first or forms_only):
+            if worker.models and not unit.dialect and stopped is None and (unit.first or forms_only):
                 forms, over = judge_forms(session, etype, unit.policy, unit.forms, unit.chunk)
                 found |= {"forms": forms, "forms_stopped": over}
             left = 0

@@ -42,6 +42,7 @@ class Unit:
     limits: Limits = LIMITS
     forms: Choice = "default"
     few_calls: bool = False
+    dialect: str = ""
 
     @property
     def first(self) -> bool:
@@ -135,5 +136,5 @@ class CheckOptions:
         parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
         if self.forms == "all":
             parts += [f"{_FORMS}{n}" for n in range(chunks_of_all())]
-        given = self.policy, self.limits, self.forms, self.few_calls
+        given = self.policy, self.limits, self.forms, self.few_calls, self.of.dialect
         return [Unit(self.runtime, self.identity, etype.id, part, *given) for part in parts]

@@ -74,12 +74,13 @@ def print_report(
     def say(text: str, **options: bool) -> None:
         console.print(text, **{"soft_wrap": True, "highlight": False, **options})  # type: ignore[arg-type]
 
+    against = f" against {report.dialect}" if report.dialect else ""
     if len(report.types) == 1:
-        say(f"[bold]{escape(report.runtime_version)}[/], {report.types[0].type}")
+        say(f"[bold]{escape(report.runtime_version)}[/]{against}, {report.types[0].type}")
         for line in _verdicts(report.types[0], console.width):
             say(line, soft_wrap=False)
     else:
-        say(f"[bold]{escape(report.runtime_version)}[/]: class by element type")
+        say(f"[bold]{escape(report.runtime_version)}[/]{against}: class by element type")
         console.print(_table(report, spec))
         shown = {_sign(found, one)[0] for found in report.types for one in found.classes}
         words = {**_words(), _RAISES: "violates by raising alone: no value is wrong"}
@@ -105,6 +106,7 @@ def summary(report: Report) -> str:
         ends += f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when}"
         ends += " (--again repeats them)"
     how = f"{report.policy} policy" + ("" if report.level == "quick" else f", {report.level}")
+    how = f"against {report.dialect}, {how}" if report.dialect else how
     seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
     return (
         f"{report.runtime_version} ({how}): {counts} of {counted(len(verdicts), 'type')}; "

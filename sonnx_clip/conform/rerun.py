@@ -116,6 +116,7 @@ def _shows(did: Did, found: Deviation, etype: str) -> bool:
 def _command(unit: Unit, options: CheckOptions) -> str:
     """What repeats all calls of an element type."""
     more = "" if unit.first or options.level == "quick" else f" --level {options.level}"
+    more += f" --against {unit.dialect}" if unit.dialect else ""
     more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
     return f"sonnx-clip check --runtime {shlex.quote(unit.runtime)} --dtype {unit.etype}{more} --again"
 

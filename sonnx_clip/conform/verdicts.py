@@ -199,7 +199,9 @@ def type_report(
         compared=sum(counts.of[id_].compared for id_ in ids),
         words=words,
         reproduce=line,
-        refused_layouts={form: found.words for form, found in refused.items()} if served else {},
+        refused_layouts={form: found.words for form, found in refused.items()}
+        if served and not of.dialect
+        else {},
         calls=sum(found.calls for found in counts.raised.values()),
         classes=classes,
         readings=None if observed is None else observed.match(ids),
@@ -270,14 +272,18 @@ def by_form(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
     """By class, the forms of a model that the runtime serves, with the verdict in each.
 
     X of rank 0 has one entry, so mistakes in loops over several entries do not show there: a form of rank 0
-    whose verdict is better than that of every form of another rank is left out.
+    whose verdict is better than that of every form of another rank is left out. So is a form without a bound
+    that cannot reach the class.
     """
     found: dict[str, list[tuple[FormReport, Verdict]]] = {}
     for klass in report.classes:
         every = [(form, form.classes.get(klass.id, "conforms")) for form in report.served_forms]
         others = [verdict for form, verdict in every if form.rank]
         best = max(map(_WORST_FIRST.index, others), default=len(_WORST_FIRST))
-        found[klass.id] = [(form, v) for form, v in every if form.rank or _WORST_FIRST.index(v) <= best]
+        found[klass.id] = [
+            (form, v) for form, v in every
+            if (form.rank or _WORST_FIRST.index(v) <= best) and (form.given == "both" or v != "unreached")
+        ]  # fmt: skip
     return found
 
 

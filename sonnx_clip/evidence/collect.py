@@ -21,7 +21,7 @@ from sonnx_clip.evidence.model import (
     SourceItem,
     Totals,
 )
-from sonnx_clip.evidence.runtimes import dialect_runs_of, not_judged, runtimes_of
+from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.mutants.record import RECORD as MUTANTS
 from sonnx_clip.mutants.record import MutantsRecord, closing_line
@@ -44,7 +44,7 @@ from sonnx_clip.spec.coverage import require_coverage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.evidence.model import Basis, DialectRunEvidence, Entry, RuntimeEvidence
+    from sonnx_clip.evidence.model import Basis, Entry, RuntimeEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.frama_c import OfType
@@ -66,7 +66,7 @@ def gather(found: Records) -> Evidence:
     coq = _coq(found)
     entries = tuple(entries_of(found, obligations, coq))
     taken = _trusted(found)
-    runtimes, dialect_runs = runtimes_of(spec, found.reports), dialect_runs_of(found.dialects)
+    runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
     coverage = require_coverage(spec, (o.id for o in found.obligations))
     unaccounted = (
@@ -80,7 +80,7 @@ def gather(found: Records) -> Evidence:
         operator=spec.operator,
         spec_sha256=spec.digest,
         totals=_totals(found, obligations, entries, runtimes, c_kernels, unaccounted),
-        argument=tuple(_argument(found, coverage, obligations, coq, c_kernels, runtimes, dialect_runs)),
+        argument=tuple(_argument(found, coverage, obligations, coq, c_kernels, (*runtimes, *dialects))),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=obligations,
@@ -89,7 +89,7 @@ def gather(found: Records) -> Evidence:
         c_kernels=c_kernels,
         coq=coq,
         replays=found.replays,
-        dialect_runs=dialect_runs,
+        dialects=dialects,
         sources=tuple(_sources(coverage)),
         trusted=taken,
         tools=_tools(found),
@@ -244,7 +244,6 @@ def _answers(o: ObligationEvidence) -> str:
 def _argument(
     found: Records, coverage: Coverage, obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
     c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeEvidence],
-    dialect_runs: Sequence[DialectRunEvidence],
 ) -> Iterator[Argument]:  # fmt: skip
     """Every line of argument, those too that were not run."""
 
@@ -301,12 +300,8 @@ def _argument(
             f"Runtime {runtime.name}", "its answers, class by class",
             f"{runtime.compared:,} answers compared, {counted(len(runtime.deviations), 'recorded deviation')}"
             if runtime.run else "",
-            "build/verdicts/", TAKEN if runtime.run else "not run",
-        )  # fmt: skip
-    for run in dialect_runs:
-        yield line(
-            f"Dialects in {run.name}", "each version of its Clip, in two operator sets", run.summary,
-            "build/dialects/", TAKEN if run.run else "not run",
+            f"build/{'dialects' if ' against ' in runtime.name else 'verdicts'}/",
+            TAKEN if runtime.run else "not run",
         )  # fmt: skip
     yield from _elsewhere(found)
 

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from sonnx_clip.claims.claim import Kind
 from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.conform.dialect_report import DialectDeviation
 from sonnx_clip.explain.finding_views import FindingView
 from sonnx_clip.prove.coq import CoqTheorem
 from sonnx_clip.prove.outcome import ProverVerdict, Status
@@ -201,44 +200,6 @@ class ReplayEvidence(Stored):
     smokes: int
 
 
-class DialectRowEvidence(Stored):
-    """Operator sets in which one way to give bounds has one verdict by element type; None: not taken."""
-
-    opsets: str
-    dialect: str
-    form: str
-    verdicts: tuple[Verdict | None, ...]
-
-
-class DialectCauseEvidence(Stored):
-    """What accounts for deviations from versions of Clip; `cause` is None where no reading allows them."""
-
-    cause: str | None
-    results: int
-    refused: int
-    where: str
-    opset: int
-    type: str
-    form: str
-    deviation: DialectDeviation | None
-    obligations: tuple[str, ...]
-
-
-class DialectRunEvidence(Stored):
-    """A runtime compared with every Clip that ONNX has had."""
-
-    name: str
-    run: bool
-    version: str = ""
-    environment: str = ""
-    summary: str = ""
-    complete: bool = False
-    types: tuple[str, ...] = ()
-    rows: tuple[DialectRowEvidence, ...] = ()
-    refusals: tuple[str, ...] = ()
-    causes: tuple[DialectCauseEvidence, ...] = ()
-
-
 class SourceItem(Stored):
     """A sentence, row, formula, example, heading or remark of a source, and its answer."""
 
@@ -294,7 +255,7 @@ class Evidence(Stored):
     c_kernels: tuple[CKernelEvidence, ...]
     coq: CoqEvidence
     replays: tuple[ReplayEvidence, ...]
-    dialect_runs: tuple[DialectRunEvidence, ...]
+    dialects: tuple[RuntimeEvidence, ...]
     sources: tuple[SourceItem, ...]
     trusted: tuple[TrustedItem, ...]
     tools: dict[str, str]

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sonnx_clip.conform.dialect_report import MEANINGS as DIALECT_MEANINGS
-from sonnx_clip.conform.dialect_report import SIGNS as DIALECT_SIGNS
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.explain import dialects_text
@@ -80,8 +78,6 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
             reading_meanings=MEANINGS,
             dialect_columns=dialects_text.COLUMNS,
             dialects=[(row.id, dialects_text.cells(row, spec)[1:]) for row in dialect_table(spec).rows],
-            dialect_signs=DIALECT_SIGNS,
-            dialect_meanings=DIALECT_MEANINGS,
             **_PANEL,
         )
     )
@@ -202,7 +198,9 @@ def _data(evidence: Evidence, found: Records) -> dict[str, Any]:
             if etype.width is not None
         },
         "sources": {source: [words.model_dump() for words in of_source] for source, of_source in sources},
-        "deviations": {r.name: [d.model_dump() for d in r.deviations] for r in evidence.runtimes},
+        "deviations": {
+            r.name: [d.model_dump() for d in r.deviations] for r in (*evidence.runtimes, *evidence.dialects)
+        },
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
     }

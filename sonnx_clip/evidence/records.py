@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from sonnx_clip.backends.generate import differences, render_all
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.dialect_report import FOLDER, DialectReport, dialect_oracle_digest
 from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.explain.measured_record import read_record as read_measured
 from sonnx_clip.prove.coq import RECORD as COQ
@@ -49,7 +48,7 @@ class Records:
         generated: all that is rendered from it; the files on disk are the same.
         proofs: what the provers answered.
         reports: what the checker found, by runtime.
-        dialects: what comparing runtimes with ONNX's dialects found, by runtime.
+        dialects: what the checker found against versions of ONNX's Clip, by runtime and version.
         frama_c: what Frama-C found of the C kernels; None if it was not run.
         coq: what Coq's kernel has checked; None if it was not run.
         replays: what generated/replay.sh counted, of these obligations.
@@ -60,7 +59,7 @@ class Records:
     generated: Generated
     proofs: ProofsRecord
     reports: Mapping[str, Report]
-    dialects: Mapping[str, DialectReport]
+    dialects: Mapping[str, Report]
     frama_c: FramaCRecord | None
     coq: CoqRecord | None
     replays: tuple[ReplayEvidence, ...]
@@ -96,7 +95,7 @@ def read_records(build: Path, spec: Spec) -> Records:
         generated=generated,
         proofs=proofs,
         reports=read_reports(build, spec),
-        dialects=_read_dialects(build, spec),
+        dialects=read_reports(build, spec, "dialects"),
         frama_c=read_record(frama_c, FramaCRecord, "run: make frama-c") if frama_c.exists() else None,
         coq=read_record(coq, CoqRecord, "run: make coq") if coq.exists() else None,
         replays=read_replays(build),
@@ -104,11 +103,13 @@ def read_records(build: Path, spec: Spec) -> Records:
     )
 
 
-def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
-    """The report on each runtime that was checked, by the runtime's name."""
+def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str, Report]:
+    """The report on each runtime that was checked, by its name and the dialect that it was compared with."""
     found: dict[str, Report] = {}
-    for path in sorted((build / "verdicts").glob("*.json")):
+    for path in sorted((build / folder).glob("*.json")):
         again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
+        if folder == "dialects":
+            again = "run `sonnx-clip check --against onnx`, or remove the file"
         report = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
         if report.code_sha256 != code_digest(report.runtime):
@@ -118,8 +119,10 @@ def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
         if now is not None and now != report.runtime_version:
             what = f"stale: it records {report.runtime_version}, but {now} is installed"
             raise UserError(what, str(path), again)
-        _require_once(report.runtime, found, path)
-        found[report.runtime] = report
+        name = f"{report.runtime} against {report.dialect}" if report.dialect else report.runtime
+        if name in found:
+            raise UserError(f"another file records {name} too", str(path), "remove one of them")
+        found[name] = report
     return found
 
 
@@ -130,24 +133,6 @@ def installed_version(runtime: str) -> str | None:
         return None if package is None else f"{package} {version(package)}"
     except PackageNotFoundError:
         return None
-
-
-def _read_dialects(build: Path, spec: Spec) -> dict[str, DialectReport]:
-    found: dict[str, DialectReport] = {}
-    for path in sorted((build / FOLDER).glob("*.json")):
-        again = "run `sonnx-clip check --against onnx`, or remove the file"
-        record = read_record(path, DialectReport, again)
-        require_digest(record.spec_sha256, spec, path, again)
-        if record.oracle_sha256 != dialect_oracle_digest():
-            raise UserError("stale: what judges the dialects has changed since", str(path), again)
-        _require_once(record.runtime, found, path)
-        found[record.runtime] = record
-    return found
-
-
-def _require_once(runtime: str, found: Mapping[str, object], path: Path) -> None:
-    if runtime in found:
-        raise UserError(f"another file records {runtime} too", str(path), "remove one of them")
 
 
 def replayed_digest() -> str:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.dialect_report import RUNTIMES as COMPARED
-from sonnx_clip.conform.dialect_report import by_cause, refusals, rows_of, summary, where
 from sonnx_clip.conform.form_words import told_of_forms
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.evidence.entries import RESULT_CONSTRAINTS
 from sonnx_clip.evidence.model import (
     DeviationEvidence,
-    DialectCauseEvidence,
-    DialectRowEvidence,
-    DialectRunEvidence,
     RuntimeEvidence,
 )
 from sonnx_clip.runtimes.runtime import RUNTIMES
+
+COMPARED = ("onnxruntime", "onnx-reference")
+"""The runtimes that `check --against onnx` compares by itself."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.check_report import Deviation, Report
-    from sonnx_clip.conform.dialect_report import DialectReport
     from sonnx_clip.evidence.model import Shown
     from sonnx_clip.spec import Spec
 
@@ -50,6 +46,13 @@ def not_judged(spec: Spec, name: str, ours: Report | None) -> Iterator[str]:
 def runtimes_of(spec: Spec, reports: Mapping[str, Report]) -> tuple[RuntimeEvidence, ...]:
     """One entry for each known runtime and each report; what was not checked is ``not run``."""
     return tuple(_runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports]))
+
+
+def dialects_of(spec: Spec, reports: Mapping[str, Report]) -> tuple[RuntimeEvidence, ...]:
+    """One entry for each runtime and version of ONNX's Clip; `COMPARED` without a report are ``not run``."""
+    there = {report.runtime for report in reports.values()}
+    missing = [f"{name} against onnx" for name in COMPARED if name not in there]
+    return tuple(_runtime(spec, name, reports.get(name)) for name in [*reports, *missing])
 
 
 def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeEvidence:
@@ -108,40 +111,3 @@ def _deviation(type_id: str, klass: str, form: str, found: Deviation) -> Deviati
         type=type_id, klass=klass, form=form, kind=found.kind, latitude=found.latitude, shown=found.shown,
         words=found.words, explanation=found.explanation, layout=found.layout, reproduce=found.reproduce,
     )  # fmt: skip
-
-
-def dialect_runs_of(records: Mapping[str, DialectReport]) -> tuple[DialectRunEvidence, ...]:
-    """One entry for each known runtime of models and each record; what was not compared is not run."""
-    names = dict.fromkeys([*COMPARED, *records])
-    return tuple(_dialect_run(name, records.get(name)) for name in names)
-
-
-def _dialect_run(name: str, report: DialectReport | None) -> DialectRunEvidence:
-    if report is None:
-        return DialectRunEvidence(name=name, run=False)
-    types, rows = rows_of(report)
-    return DialectRunEvidence(
-        name=name,
-        run=True,
-        version=report.runtime_version,
-        environment=f"onnx {report.onnx}, Python {report.python}, NumPy {report.numpy}, {report.machine}",
-        summary=summary(report),
-        complete=report.complete,
-        types=types,
-        rows=tuple(DialectRowEvidence(**asdict(row)) for row in rows),
-        refusals=tuple(refusals(report)),
-        causes=tuple(
-            DialectCauseEvidence(
-                cause=cause,
-                results=sum(cell.violating for cell in cells),
-                refused=sum(cell.refused for cell in cells),
-                where=where(cells),
-                opset=cells[0].opset,
-                type=cells[0].type,
-                form=cells[0].form,
-                deviation=cells[0].deviation,
-                obligations=tuple(dict.fromkeys(id_ for cell in cells for id_ in cell.obligations)),
-            )
-            for cause, cells in by_cause(report).items()
-        ),
-    )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.model_process import ModelCalls
     from sonnx_clip.runtimes.runtime import ClipFunction
 
 RETURNED = "it returned "
@@ -156,7 +155,7 @@ def note(board: Board, call: int, failure: Failure) -> None:
     board.note({"call": call, **asdict(failure)})
 
 
-def read_answer(board: Board, request: Request | ModelCalls, died: Died | None = None) -> Answer:
+def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have written over notes."""
     found = Answer(board.bits(request.answer_shape, request.answer_type).copy(), died=died)
     for record in board.notes():

@@ -9,7 +9,7 @@ import onnx
 import onnx.parser
 from onnx import helper, numpy_helper
 
-from sonnx_clip.runtimes.model_forms import model_text, node_text, text_of_form
+from sonnx_clip.runtimes.model_forms import ATTRIBUTES, model_text, node_text, text_of_form
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
@@ -45,9 +45,13 @@ def model_of_form(
     """
     model = onnx.parser.parse_model(text_of_form(etype, form, shape))
     for name, bound in zip(CLIP_NODE.operands[1:], bounds, strict=True):
+        if name not in form.bound_names:
+            continue
         if form.bounds == "initializers":
             model.graph.initializer.append(numpy_helper.from_array(bound, name))
         if form.bounds == "Constant nodes":
             node = helper.make_node("Constant", [], [name], value=numpy_helper.from_array(bound))
             model.graph.node.insert(0, node)
+        if form.bounds == "attributes":
+            model.graph.node[0].attribute.append(helper.make_attribute(ATTRIBUTES[name], float(bound)))
     return model

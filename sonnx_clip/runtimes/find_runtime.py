@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.runtime import OpenModel
 
 GROUP = "sonnx_clip.runtimes"
 
@@ -91,23 +90,6 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
         found = _own_runtime(name, node)
     own = name not in KNOWN and other is None and found.open_model is None
     return found if node == CLIP_NODE or own else for_node(name, found, node)
-
-
-def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, OpenModel]:
-    """The version of a runtime of ONNX models, and its function that opens one; raises as `find_runtime`.
-
-    A ``module:function`` takes a serialised model and returns a function of its inputs.
-    """
-    if program_name(name) is None and library_name(name) is None:
-        if name not in KNOWN and shipped(name) is None and not name.startswith(("onnx:", "onnx-cmd:")):
-            module_of(name)
-            own, version = named(name)
-            if not isinstance(own, Runtime):
-                return version, own
-        found = find_runtime(name, board)
-        if found.open_model is not None:
-            return found.version, found.open_model
-    raise UserError(f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference")
 
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:

@@ -66,7 +66,8 @@ def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFun
         return found
 
     def clip(*operands: Any) -> Any:
-        given = operands[:1] if constant else operands
-        return opened(operands[0], operands[1:])(dict(zip(CLIP_NODE.operands, given, strict=False)))
+        given = dict(zip(CLIP_NODE.operands, operands, strict=True))
+        inputs = CLIP_NODE.operands[:1] if constant else (CLIP_NODE.operands[0], *form.bound_names)
+        return opened(operands[0], operands[1:])({name: given[name] for name in inputs})
 
     return clip

@@ -15,11 +15,19 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.operator_node import OperatorNode
 
 
-Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes"]
+Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes", "attributes"]
+Given: TypeAlias = Literal[
+    "both", "no min", "no max", "no max, empty name", "no bounds", "no bounds, empty names"
+]
 Shape: TypeAlias = Literal["static", "symbolic", "no rank"]
 Choice: TypeAlias = Literal["default", "all"]
 
 BOUNDS: tuple[Bounds, ...] = ("inputs", "initializers", "Constant nodes")
+GIVEN: dict[Given, tuple[str, ...]] = {
+    "both": ("l", "m"), "no min": ("", "m"), "no max": ("l",), "no bounds": (),
+    "no max, empty name": ("l", ""), "no bounds, empty names": ("", ""),
+}  # fmt: skip
+"""The inputs of a node behind X; one with an empty name is missing."""
 SHAPES: tuple[Shape, ...] = ("no rank", "static", "symbolic")
 RANKS = (1, 0, 2, 4)
 
@@ -31,7 +39,7 @@ FIRST_OPSET = 13
 class ModelForm:
     """A form of a model: what min and max are, what it says about the shape of X, whose rank is `rank`.
 
-    `optimised` if the runtime may change the graph as it does by default.
+    `optimised` if the runtime may change the graph as it does by default; `given` are the bounds that it has.
     """
 
     bounds: Bounds
@@ -39,18 +47,30 @@ class ModelForm:
     rank: int
     opset: int
     optimised: bool
+    given: Given = "both"
 
     def __str__(self) -> str:
         """``initializers, static shape, rank 2, opset 13, optimised``."""
         shape = self.shape if self.shape == "no rank" else f"{self.shape} shape"
         optimised = "optimised" if self.optimised else "not optimised"
-        return f"{self.bounds}, {shape}, rank {self.rank}, opset {self.opset}, {optimised}"
+        missing = "" if self.given == "both" else f", {self.given}"
+        return f"{self.bounds}, {shape}, rank {self.rank}, opset {self.opset}, {optimised}{missing}"
+
+    @property
+    def bound_names(self) -> list[str]:
+        """The operands of the bounds that are given."""
+        return [name for name in GIVEN[self.given] if name]
 
 
 _NAMES = tuple(field.name for field in fields(ModelForm))
-_WORDS = {"bounds": "bounds as {}", "shape": "{}", "rank": "rank {}", "opset": "opset {}", "optimised": "{}"}
+_AXES = tuple(name for name in _NAMES if name != "given")  # of the forms of this Clip
+_WORDS = {
+    "bounds": "bounds as {}", "shape": "{}", "rank": "rank {}", "opset": "opset {}", "optimised": "{}",
+    "given": "{}",
+}  # fmt: skip
 _VALUES: dict[Any, str] = {
     "static": "static shape", "symbolic": "symbolic shape", True: "optimisation", False: "no optimisation",
+    "both": "both bounds",
 }  # fmt: skip
 _SHOWN = 3
 
@@ -85,7 +105,7 @@ def covering(forms: Sequence[ModelForm]) -> tuple[ModelForm, ...]:
 
 
 def _pairs(form: ModelForm) -> set[tuple[tuple[str, Any], ...]]:
-    return set(combinations([(name, getattr(form, name)) for name in _NAMES], 2))
+    return set(combinations([(name, getattr(form, name)) for name in _AXES], 2))
 
 
 def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
@@ -105,7 +125,7 @@ def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
 
 def every_value(forms: Sequence[ModelForm]) -> str:
     """The values of each axis that forms have, in words."""
-    return ", ".join(_in_words(name, forms) for name in _NAMES)
+    return ", ".join(_in_words(name, forms) for name in _AXES)
 
 
 def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
@@ -128,21 +148,26 @@ _CONSTANTS = {
         '[p.graph.node.insert(0, onnx.helper.make_node("Constant", [], [n],'
         " value=onnx.numpy_helper.from_array(v))) for n, v in c]"
     ),
+    "attributes": (
+        "p.graph.node[0].attribute.extend([onnx.helper.make_attribute(n, float(v)) for n, v in c])"
+    ),
 }
+ATTRIBUTES = {"l": "min", "m": "max"}
+"""The attributes that bounds were below operator set 11."""
 
 
-def _text(etype: str, opset: int, shapes: dict[str, str], node: OperatorNode) -> str:
+def _text(etype: str, opset: int, shapes: dict[str, str], call: str) -> str:
     """A model of one node, whose inputs have these shapes; the result has that of the first."""
     t = _ONNX_NAMES.get(etype, etype)
     inputs = ", ".join(f"{t}{shape} {name}" for name, shape in shapes.items())
     result = f"{t}{next(iter(shapes.values()))} y"
     head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-    return f"{head} g ({inputs}) => ({result}) {{ y = {node.op_type}({node.call}) }}"
+    return f"{head} g ({inputs}) => ({result}) {{ y = {call} }}"
 
 
 def node_text(etype: str, node: OperatorNode) -> str:
     """The text of a model of a node whose operands have any shape."""
-    return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), node)
+    return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), f"{node.op_type}({node.call})")
 
 
 def model_text(etype: str) -> str:
@@ -154,11 +179,14 @@ def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:
     """The text of a form for X of a shape; bounds that are no inputs are yet to be added."""
     dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
-    x, *bounds = CLIP_NODE.operands
+    x = CLIP_NODE.operands[0]
     shapes = {x: "[]" if form.shape == "no rank" else declared}
     if form.bounds == "inputs":
-        shapes |= dict.fromkeys(bounds, "")
-    return _text(etype, form.opset, shapes, CLIP_NODE)
+        shapes |= dict.fromkeys(form.bound_names, "")
+    given = () if form.bounds == "attributes" else GIVEN[form.given]
+    names = [x, *(name or '""' for name in given)]
+    call = f"{CLIP_NODE.op_type}({', '.join(names)})"
+    return _text(etype, form.opset, shapes, call)
 
 
 def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
@@ -167,8 +195,9 @@ def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
     Without single quotes, for the sake of shells.
     """
     made = f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape))})"
+    x, names = CLIP_NODE.operands[0], form.bound_names
     if form.bounds == "inputs":
-        return [made, f"d = {CLIP_NODE.inputs}"]
-    first, *bounds = CLIP_NODE.operands
-    named = ", ".join(f'("{name}", {name})' for name in bounds)
-    return [made, f"c = [{named}]", _CONSTANTS[form.bounds], f"d = dict({first}={first})"]
+        return [made, f"d = dict({', '.join(f'{name}={name}' for name in (x, *names))})"]
+    called = ATTRIBUTES if form.bounds == "attributes" else {name: name for name in names}
+    named = ", ".join(f'("{called[name]}", {name})' for name in names)
+    return [made, f"c = [{named}]", _CONSTANTS[form.bounds], f"d = dict({x}={x})"]

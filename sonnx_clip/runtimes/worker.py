@@ -31,12 +31,11 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.limits import Limits
-    from sonnx_clip.runtimes.model_process import ModelCalls
     from sonnx_clip.runtimes.runtime import RunText
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor
-_PRELOADED = ["sonnx_clip.runtimes.worker", "sonnx_clip.runtimes.model_process", "ml_dtypes"]
+_PRELOADED = ["sonnx_clip.runtimes.worker", "ml_dtypes"]
 _STARTING = threading.Lock()
 
 
@@ -157,7 +156,7 @@ class Child:
             raise environment(self._name, words, found["where"], found["todo"])
         return found, remarks
 
-    def ask(self, request: Request | ModelCalls) -> Answer:
+    def ask(self, request: Request) -> Answer:
         """The answer to a request, as far as it goes; RuntimeDiedError if the supervisor was ended."""
         self._board.ask(request)
         died, remarks = self._order("ask")

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from sonnx_clip.backends.acsl import due, functions
-from sonnx_clip.conform.dialect_report import FOLDER
-from sonnx_clip.conform.dialects import compare_dialects
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.dialects import dialect_operator
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources
@@ -141,26 +142,23 @@ def test_replay_counts_for_the_same_obligations_only(tmp_path):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare_dialects("onnx-reference", [6, 11, 13], ["float32", "int8"])
+    return run_campaign(CheckOptions("onnx-reference", ["float32"], of=dialect_operator("onnx-13")))
 
 
-def test_dialects_in_a_runtime_are_shown(tmp_path, comparison):
-    found = with_record(tmp_path, f"{FOLDER}/one.json", comparison.model_dump_json())
-    assert basis(found, "Dialects in onnx-reference") == "taken from records, not repeated"
-    assert basis(found, "Dialects in onnxruntime") == "not run"
-    section = found.html.partition('id="dialect-run-onnx-reference"')[2].partition("</section>")[0]
-    assert "Partial run" in section
-    assert "it takes a missing bound as no bound" in section
-    assert 'href="#o-float32.onnx_13_infinities"' in section
-    assert "unknown" not in section
+def test_dialect_in_a_runtime_is_shown(tmp_path, comparison):
+    found = with_record(tmp_path, "dialects/one.json", comparison.model_dump_json())
+    name = "onnx-reference against onnx-13"
+    assert basis(found, f"Runtime {name}") == "taken from records, not repeated"
+    assert basis(found, "Runtime onnxruntime against onnx") == "not run"
+    section = found.html.partition(f'id="runtime-{name}"')[2].partition("</section>")[0]
+    assert "opset 13, optimised, no min" in section
+    assert any("missing bound" in (d.explanation or "") for d in found.evidence.dialects[0].deviations)
 
 
-@pytest.mark.parametrize("key", ["spec_sha256", "oracle_sha256"])
-def test_stale_dialects_are_refused(tmp_path, comparison, key):
+def test_stale_dialects_are_refused(tmp_path, comparison):
+    stale = comparison.model_copy(update={"spec_sha256": "0" * 64})
     with pytest.raises(UserError, match="stale"):
-        with_record(
-            tmp_path, f"{FOLDER}/1.json", comparison.model_copy(update={key: "0" * 64}).model_dump_json()
-        )
+        with_record(tmp_path, "dialects/1.json", stale.model_dump_json())
 
 
 def test_mutants_of_other_conditions_are_stale(tmp_path, monkeypatch):

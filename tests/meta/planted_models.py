@@ -12,23 +12,19 @@ from sonnx_clip.runtimes.opsets import clip_version
 __version__ = "planted"
 
 
-def parsed(model):
-    """The oracle of a model's Clip, the names of the node's inputs, and its attributes."""
-    read = onnx.load_from_string(model)
-    (node,) = read.graph.node
-    attributes = {a.name: np.float32(a.f) for a in node.attribute}
-    return dialect("onnx", clip_version(read.opset_import[0].version)), node.input, attributes
-
-
 def runtime(change):
     """A runtime that calls `change` with the oracle, X, min and max (None: missing)."""
 
     def open_model(model):
-        oracle, names, attributes = parsed(model)
+        graph = (read := onnx.load_from_string(model)).graph
+        oracle = dialect("onnx", clip_version(read.opset_import[0].version))
+        attributes = {a.name: np.float32(a.f) for a in graph.node[0].attribute}
 
-        def run(inputs):
-            bounds = {**attributes, **{name: inputs[name] for name in names[1:] if name}}
-            return change(oracle, inputs["x"], bounds.get("min"), bounds.get("max"))
+        def run(*inputs):
+            given = {one.name: value for one, value in zip(graph.input, inputs, strict=True)}
+            bounds = dict(zip(("min", "max"), graph.node[0].input[1:], strict=False))
+            bounds = {**attributes, **{name: given[called] for name, called in bounds.items() if called}}
+            return change(oracle, inputs[0], bounds.get("min"), bounds.get("max"))
 
         return run
 

@@ -29,7 +29,7 @@ from sonnx_clip.runtimes import model_command
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, Request
 from sonnx_clip.runtimes.clip_model import one_node_model
-from sonnx_clip.runtimes.find_runtime import find_model_runtime, find_runtime
+from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.model_command import DiedError, NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base
@@ -191,7 +191,7 @@ def test_death_of_a_program_is_reported(fault, words, monkeypatch):
     monkeypatch.setattr(model_command.os, "_exit", gone)
     board = Board()
     with pytest.raises(GoneError):
-        find_model_runtime(named(fault), board)[1](model)(given)
+        find_runtime(named(fault), board).open_model(model)(given)
     assert board.last_words() == words
     assert not board.folder.exists()
 

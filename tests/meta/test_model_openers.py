@@ -10,7 +10,6 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.form_words import dependences, refusals
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.find_runtime import find_model_runtime
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from tests.command import run
 
@@ -143,12 +142,6 @@ def test_a_line_repeats_a_deviation_of_no_form():
     report, _ = judged("wrong_order")
     first = next(d for c in report.types[0].classes for d in c.deviations if d.kind == "violates")
     assert f"expected: {first.expected}" in repeated(first.reproduce).replace('"', "")
-
-
-def test_opener_is_found_for_the_comparison_with_versions():
-    version, open_model = find_model_runtime(f"onnx:{HERE}:right")
-    assert version == f"{HERE}:right 5"
-    assert callable(open_model)
 
 
 def check(*arguments):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.find_runtime import find_model_runtime, find_runtime
+from sonnx_clip.runtimes.find_runtime import find_runtime
 from tests.command import run
 
 RIGHT = """
@@ -102,4 +102,3 @@ def test_a_file_that_is_called_as_a_module_is_that_file(folder):
 def test_it_is_found_without_a_worker_too(folder):
     name = f"{folder}/mine.py:clip"
     assert find_runtime(name).version == f"{name} 7.1"
-    assert find_model_runtime(name)[0] == f"{name} 7.1"
