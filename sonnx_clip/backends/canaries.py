@@ -14,8 +14,8 @@ from sonnx_clip.backends.declared import cases_and_result, definition, definitio
 from sonnx_clip.backends.templating import escape
 from sonnx_clip.backends.theory import FOLDER, Module, comment, declare, theory_file
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
+from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
-from sonnx_clip.claims.meaning_claims import property_claims
 from sonnx_clip.language import tree
 from sonnx_clip.spec.evaluate import NoCaseError
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
@@ -66,7 +66,7 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongClip) -> list[Claim]:
     named = (p for p in spec.properties if p.false_for == wrong.id and etype.family in p.families)
     with suppress(NoCaseError):  # the cases have a gap, which the provers find
         false = {p.id for p in named if is_false_somewhere(spec, p, etype.family)}
-        claims = property_claims(spec, etype)
+        claims = claims_of(spec, etype.id, "properties")
         return [c for c in claims if c.role in ("holds", "repaired") and c.shows[0] in false]
     return []
 

@@ -11,9 +11,8 @@ from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.backends.declared import definitions_beyond_readings, definitions_used, reading_trees
 from sonnx_clip.backends.templating import CoqStatement, template
 from sonnx_clip.backends.theory import header
-from sonnx_clip.claims.meaning_claims import case_claims, class_claims, property_claims
+from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.nodes import free_names, variables_of
-from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import subtrees
@@ -22,7 +21,7 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.claims.claim import Claim, Role
+    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
@@ -63,14 +62,12 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
 
     Those at a witness are stated of each float format (coq_formats.py), those on readings by `theorems_of`.
     """
-    etype = spec.types_of(family)[0]
-    order: tuple[Role, ...] = ("written", "complete", "disjoint")
-    of_cases = [c for c in case_claims(spec, etype) if c.role in order]
-    yield from sorted(of_cases, key=lambda c: order.index(c.role))
-    yield from (c for c in class_claims(spec, etype) if c.role in order)
-    yield from (c for c in property_claims(spec, etype) if c.role in ("holds", "repaired"))
+    id_ = spec.types_of(family)[0].id
+    of_elements = claims_of(spec, id_, "cases", "classes", "properties")
+    roles = ("written", "complete", "disjoint", "holds", "repaired")
+    yield from sorted((c for c in of_elements if c.role in roles), key=lambda c: c.role != "written")
     entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
-    for claim in constraint_claims(spec, etype):
+    for claim in claims_of(spec, id_, "constraints"):
         if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
             yield claim
 

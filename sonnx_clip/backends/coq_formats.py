@@ -55,7 +55,7 @@ class _Format:
         yield from (self._constraint(c) for c in met if c.role == "refuted" and c.shows[0] in constraints)
         for c in claims:
             if c.role == "differs":
-                yield self._difference(spec.reading(c.shows[0]), bitwise=c.aspect == "bits")
+                yield self._difference(spec.reading(c.shows[0]), bitwise=c.name.endswith("_bitwise"))
         for c in claims:
             if c.role == "example" and c.shows[0] in examples:
                 yield self._fact(c, " /\\\n  ".join(self._results(c)))

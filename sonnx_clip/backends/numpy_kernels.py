@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import CLIP, FOLDER, Goal, Module, header
 from sonnx_clip.backends.whyml_printer import element_printer, goals
-from sonnx_clip.claims.meaning_claims import integer_route_claims
+from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
 from sonnx_clip.trace.symbolic_run import clone_name
@@ -86,7 +86,7 @@ def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
                 "  predicate minus (a: t) = not plus a",
                 f"  predicate zero (a: t) = a = {plus} \\/ a = {minus}",
             ],
-            list(goals(integer_route_claims(spec, etype), printer)),
+            list(goals(claims_of(spec, etype.id, "integer route"), printer)),
             "smoke_integer_route",
         )
 

@@ -9,8 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import header_lines
-from sonnx_clip.claims.meaning_claims import case_claims, property_claims
-from sonnx_clip.claims.tensor_claims import constraint_claims
+from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language.scope import DECLARED_FUNCTIONS
 from sonnx_clip.language.tree import Call, Name, subtrees
 from sonnx_clip.language.values import encode
@@ -78,11 +77,11 @@ def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
         for name in ("lowest", "highest")
     }
     shown: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
-    for claim in (*property_claims(spec, etype), *constraint_claims(spec, etype)):
+    for claim in claims_of(spec, etype.id, "properties", "constraints"):
         is_extra = claim.role == "holds" and claim.name != claim.shows[0]
         if claim.shows[0] in shown and claim.role in ("holds", "refuted", "repaired") and not is_extra:
             shown[claim.shows[0]][claim.role] = claim.id
-    shown["cases"] = {c.role: c.id for c in case_claims(spec, etype) if c.role == "written"}
+    shown["cases"] = {c.role: c.id for c in claims_of(spec, etype.id, "cases") if c.role == "written"}
     return {
         "id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits,
         "theorems": shown,

@@ -17,10 +17,10 @@ from sonnx_clip.backends.declared import (
 )
 from sonnx_clip.backends.theory import CLIP, TENSORS, Declared, Module, comment, declare
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, goals, tensor_printer
-from sonnx_clip.claims.all_claims import finding_claims
-from sonnx_clip.claims.meaning_claims import WRITTEN, latitude_reading_claims
+from sonnx_clip.claims.all_claims import READINGS, claims_of
+from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.nodes import free_names
-from sonnx_clip.claims.reading_claims import dialect_claims, dialect_example_claims, of_type, reading_claims
+from sonnx_clip.claims.templates import entries_of
 from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
 from sonnx_clip.spec.dialects import ComputedBy, defaults
 from sonnx_clip.spec.findings import allowed_answers, types_of_claim
@@ -39,7 +39,6 @@ SAME_VALUE = Declared(
     "predicate same_value (a b: t)", "eq a b \\/ nan a /\\ nan b",
     "The same value, zeros of both signs and all NaNs taken together.",
 )  # fmt: skip
-READINGS = "Readings: whether y is an answer that one allows."
 
 
 def _of_readings(
@@ -64,7 +63,7 @@ def _of_readings(
             comment("Definitions."),
             *definitions(spec, etype, definitions_used(spec, trees)),
             SAME_VALUE.text,
-            comment(READINGS),
+            comment("Readings: whether y is an answer that one allows."),
             *declared_readings(spec, [r for r in spec.readings if r.id in wanted], printer),
         ],
         list(goals(claims, printer)),
@@ -84,7 +83,7 @@ def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
             etype,
             "Readings",
             f"{where}: with the cases, and with one another.",
-            (*reading_claims(spec, etype), *latitude_reading_claims(spec, etype)),
+            claims_of(spec, etype.id, *READINGS),
             readings=(r.id for r in spec.readings),
             trees=reading_trees(spec) + of_latitude * (etype.family == "float"),
             uses=[CLIP] * (spec.operator in WRITTEN),
@@ -94,7 +93,7 @@ def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
 
 def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
     """Where the dialects agree with the cases, and what they add to them."""
-    dialects = of_type(spec, etype)
+    dialects = entries_of(spec, etype, "dialects")
     if not dialects:
         return []
     equivalences = [d.equivalence for d in dialects if d.equivalence is not None]
@@ -112,7 +111,7 @@ def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
             "Dialects",
             f"The dialects of Clip in {etype.id}: where each is the Clip of SONNX, what its missing bounds"
             " do, what its\n    conversions do to bounds, and what a newer one changes.",
-            dialect_claims(spec, etype),
+            claims_of(spec, etype.id, "dialects"),
             readings=used,
             trees=[r.returns for r in readings] + [of[etype.family] for of in regions if etype.family in of],
             uses=[
@@ -126,10 +125,11 @@ def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
 
 def example_modules(spec: Spec, etype: ElementType) -> list[Module]:
     """The worked examples of dialects: each is an obligation, entry by entry or for all X."""
-    examples = [example for example in spec.dialect_examples if example.type == etype.id]
+    examples = entries_of(spec, etype, "dialect_examples")
     used = {spec.dialect(example.dialect).reading for example in examples}
     used |= {example.Y.reading for example in examples if isinstance(example.Y, ComputedBy)}
-    about, claims = f"The worked examples of dialects in {etype.id}.", dialect_example_claims(spec, etype)
+    about = f"The worked examples of dialects in {etype.id}."
+    claims = claims_of(spec, etype.id, "dialect examples")
     trees = [r.returns for r in spec.readings if r.id in used]
     return [_of_readings(spec, etype, "Examples", about, claims, readings=used, trees=trees)] * bool(examples)
 
@@ -150,7 +150,7 @@ def finding_modules(spec: Spec, etype: ElementType) -> list[Module]:
 
 def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> Iterator[Module]:
     printer = element_printer(spec, etype)
-    claims = list(goals(finding_claims(spec, etype, tensors=False), printer))
+    claims = list(goals(claims_of(spec, etype.id, "findings"), printer))
     if not claims:
         return
     known, used = allowed_answers(spec), _used(parts)
@@ -187,7 +187,7 @@ def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> It
 def _of_tensors(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> Iterator[Module]:
     printer, used = tensor_printer(spec, etype), _used(parts)
     of_stated = replace(printer, of_result=True, prefix="stated_")
-    claims = list(goals(finding_claims(spec, etype, tensors=True), of_stated))
+    claims = list(goals(claims_of(spec, etype.id, "findings on tensors"), of_stated))
     if not claims:
         return
     constraints = [c for c in spec.constraints if c.id in used]

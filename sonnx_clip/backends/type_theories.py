@@ -37,9 +37,9 @@ from sonnx_clip.backends.whyml_printer import (
     goals,
     tensor_printer,
 )
-from sonnx_clip.claims.all_claims import meaning_claims
+from sonnx_clip.claims.all_claims import MEANING, claims_of
 from sonnx_clip.claims.meaning_claims import WRITTEN
-from sonnx_clip.claims.tensor_claims import SUBJECT, constraint_claims, refutation_claims, restriction_claims
+from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.language.tree import Kind, Value
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
@@ -85,7 +85,7 @@ def _modules(spec: Spec, etype: ElementType) -> Iterator[Module]:
         return
     if spec.constraints:
         yield _constraints(spec, etype)
-    if refutations := list(refutation_claims(spec, etype)):
+    if refutations := claims_of(spec, etype.id, "refuted constraints"):
         yield _refutation(spec, etype, refutations)
 
 
@@ -123,7 +123,7 @@ def _meaning(spec: Spec, etype: ElementType) -> Module:
             *declared_classes(spec, etype),
             *(_float_bits(etype) if etype.family == "float" else []),
         ],
-        list(goals(meaning_claims(spec, etype), printer)),
+        list(goals(claims_of(spec, etype.id, *MEANING), printer)),
         "smoke_meaning",
     )
 
@@ -147,7 +147,7 @@ def _float_bits(etype: ElementType) -> list[str]:
 
 
 def _constraints(spec: Spec, etype: ElementType) -> Module:
-    found = list(goals(constraint_claims(spec, etype), tensor_printer(spec, etype)))
+    found = list(goals(claims_of(spec, etype.id, "constraints"), tensor_printer(spec, etype)))
     typed = Declared(
         "predicate typed (x: tensor)", f"x.element = {etype.why3}",
         "The tag of a tensor is that of its entries.",
@@ -177,7 +177,7 @@ def _stated(spec: Spec, etype: ElementType, *, refuted: bool) -> list[str]:
     ]
 
 
-def _refutation(spec: Spec, etype: ElementType, claims: list[Claim]) -> Module:
+def _refutation(spec: Spec, etype: ElementType, claims: tuple[Claim, ...]) -> Module:
     (witness,) = [claim.witness for claim in claims if claim.role == "refuted"]
     printer = element_printer(spec, etype)
     tensors = []
@@ -221,7 +221,7 @@ def restrictions_module(spec: Spec) -> Module:
         "The restrictions as the YAML states them.",
         ["use profile.Restrictions"],
         [*restrictions, node],
-        [_goal(spec, claim) for claim in restriction_claims(spec)],
+        [_goal(spec, claim) for claim in claims_of(spec, SUBJECT)],
         "smoke_restrictions",
     )
 

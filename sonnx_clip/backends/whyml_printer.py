@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.backends.theory import Goal
@@ -17,7 +18,7 @@ from sonnx_clip.language.values import Value, encode, float_bits, quiet_bit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sonnx_clip.claims.claim import Binder, Claim
+    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
@@ -249,13 +250,11 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
         for name, expr in claim.witness.items()
         if name in used
     ]
-    return " ".join([*_quantifier(claim.binders, used), *lets, body])
+    return " ".join([*_quantifier(claim.variables, used), *lets, body])
 
 
-def _quantifier(binders: tuple[Binder, ...], used: set[str]) -> list[str]:
+def _quantifier(variables: tuple[tree.Name, ...], used: set[str]) -> list[str]:
     groups = []
-    for binder in binders:
-        names = " ".join(name.lower() for name in binder.names if name in used)
-        if names:
-            groups.append(f"{names}: {_SORTS[binder.sort]}")
+    for kind, of in groupby((v for v in variables if v.id in used), lambda variable: variable.kind):
+        groups.append(f"{' '.join(v.id.lower() for v in of)}: {_SORTS[kind]}")
     return [f"forall {', '.join(groups)}."] if groups else []

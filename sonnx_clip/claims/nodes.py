@@ -1,17 +1,16 @@
-"""Expressions of the language as claims write them: short names for the nodes of its tree."""
+"""Expressions of claims: variables that they use, and nodes that several claims share."""
 
 from __future__ import annotations
 
-from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import Expr, Kind, parts_of, rewritten
+from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of, rewritten
 from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
@@ -19,88 +18,51 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Case, Constraint, Restriction
 
 STATED = "stated_"
-"""What stands before the id of a constraint or restriction as the YAML states it."""
-
-element = partial(tree.Name, kind=Kind.ELEMENT)
-"""A variable that stands for an element."""
-tensor = partial(tree.Name, kind=Kind.TENSOR)
-"""A variable that stands for a tensor."""
-negation = tree.Not
-group = tree.Parentheses
+"""Prefix of a constraint or restriction as the YAML states it."""
 
 
-def number(text: str, kind: Kind = Kind.ELEMENT) -> tree.Number:
-    """A number or named constant, as a text of the YAML gives it."""
-    return tree.Number(text, kind)
+def names(of: Iterable[str], kind: Kind = Kind.ELEMENT) -> tuple[Name, ...]:
+    """Variables of one kind."""
+    return tuple(Name(name, kind) for name in of)
 
 
 def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
     """The numbers of a witness, by variable."""
-    return {name: number(text) for name, text in texts.items()}
+    return {name: Number(text) for name, text in texts.items()}
 
 
-def value(of: object, kind: Kind = Kind.ELEMENT) -> tree.Value:
-    """A value by its bits."""
-    return tree.Value(of, kind)
-
-
-def use(id_: str, *arguments: Expr) -> tree.Use:
-    """A case, class, definition or reading by its id."""
-    return tree.Use(id_, arguments, Kind.BOOL)
-
-
-def call(function: str, *arguments: Expr, kind: Kind = Kind.BOOL) -> tree.Call:
-    """A function or predicate of the theories."""
-    return tree.Call(function, arguments, kind)
-
-
-def all_of(*parts: Expr) -> Expr:
-    """And; there is at least one part."""
-    return reduce(lambda left, right: tree.Connective("and", left, right), parts)
-
-
-def any_of(*parts: Expr) -> Expr:
-    """Or; there is at least one part."""
-    return reduce(lambda left, right: tree.Connective("or", left, right), parts)
-
-
-def result_of(head: Head) -> tree.CasesResult:
-    """The result of the cases."""
-    return tree.CasesResult(head.function, tuple(map(element, head.operands)), Kind.ELEMENT)
-
-
-def tensor_result_of(head: Head) -> tree.Call:
-    """The result of the operator on tensors, which why3/tensor.mlw defines."""
-    return call("clip_tensor", *map(tensor, head.operands), kind=Kind.TENSOR)
+def result_of(head: Head, *, tensors: bool = False) -> tree.Call:
+    """The result of the cases; or of the operator on tensors, which why3/tensor.mlw defines."""
+    if tensors:
+        return tree.Call("clip_tensor", names(head.operands, Kind.TENSOR), Kind.TENSOR)
+    return tree.CasesResult(head.function, names(head.operands), Kind.ELEMENT)
 
 
 def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     """A constraint or restriction as the YAML states it, of the operands and the result."""
-    return use(f"{STATED}{entry.id}", *(tree.Name(name, kind) for name in head.all))
+    return tree.Use(f"{STATED}{entry.id}", names(head.all, kind), Kind.BOOL)
 
 
 def named_result(case: Case) -> Expr:
-    """What a case gives: an operand, or a number."""
-    return number(case.result) if is_number(case.result) else element(case.result)
+    """The result of a case: an operand, or a number."""
+    return Number(case.result) if is_number(case.result) else Name(case.result, Kind.ELEMENT)
 
 
-def numbers_of_cases(spec: Spec) -> tuple[Expr, ...]:
-    """The numbers that cases give, each once; none where each gives an operand."""
-    return tuple(number(text) for text in dict.fromkeys(c.result for c in spec.cases) if is_number(text))
+def answers_of_cases(spec: Spec) -> tuple[Expr, ...]:
+    """The operands, and the numbers that cases give, each once."""
+    results = dict.fromkeys(named_result(case) for case in spec.cases)
+    return (*names(spec.head.operands), *(of for of in results if isinstance(of, Number)))
 
 
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:
     """An expression with another in the place of a variable."""
-    return rewritten(expr, lambda node: by if isinstance(node, tree.Name) and node.id == name else None)
+    return rewritten(expr, lambda node: by if isinstance(node, Name) and node.id == name else None)
 
 
 def free_names(expr: Expr) -> set[str]:
-    """The variables that an expression speaks of and does not bind.
-
-    What is used by its id alone speaks of the operands, and `every` of entries of tensors.
-    """
+    """The free variables of an expression; an entry without arguments uses the operands."""
     match expr:
-        case tree.Name(id=name):
+        case Name(id=name):
             return {name}
         case tree.Use(arguments=(), of=operands):
             return set(operands)
@@ -111,7 +73,7 @@ def free_names(expr: Expr) -> set[str]:
 
 
 def names_used(claim: Claim, head: Head) -> set[str]:
-    """The variables that a claim speaks of and does not bind; a result speaks of the operands."""
+    """The free variables of premises and conclusion; a result uses the operands."""
     assert not isinstance(claim.conclusion, Written)
     used = {name for part in (*claim.premises, claim.conclusion) for name in free_names(part)}
     return used - {head.result} | set(head.operands) if claim.of_result else used

@@ -6,42 +6,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import number, numbers, value
-from sonnx_clip.claims.templates import Listed, expanded
+from sonnx_clip.claims.nodes import numbers
+from sonnx_clip.claims.templates import Listed, entries_of, expanded
 from sonnx_clip.language.convert import beyond
 from sonnx_clip.language.show import show
-from sonnx_clip.language.tree import Kind
+from sonnx_clip.language.tree import Kind, Number, Value
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec.dialects import ComputedBy, bounds_of, defaults, given_defaults
 from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.readings import leaves_values_open
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.claims.claim import Claim
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.dialects import Dialect, DialectExample
-    from sonnx_clip.spec.entries import Reading
+    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.findings import Side
 
 
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """What each reading does beside the cases, then the pairs of readings that findings contrast."""
+    """The answers of each reading, and where they are the result of the cases, by value and bit for bit."""
     for reading in spec.readings:
-        yield from beside_cases(spec, etype, reading)
-    yield from contrast_claims(spec, etype)
-
-
-def beside_cases(spec: Spec, etype: ElementType, reading: Reading) -> Iterator[Claim]:
-    """What a reading answers, and where that is the result of the cases, by value and bit for bit."""
-    is_open = leaves_values_open(spec, etype, reading)
-    yield from expanded(spec, etype, "readings", reading, open=is_open)
+        is_open = leaves_values_open(spec, etype, reading)
+        yield from expanded(spec, etype, "readings", reading, open=is_open)
 
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """Two readings differ at the numbers of a finding that contrasts them; the first finding counts."""
+    """Two readings differ at the numbers of the first finding that contrasts them."""
     found: dict[tuple[str, ...], Contrast] = {}
     for witness in (w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)):
         if witness.type == etype.id and witness.texts().keys() >= set(spec.head.operands):
@@ -64,14 +58,9 @@ def _reading_of(spec: Spec, side: Side) -> str | None:
 # --- Dialects -----------------------------------------------------------------------------------------------
 
 
-def of_type(spec: Spec, etype: ElementType) -> tuple[Dialect, ...]:
-    """The dialects that take an element type, in the order of the file."""
-    return tuple(d for d in spec.dialects if etype.id in d.element_types)
-
-
 def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """What each dialect does beside SONNX, without bounds and after the one before; then conversions."""
-    dialects = of_type(spec, etype)
+    """Each dialect beside SONNX, without bounds and after the one before; then conversions."""
+    dialects: list[Dialect] = entries_of(spec, etype, "dialects")
     for d in dialects:
         yield from _of_dialect(spec, etype, d)
         before = next((p for p in dialects if p.id == d.after), None)
@@ -82,7 +71,7 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             yield from expanded(spec, etype, "equivalence", d, d.equivalence, **pair)
     converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
     if converting and etype.family == "int":
-        low, high = (value(bits, Kind.FLOAT) for bits in beyond(etype, spec.element_type("float32")))
+        low, high = _values(beyond(etype, spec.element_type("float32")), Kind.FLOAT)
         yield from expanded(spec, etype, "conversion to integers", id=converting, low=low, high=high)
     elif converting:
         is_wider = etype.id == "float64"
@@ -92,12 +81,16 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         yield from expanded(spec, etype, "scale and bias", id=scaled, is_float16=etype.id == "float16")
 
 
+def _values(values: Sequence[object], kind: Kind = Kind.ELEMENT) -> list[Expr]:
+    return [Value(of, kind) for of in values]
+
+
 def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
-    """What it does beside SONNX and without bounds."""
+    """A dialect beside SONNX and without bounds."""
     reading, printed = spec.reading(d.reading), {}
     if d.printed_default is not None and etype.id == d.bound_type:
         least, most = d.printed_default.min, d.printed_default.max
-        printed = {"printed": most, "at_least": number(least), "at_most": number(most)}
+        printed = {"printed": most, "at_least": Number(least), "at_most": Number(most)}
     yield from expanded(
         spec, etype, "dialects", d, reading, **_defaults(spec, etype, d), **printed,
         reading=reading, open=leaves_values_open(spec, etype, reading),
@@ -107,29 +100,29 @@ def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
 
 
 def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
-    """The default bounds of a dialect, for the templates; empty where it has none."""
+    """The default bounds of a dialect; empty where it has none."""
     found, given = defaults(spec, d, etype), given_defaults(spec, d, etype)
     if found is None or given is None or d.missing is None:
         return {}
     told = f"the least and the greatest number of {etype.id}"
     if found != (encode("lowest", etype), encode("highest", etype)):
         told = f"{show(found[0], etype)} and {show(found[1], etype)}"
-    low, high = map(value, found)
-    texts = {"low": low, "high": high, "told": told, "limits": True}
-    texts["keeps_infinities"] = etype.family == "float" and found[1] == encode("inf", etype)
+    low, high = _values(found)
+    placeholders = {"low": low, "high": high, "told": told, "limits": True}
+    placeholders["keeps_infinities"] = etype.family == "float" and found[1] == encode("inf", etype)
     if d.converts_to(etype.id) and d.missing.of == "bound":
-        least, greatest = (value(of, Kind.FLOAT) for of in given)
-        texts |= {"least": least, "greatest": greatest, "limits": False}
-    return texts
+        least, greatest = _values(given, Kind.FLOAT)
+        placeholders |= {"least": least, "greatest": greatest, "limits": False}
+    return placeholders
 
 
 def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
-    """What a newer version changes: with given bounds nothing, without bounds nothing or what it says."""
+    """A newer version changes nothing with given bounds; without bounds nothing but what it lists."""
     given, old = _defaults(spec, etype, d), _defaults(spec, etype, before)
     if given and old:
         given |= {"low_before": old["low"], "high_before": old["high"]}
     if etype.id in d.changes:
-        given |= {"changed_for": d.changes[etype.id], "changed": number(d.changes[etype.id])}
+        given |= {"changed_for": d.changes[etype.id], "changed": Number(d.changes[etype.id])}
     yield from expanded(
         spec, etype, "after another", d, **given, before=before,
         reading=spec.reading(d.reading), before_reading=spec.reading(before.reading),
@@ -140,23 +133,18 @@ def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Itera
 
 def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the pages of dialects: entry by entry, or for all X."""
-    for example in spec.dialect_examples:
-        if example.type == etype.id:
-            yield from _example(spec, etype, example)
-
-
-def _example(spec: Spec, etype: ElementType, example: DialectExample) -> Iterator[Claim]:
-    low, high = map(value, bounds_of(spec, example))
-    reading = spec.reading(spec.dialect(example.dialect).reading)
-    rest: dict[str, Any]
-    if isinstance(example.Y, ComputedBy):
-        computed = spec.reading(example.Y.reading)
-        rest = {"by": example.Y.reading, "computed": computed, **numbers(example.Y.texts())}
-    else:
-        rows = range(len(example.pairs))
-        entries = (f"group({reading.predicate}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
-        texts = {f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")}
-        rest = {"entries": Listed(entries), **numbers(texts)}
-    yield from expanded(
-        spec, etype, "examples of dialects", example, reading=reading, low=low, high=high, **rest
-    )
+    for example in entries_of(spec, etype, "dialect_examples"):
+        low, high = _values(bounds_of(spec, example))
+        reading = spec.reading(spec.dialect(example.dialect).reading)
+        rest: dict[str, Any]
+        if isinstance(example.Y, ComputedBy):
+            computed = spec.reading(example.Y.reading)
+            rest = {"by": example.Y.reading, "computed": computed, **numbers(example.Y.texts())}
+        else:
+            rows, word = range(len(example.pairs)), reading.predicate
+            entries = (f"group({word}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
+            texts = {f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")}
+            rest = {"entries": Listed(entries), **numbers(texts)}
+        yield from expanded(
+            spec, etype, "examples of dialects", example, reading=reading, low=low, high=high, **rest
+        )

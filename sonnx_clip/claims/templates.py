@@ -4,40 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache, partial, reduce
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import yaml
 from pydantic import TypeAdapter
 
-from sonnx_clip.claims.claim import Aspect, Binder, Claim, Kind, Role, Written
-from sonnx_clip.claims.nodes import (
-    any_of,
-    element,
-    free_names,
-    group,
-    number,
-    numbers,
-    numbers_of_cases,
-    replaced,
-    result_of,
-    tensor_result_of,
-)
+from sonnx_clip.claims.claim import Claim, Kind, Written
+from sonnx_clip.claims.nodes import answers_of_cases, free_names, numbers, replaced, result_of
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.scope import (
     CONVERSION,
+    DECLARED_FUNCTIONS,
     ELEMENT_FUNCTIONS,
     Scope,
     Signature,
     Usable,
     kind_of,
 )
-from sonnx_clip.language.tree import Expr, rewritten
+from sonnx_clip.language.tree import Expr, Name, Number, rewritten
 from sonnx_clip.language.tree import Kind as Sort
 from sonnx_clip.language.types import Part
-from sonnx_clip.spec.entries import Witness
+from sonnx_clip.spec.dialects import Dialect, DialectExample
+from sonnx_clip.spec.entries import Example, Latitude, Witness
+from sonnx_clip.spec.findings import SourceFinding, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,29 +38,30 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
+SUBJECT = "restrictions"
+"""The subject of claims on no element type."""
 _B, _E, _T = ((sort,) for sort in (Sort.BOOL, Sort.ELEMENT, Sort.TENSOR))
 _FUNCTIONS = {
-    "same_value": Signature((_E, _E), Sort.BOOL),
-    "distinct": Signature((_E, _E), Sort.BOOL),
+    "same_value": Signature((_E, _E)),
+    "distinct": Signature((_E, _E)),
     "written_clip": Signature((_E, _E, _E), Sort.ELEMENT),
-    "typed": Signature((_T,), Sort.BOOL),
-    "some_operand": Signature((_E, _B), Sort.BOOL),
-    "some_answer": Signature((_E, _B), Sort.BOOL),
-    "different": Signature((_E, _E, _B), Sort.BOOL),
-    "let": Signature((_E, _E, _B), Sort.BOOL),
-    "with_result": Signature((_B,), Sort.BOOL),
-    "of_cases": Signature((_B,), Sort.BOOL),
-    "group": Signature((_B,), Sort.BOOL),
+    "typed": Signature((_T,)),
+    "some_operand": Signature((_E, _B)),
+    "some_answer": Signature((_E, _B)),
+    "different": Signature((_E, _E, _B)),
+    "let": Signature((_E, _E, _B)),
+    "with_result": Signature((_B,)),
+    "of_cases": Signature((_B,)),
+    "group": Signature((_B,)),
 }
 """What templates have beside the language; claims.yaml says what each means."""
-_NODES = get_args(Expr)
 
 
 class Template(Part):
     """A claim with placeholders; claims.yaml says what each key means."""
 
     goal: str
-    role: Role
+    role: str
     kind: Kind = "theorem"
     title: str
     shows: str = "{id}"
@@ -77,7 +71,6 @@ class Template(Part):
     at: str = ""
     premises: tuple[str, ...] = ()
     of_result: bool = False
-    aspect: Aspect = ""
     holds: str = ""
     written: str = ""
 
@@ -99,15 +92,11 @@ class Listed(tuple[str, ...]):
 
 
 class Given(dict[str, Any]):
-    """What placeholders stand for: what is given by name, and else what one of the entries has.
+    """The values of placeholders: given ones, and attributes of entries, the first that has one."""
 
-    What an entry has by family is that of the element type; a witness is its numbers, by variable. What is
-    None, false or empty is not given.
-    """
-
-    def __init__(self, etype: ElementType, entries: tuple[object, ...], given: dict[str, Any]) -> None:
+    def __init__(self, family: str, entries: tuple[object, ...], given: Mapping[str, Any]) -> None:
         super().__init__(given)
-        self._family, self._entries = etype.family, entries
+        self._family, self._entries = family, entries
 
     def __missing__(self, name: str) -> Any:
         if (found := self.find(name)) is None:
@@ -115,7 +104,7 @@ class Given(dict[str, Any]):
         return found
 
     def find(self, name: str) -> Any:
-        """What a placeholder stands for; None if it is not given."""
+        """The value of a placeholder; None if it is not given."""
         if name not in self:
             found = next((getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None)
             if isinstance(found, Mapping):
@@ -130,27 +119,51 @@ class Given(dict[str, Any]):
         return all(bool(self.find(w.removeprefix("not "))) != w.startswith("not ") for w in words)
 
 
-def expanded(spec: Spec, etype: ElementType, section: str, *entries: object, **given: Any) -> Iterator[Claim]:
+def entries_of(spec: Spec, etype: ElementType, section: str) -> list[Any]:
+    """The entries of a section of the YAML that are about an element type."""
+
+    def is_about(entry: Any) -> bool:
+        match entry:
+            case Latitude():
+                return etype.family == "float"
+            case Example():
+                return entry.family == etype.family and etype.id not in entry.not_representable_in
+            case Dialect():
+                return etype.id in entry.element_types
+            case DialectExample():
+                return entry.type == etype.id
+            case SourceFinding():
+                return any(etype in types_of_claim(spec, part) for part in entry.theorems)
+            case _:
+                return etype.family in getattr(entry, "families", (etype.family,))
+
+    return [entry for entry in getattr(spec, section) if is_about(entry)]
+
+
+def expanded(
+    spec: Spec, etype: ElementType | None, section: str, *entries: object, **given: Any
+) -> Iterator[Claim]:
     """The claims of a section of claims.yaml on one entry.
 
     Args:
         spec: the specification.
-        etype: the element type.
+        etype: the element type; None for claims on restrictions.
         section: the key in claims.yaml.
         entries: whose attributes placeholders may stand for; the first that has one counts.
-        given: what other placeholders stand for: texts; expressions; tuples of expressions, for premises;
-            numbers by variable, for a witness.
+        given: other placeholders: texts; expressions; tuples of expressions, for premises; numbers by
+            variable, for a witness.
     """
-    head = spec.head
+    head, subject = spec.head, etype.id if etype else SUBJECT
     given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands)}
-    given |= {"result": f"{head.function}({given['operands']})", "type": etype.id, etype.family: True}
-    known = Given(etype, entries, given)
+    given |= {"result": f"{head.function}({given['operands']})", "type": subject}
+    family = etype.family if etype else ""
+    known = Given(family, entries, {**given, family: True})
     for template in templates()[section]:
         if known.has(template.when):
-            yield _claim(spec, etype, template, known)
+            yield _claim(spec, etype, subject, template, known)
 
 
-def _claim(spec: Spec, etype: ElementType, template: Template, given: Given) -> Claim:
+def _claim(spec: Spec, etype: ElementType | None, subject: str, template: Template, given: Given) -> Claim:
     def made(text: str) -> Expr:
         return condition(spec, etype, text.format_map(given), given, tensors=template.tensors)
 
@@ -159,9 +172,10 @@ def _claim(spec: Spec, etype: ElementType, template: Template, given: Given) -> 
         named = [given.find(name) for name in re.findall(r"\b_(\w+)", text)]
         if all(of is not None for of in named):
             premises += named[0] if named and isinstance(named[0], tuple) else [made(text)]
-    names = tuple(template.every.format_map(given).split())
+    variables = template.every.format_map(given).split()
+    sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
     return Claim(
-        subject=etype.id,
+        subject=subject,
         name=template.goal.format_map(given),
         role=template.role,
         kind=template.kind,
@@ -169,10 +183,9 @@ def _claim(spec: Spec, etype: ElementType, template: Template, given: Given) -> 
         title=template.title.format_map(given),
         conclusion=_formula(template.written, given) if template.written else made(template.holds),
         premises=tuple(premises),
-        binders=(Binder(names, Sort.TENSOR if template.tensors else Sort.ELEMENT),) if names else (),
+        variables=tuple(Name(name, Sort.FLOAT if name == "F" else sort) for name in variables),
         witness=given[template.at] if template.at else {},
         of_result=template.of_result,
-        aspect=template.aspect,
     )
 
 
@@ -181,68 +194,68 @@ def _formula(text: str, given: Given) -> Written:
     parts: list[str | Expr] = [*re.split(r"\{(.*?)\}", text)]
     for index in range(1, len(parts), 2):
         name = str(parts[index])
-        kind = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
-        parts[index] = given.find(name) or number(name.removeprefix("FLOAT "), kind)
+        sort = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
+        parts[index] = given.find(name) or Number(name.removeprefix("FLOAT "), sort)
     return Written(tuple(parts))
 
 
 def condition(
-    spec: Spec, etype: ElementType, text: str, given: Given | None = None, *, tensors: bool = False
+    spec: Spec, etype: ElementType | None, text: str, given: Given | None = None, *, tensors: bool = False
 ) -> Expr:
     """A condition as claims.yaml has it, with the given expressions in the places of their names."""
     found = {name: given.find(name[1:]) if given else None for name in re.findall(r"\b_\w+", text)}
-    expressions = {name: of for name, of in found.items() if isinstance(of, _NODES)}
+    expressions = {name: of for name, of in found.items() if isinstance(of, get_args(Expr))}
     kinds = {name: kind_of(of) for name, of in expressions.items()}
-    parsed = spec.memo.setdefault(("templates", etype.family), {})
+    family = etype.family if etype else ""
+    parsed = spec.memo.setdefault(("templates", family), {})
     key = (text, tensors, tuple(kinds.items()))
     if key not in parsed:
-        parsed[key] = parse(text, _scope(spec, etype, kinds, tensors=tensors))
-    return rewritten(parsed[key], partial(_meant, spec, etype, expressions, tensors))
+        parsed[key] = parse(text, _scope(spec, family, kinds, tensors=tensors))
+    return rewritten(parsed[key], partial(_meant, spec, family, expressions, tensors))
 
 
-def _scope(spec: Spec, etype: ElementType, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
-    head, families = spec.head, frozenset({etype.family})
-    variables = {**dict.fromkeys((*head.all, head.second, *"YZAC"), Sort.ELEMENT), **kinds}
-    if tensors:
-        variables = {**dict.fromkeys(head.all, Sort.TENSOR), **kinds}
+def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
+    head, families = spec.head, frozenset({family})
+    variables = dict.fromkeys(head.all, Sort.TENSOR if tensors else Sort.ELEMENT)
+    if not tensors:
+        variables |= dict.fromkeys((head.second, *"YZAC"), Sort.ELEMENT)
     ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))
     uses = {id_: Usable(0, Sort.BOOL, families) for id_ in ids}
     uses |= {r.predicate: Usable(len(head.all), Sort.BOOL, families) for r in spec.readings}
-    functions = {**ELEMENT_FUNCTIONS, **CONVERSION, **_FUNCTIONS}
-    return Scope("a claim", variables, functions, uses, families, head=head, gives_result=True)
+    functions = {**ELEMENT_FUNCTIONS, **DECLARED_FUNCTIONS, **CONVERSION, **_FUNCTIONS}
+    return Scope("a claim", {**variables, **kinds}, functions, uses, families, head=head, gives_result=True)
 
 
 def _meant(
-    spec: Spec, etype: ElementType, expressions: Mapping[str, Expr], tensors: bool, expr: Expr
+    spec: Spec, family: str, expressions: Mapping[str, Expr], tensors: bool, expr: Expr
 ) -> Expr | None:
-    """What a node of a template stands for, its parts already done; None for a node of the language."""
+    """The meaning of a node of a template, its parts already done; None for a node of the language."""
     head = spec.head
     match expr:
-        case tree.Name(id=name) if name in expressions:
+        case Name(id=name) if name in expressions:
             return expressions[name]
         case tree.Call(function="group", arguments=(inner,)):
-            return group(inner)
+            return tree.Parentheses(inner)
         case tree.Call(function="of_cases", arguments=(inner,)):
-            return group(replaced(inner, head.result, result_of(head)))
-        case tree.Call(function="let", arguments=(tree.Name(id=name), value, body)):
+            return tree.Parentheses(replaced(inner, head.result, result_of(head)))
+        case tree.Call(function="let", arguments=(Name(id=name), value, body)):
             return tree.Let(name, value, body)
         case tree.Call(function="with_result", arguments=(body,)):
-            result = tensor_result_of(head) if tensors else result_of(head)
+            result = result_of(head, tensors=tensors)
             return tree.Let(head.result, result, body) if head.result in free_names(body) else body
-        case tree.Call(
-            function="some_operand" | "some_answer" | "different" as word, arguments=(*names, body)
-        ):
-            return _some(spec, etype, word, [name.id for name in names if isinstance(name, tree.Name)], body)
+        case tree.Call(function="some_operand" | "some_answer" | "different" as word, arguments=(*of, body)):
+            return _some(spec, family, word, [name.id for name in of if isinstance(name, Name)], body)
     return None
 
 
-def _some(spec: Spec, etype: ElementType, word: str, names: list[str], body: Expr) -> Expr:
-    """A disjunction over what cases give, or over all answers of readings but for payloads of NaNs."""
-    operands = (*map(element, spec.head.operands), *numbers_of_cases(spec))
-    answers = (*operands, *((number("nan"), number("-nan")) if etype.family == "float" else ()))
-    if word != "different":
-        return any_of(
-            *(replaced(body, names[0], y) for y in (operands if word == "some_operand" else answers))
-        )
-    one, other = names
-    return any_of(*(replaced(replaced(body, one, y), other, z) for y in operands for z in answers if y != z))
+def _some(spec: Spec, family: str, word: str, variables: list[str], body: Expr) -> Expr:
+    """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
+    given = answers_of_cases(spec)
+    answers = (*given, *((Number("nan"), Number("-nan")) if family == "float" else ()))
+    choices = {"some_operand": [given], "some_answer": [answers], "different": [given, answers]}[word]
+    parts = []
+    for values in product(*choices):
+        if len(set(values)) == len(values):
+            chosen = zip(variables, values, strict=True)
+            parts.append(reduce(lambda expr, of: replaced(expr, *of), chosen, body))
+    return reduce(partial(tree.Connective, "or"), parts)

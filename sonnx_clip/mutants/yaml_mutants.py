@@ -19,10 +19,7 @@ from sonnx_clip.backends.theory import Goal, Module
 from sonnx_clip.backends.whyml_printer import AND, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Claim, Written
-from sonnx_clip.claims.evaluation import ClaimTruth, bound_names, is_evaluated, samples
-from sonnx_clip.claims.meaning_claims import latitude_claims, latitude_reading_claims, property_claims
-from sonnx_clip.claims.reading_claims import beside_cases
-from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
+from sonnx_clip.claims.evaluation import ClaimTruth, bound_names, evaluated_claims, is_evaluated, samples
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Kind, parts_of, subtrees
@@ -203,15 +200,10 @@ class ClaimJudge:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self._claims: dict[str, list[Claim]] = {}
-        seen: dict[object, set[str]] = defaultdict(set)
-        for etype in spec.element_types:
-            names = seen[etype.family, getattr(etype.bits, "signed", None)]
-            every = claims_of(spec, etype.id)
-            self._claims[etype.id] = [
-                c for c in every if c.name not in names and is_evaluated(c) and c.role not in _NOT_JUDGING
-            ]
-            names |= {c.name for c in every}
+        self._claims: dict[str, list[Claim]] = defaultdict(list)
+        for etype, claim in evaluated_claims(spec):
+            if claim.role not in _NOT_JUDGING:
+                self._claims[etype.id].append(claim)
         self._uses = self._entries_used()
         self._reached = {c.id: self._reach(c) for found in self._claims.values() for c in found}
 
@@ -293,7 +285,7 @@ def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[M
     """Further values of the operands; none for a claim that speaks of tensors or of answers."""
     names = bound_names(spec, claim)
     operands = (*spec.head.operands, spec.head.second)
-    if any(binder.sort is not Kind.ELEMENT for binder in claim.binders) or not set(names) <= set(operands):
+    if any(name.kind is not Kind.ELEMENT for name in claim.variables) or not set(names) <= set(operands):
         return ()
     values = [encode(text, etype) for text in _FURTHER[etype.family]]
     return [dict(zip(names, numbers, strict=True)) for numbers in product(values, repeat=len(names))]
@@ -302,15 +294,15 @@ def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[M
 def _quoting(mutant: YamlMutant, changed: Spec, etype: ElementType) -> Iterator[Claim]:
     """The claims in which a changed condition stands itself, and is not used by its name."""
     if mutant.section == "readings":
-        yield from beside_cases(changed, etype, changed.reading(mutant.entry))
-        return
-    makers = {
-        "properties": (property_claims,),
-        "constraints": (constraint_claims, refutation_claims),
-        "latitude": (latitude_claims, latitude_reading_claims),
+        changed = changed.model_copy(update={"readings": (changed.reading(mutant.entry),)})
+    groups = {
+        "readings": ("readings",),
+        "properties": ("properties",),
+        "constraints": ("constraints", "refuted constraints"),
+        "latitude": ("latitude", "latitude and readings"),
     }
-    for make in makers.get(mutant.section, ()):
-        yield from (claim for claim in make(changed, etype) if is_evaluated(claim))
+    if mutant.section in groups:
+        yield from filter(is_evaluated, claims_of(changed, etype.id, *groups[mutant.section]))
 
 
 # --- Proved equivalent by both provers -------------------------------------------------------------------

@@ -16,8 +16,8 @@ from sonnx_clip.backends.templating import WIDTH, layout
 from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.type_theories import ordered_axioms
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
-from sonnx_clip.claims.claim import Binder, Claim
-from sonnx_clip.claims.nodes import free_names, number
+from sonnx_clip.claims.claim import Claim
+from sonnx_clip.claims.nodes import free_names, names, numbers
 from sonnx_clip.claims.templates import condition
 from sonnx_clip.language.tree import (
     Compare,
@@ -199,12 +199,12 @@ def test_a_declaration_marks_what_it_does_not_use() -> None:
 
 
 def test_a_claim_binds_what_it_uses() -> None:
-    etype, every = SPEC.element_type("int8"), (Binder(SPEC.head.operands),)
+    etype, every = SPEC.element_type("int8"), names(SPEC.head.operands)
     printer = element_printer(SPEC, etype)
     less, x, y = (condition(SPEC, etype, text) for text in ("M < L", "is_nan(X)", "is_nan(Y)"))
-    claim = Claim("int8", "g", "holds", "theorem", ("R1",), "t", less, binders=every)
+    claim = Claim("int8", "g", "holds", "theorem", ("R1",), "t", less, variables=every)
     assert statement(claim, printer) == "forall l m: t. lt m l"
-    at = replace(claim, binders=(), witness={"X": number("1"), "L": number("2"), "M": number("3")})
+    at = replace(claim, variables=(), witness=numbers({"X": "1", "L": "2", "M": "3"}))
     assert statement(at, printer) == "let l = (0x02: t (* 2 *)) in let m = (0x03: t (* 3 *)) in lt m l"
     on_result = replace(claim, conclusion=y, premises=(x,), of_result=True)
     assert statement(on_result, printer) == "forall x l m: t. let y = cases x l m in nan x -> nan y"

@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 
 from sonnx_clip.backends.generate import render_theories
-from sonnx_clip.claims.all_claims import claims_of, every_claim, unshown
-from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.all_claims import every_claim, unshown
 from sonnx_clip.claims.templates import expanded, templates
 from sonnx_clip.language.parse import LanguageError
 from sonnx_clip.spec import load_spec
@@ -60,21 +59,6 @@ def test_entry_without_a_claim_in_one_type_is_missed(subject: str, entry: str) -
     assert f"{subject}: no claim shows {entry}" in unshown(SPEC, left)
 
 
-def test_handwritten_claims_have_roles_of_their_own() -> None:
-    """docs/architecture.md lists these: bits, conversions, ScaleBias, steps and what is there by hand."""
-    by_hand = {c.role for c in CLAIMS if isinstance(c.conclusion, Written)}
-    assert by_hand == {
-        "encoding",
-        "converts",
-        "scales",
-        "step",
-        "refuted",
-        "written",
-        "worded",
-        "printed default",
-    }
-
-
 def test_every_template_makes_a_claim() -> None:
     made = {(claim.role, claim.name) for claim in CLAIMS}
     for template in (template for section in templates().values() for template in section):
@@ -91,8 +75,3 @@ def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch: pyte
         monkeypatch.setattr("sonnx_clip.claims.templates.templates", lambda planted=planted: planted)
         with pytest.raises((KeyError, LanguageError)):
             list(expanded(SPEC, etype, "inhabited", case))
-
-
-def test_claims_of_a_subject_are_made_once() -> None:
-    assert claims_of(SPEC, "int8") is claims_of(SPEC, "int8")
-    assert claims_of(SPEC, "int8") != claims_of(SPEC, "uint8")

@@ -129,7 +129,7 @@ class Former:
         for name, value in reversed(claim.witness.items()):
             if name.lower() in used:
                 body = ("let", name.lower(), self.form(value), body)
-        bound = [(n.lower(), _SORTS[b.sort]) for b in claim.binders for n in b.names if n.lower() in used]
+        bound = [(v.id.lower(), _SORTS[v.kind]) for v in claim.variables if v.id.lower() in used]
         return ("forall", tuple(sorted(bound)), body) if bound else body
 
 
@@ -158,7 +158,7 @@ def differing(type_id: str) -> tuple[int, list[str]]:
     etype = SPEC.element_type(type_id)
     wrong = []
     for claim in claims_of(SPEC, type_id):
-        of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
+        of_tensors = claim.of_tensors
         printer = tensor_printer(SPEC, etype) if of_tensors else element_printer(SPEC, etype)
         try:
             found = read_formula(statement(claim, printer))
