@@ -6,13 +6,10 @@ import contextlib
 import io
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest import mock
 
 from sonnx_clip.cli.app import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -38,3 +35,10 @@ def run(*arguments: str, cwd: Path) -> Ended:
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else int(end.code is not None)
     return Ended(status, out.getvalue(), err.getvalue())
+
+
+def printed(*arguments: str) -> str:
+    """Standard output of a command that succeeds."""
+    done = run(*arguments, cwd=Path.cwd())
+    assert done.returncode == 0, done.stderr
+    return done.stdout

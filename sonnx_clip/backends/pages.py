@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import header_lines, template
-from sonnx_clip.explain.dialects_text import COLUMNS, cells, dialect_table
+from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.measured_record import read_record
@@ -106,11 +106,12 @@ def _changes(matrix: Matrix) -> Iterator[list[str]]:
 
 def render_dialects(spec: Spec) -> dict[str, str]:
     """The page of dialects: one table, and links to the theorems."""
+    table = dialect_table(spec)
     text = template("dialects.md.j2").render(
         header=header_lines(spec),
         spec=spec,
-        columns=COLUMNS,
-        rows=[cells(row, spec) for row in dialect_table(spec).rows],
+        columns=["dialect", *table.columns],
+        rows=[[row.id, *row.words.values()] for row in table.rows],
         types=[etype.id for etype in spec.element_types],
     )
     return {DIALECTS: text}

@@ -5,7 +5,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -70,8 +70,8 @@ _COMMANDS = (
 """Each command, and the arguments of the example in its help."""
 
 for _command, _example in _COMMANDS:
-    _name = _command.__name__.rstrip("_").replace("_", "-")
-    app.command(_name, cls=Command, epilog=f"sonnx-clip {_name} {_example}")(_command)
+    _example = f"sonnx-clip {_command.__name__} {_example}"
+    app.command(_command.__name__, cls=Command, epilog=_example)(_command)
 
 _RETIRED = {
     "all": "make prove",
@@ -85,16 +85,14 @@ _RETIRED = {
 """Former command names, and what to type instead."""
 
 
-def _retired(name: str, instead: str) -> Callable[[], None]:
-    def answer() -> None:
-        raise UserError(f"the command `{name}` was removed", todo=f"run: {instead}")
-
-    return answer
+def _retired(context: typer.Context) -> None:
+    name = context.info_name or ""
+    raise UserError(f"the command `{name}` was removed", todo=f"run: {_RETIRED[name]}")
 
 
-for _name, _instead in _RETIRED.items():
+for _name in _RETIRED:
     _settings = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-    app.command(_name, hidden=True, context_settings=_settings)(_retired(_name, _instead))
+    app.command(_name, hidden=True, context_settings=_settings)(_retired)
 
 
 def end_as_interrupted() -> None:

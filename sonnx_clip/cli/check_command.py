@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from sonnx_clip.cli.scheduler import workers_of
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
-from sonnx_clip.conform.checked_operator import machine_types
+from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
+from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.form_words import form_lines
-from sonnx_clip.conform.identity import cache_identity, identity
+from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.options import WHICH_CALLS
 from sonnx_clip.conform.remote_judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
+from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Literal, TypeAlias
@@ -68,7 +68,7 @@ def check_runtime(
 
     Args:
         options: the runtime to judge, and how.
-        form: how the report is printed. Where that is no text, the summary goes to standard error.
+        form: how the report is printed. If it is not text, the summary goes to standard error.
         output: where the report is written, as JSON if `form` is text; ``-`` is standard output. JUnit
             is then written there alone.
         brief: print the summary alone.
@@ -98,7 +98,7 @@ def check_runtime(
         version = version_of(options) if journal or scheduler else ""
         judge = None
         if scheduler is not None:
-            judge = RemoteJudge(left_open.enter_context(workers_of(scheduler)), options.runtime, version)
+            judge = RemoteJudge(left_open.enter_context(_workers(scheduler)), options.runtime, version)
         store = _store(options, journal, None if build is None or scheduler else build / CACHE, version)
         if store is not None:
             left_open.callback(store.close)
@@ -181,6 +181,33 @@ def check_against(
     return status
 
 
+def operator_to_check(file: Path) -> CheckedOperator:
+    """Another operator than Clip, with an oracle that evaluates its cases; UserError as `load_another`."""
+    from sonnx_clip.cli.prove_command import load_another
+
+    spec = load_another(file)
+    return CheckedOperator(spec, evaluated_oracle(spec))
+
+
+@contextmanager
+def _workers(scheduler: str) -> Iterator[DaskWorkers]:
+    """The workers of a scheduler; at the end they stop working for this command.
+
+    Raises:
+        UserError: it cannot be reached, or has no workers.
+        ModuleNotFoundError: distributed is not installed.
+    """
+    import distributed  # it sets the levels of its loggers when it is imported
+
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith(distributed.__name__)]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported by us, once
+    found = DaskWorkers(scheduler, VARIABLES, variables())
+    try:
+        yield found
+    finally:
+        found.stop()
+
+
 def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:
     """The journal, or the cache, if the runtime and the options allow one."""
     if journal is not None:
@@ -192,7 +219,7 @@ def _store(options: CheckOptions, journal: Path | None, cache: Path | None, vers
 
 
 def _plan(options: CheckOptions, store: Store | None, version: str, where: str) -> int:
-    """Store the plan of a campaign in its journal, and print it; how many results the journal has."""
+    """Store the plan of a campaign in its journal, and print it; returns how many results the journal has."""
     units, types, known, stored = options.every_unit, len(options.units), 0, ""
     if store is not None and not store.is_cache:
         named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
@@ -214,7 +241,7 @@ def _progress(options: CheckOptions, known: int) -> AbstractContextManager[Show]
 def _write(
     report: Report, form: CheckForm, *, output: Path | None, brief: bool, repro: Path | None, spec: Spec
 ) -> None:
-    """Print the report, and write what is to be written; the arguments are those of `check_runtime`."""
+    """Print the report and write the files; the arguments are those of `check_runtime`."""
     text = to_junit(report) if form == "junit" else report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)
@@ -239,18 +266,8 @@ def _warn(words: str) -> None:
     print(f"warning: {words}", file=sys.stderr)
 
 
-# --- `sonnx-clip check --journal FILE --status`: the progress of the campaigns in a journal -----------------
-
-
-_PLAIN_WIDTH = 110
-
-
 def show_status(file: Path, *, as_json: bool) -> None:
-    """Print what a journal says; nothing is written to it.
-
-    Args:
-        file: the journal.
-        as_json: print JSON instead of tables.
+    """Print the progress of the campaigns in a journal, as text or JSON; the journal is not changed.
 
     Raises:
         UserError: it is no journal, or cannot be read.
@@ -258,37 +275,24 @@ def show_status(file: Path, *, as_json: bool) -> None:
     with closing(Store(file, create=False)) as store:
         status = store.status()
     if as_json:
-        sys.stdout.write(status.model_dump_json(indent=1) + "\n")
+        print(status.model_dump_json(indent=1))
         return
-    console = Console()
-    if not console.is_terminal:
-        console.width = _PLAIN_WIDTH
     for campaign in status.campaigns:
-        _print(console, campaign)
+        print(f"{campaign.version} ({campaign.policy} policy, {campaign.level}), begun {campaign.made}")
+        for one in campaign.types:
+            rate = f", {one.done * 60 / one.seconds:.0f} a minute" if one.seconds else ""
+            done = f"{one.done} of {counted(one.units, 'unit')}{rate}; {one.compared:,} results compared"
+            print(f"  {one.type}: {one.verdict}; {done}")
+        print(_done(campaign))
     damaged = f", {status.damaged} of them damaged, to be judged again" if status.damaged else ""
-    words = f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}"
-    console.print(words, highlight=False)
+    print(f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}")
 
 
-def _print(console: Console, found: CampaignStatus) -> None:
-    head = f"{found.version} ({found.policy} policy, {found.level}), begun {found.made}"
-    console.print(f"[bold]{escape(head)}[/]", highlight=False, soft_wrap=True)
-    table = Table(box=None)
-    table.add_column("type")
-    for name in ("units done", "of", "results compared", "a minute"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
-    for one in found.types:
-        rate = f"{one.done * 60 / one.seconds:.0f}" if one.seconds else ""
-        table.add_row(one.type, str(one.done), str(one.units), f"{one.compared:,}", rate, one.verdict)
-    console.print(table)
-    console.print(_far(found), highlight=False, soft_wrap=True)
-
-
-def _far(found: CampaignStatus) -> str:
+def _done(found: CampaignStatus) -> str:
     done = f"{found.done} of {counted(found.units, 'unit')} done in {duration(found.seconds)} of judging"
     if found.done == found.units:
         return f"finished: {done}"
-    if found.left is None:
-        return f"not finished: {done}"
-    return f"not finished: {done}; about {duration(found.left)} of judging left, divided by the jobs"
+    left = (
+        "" if found.left is None else f"; about {duration(found.left)} of judging left, divided by the jobs"
+    )
+    return f"not finished: {done}{left}"

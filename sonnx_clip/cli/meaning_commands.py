@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Json, TextOrJson, Type, X, wants_json
+from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Json, Type, X, option
 from sonnx_clip.root.terminal import terminal_width
 
-_Bound = typer.Option(metavar="NUMBER", help="Bound; missing by default.", rich_help_panel=INPUT)
-_Scale = typer.Option(metavar="NUMBER", help="ScaleBias of DirectML.", rich_help_panel=INPUT)
+_Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
+_Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
 
 
 def explain(
@@ -16,8 +16,8 @@ def explain(
     x: X,
     min: X,
     max: X,
-    every: Annotated[bool, typer.Option("--all", help="List obligations about kernels too.")] = False,
-    format: Format = TextOrJson.TEXT,
+    every: Annotated[bool, option("--all", "List obligations about kernels too.")] = False,
+    format: Format = "text",
     json: Json = False,
     build: Build = BUILD,
 ) -> None:
@@ -33,50 +33,37 @@ def explain(
 
         status_of = partial(known, build)
     found = explain_triple(dtype, x, min, max, status_of)
+    as_json = json or format == "json"
     print(
         found.model_dump_json(indent=1)
-        if wants_json(format, json=json)
+        if as_json
         else explanation_text(found, every=every, width=terminal_width())
     )
 
 
 def readings(
-    dtype: Annotated[
-        str, typer.Option(metavar="TYPE", help="Element type; float32 by default.", rich_help_panel=INPUT)
-    ] = "float32",
-    format: Format = TextOrJson.TEXT,
+    dtype: Annotated[str, option("", "Element type; float32 by default.", INPUT, value="TYPE")] = "float32",
+    format: Format = "text",
     json: Json = False,
 ) -> None:
     """Print the result of each reading of the sources in each class, compared with the cases."""
-    from sonnx_clip.explain.readings_matrix import matrix
+    from sonnx_clip.explain.readings_matrix import matrix, matrix_text
     from sonnx_clip.spec import load_spec
 
-    as_json = wants_json(format, json=json)
     spec = load_spec()
     found = matrix(spec, spec.element_type(dtype))
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        from rich.console import Console
-
-        from sonnx_clip.explain.readings_matrix import print_matrix
-
-        print_matrix(found, Console())
+    as_json = json or format == "json"
+    print(found.model_dump_json(indent=1) if as_json else matrix_text(found, terminal_width()))
 
 
-def dialects(format: Format = TextOrJson.TEXT, json: Json = False) -> None:
+def dialects(format: Format = "text", json: Json = False) -> None:
     """List the dialects: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
-    from sonnx_clip.explain.dialects_text import dialect_table, print_table
+    from sonnx_clip.explain.dialects_table import dialect_table, table_text
     from sonnx_clip.spec import load_spec
 
-    as_json = wants_json(format, json=json)
-    spec = load_spec()
-    if as_json:
-        print(dialect_table(spec).model_dump_json(indent=1))
-    else:
-        from rich.console import Console
-
-        print_table(dialect_table(spec), spec, Console())
+    found = dialect_table(load_spec())
+    as_json = json or format == "json"
+    print(found.model_dump_json(indent=1) if as_json else table_text(found, terminal_width()))
 
 
 def dialect(
@@ -87,18 +74,15 @@ def dialect(
     max: Annotated[str | None, _Bound] = None,
     scale: Annotated[str | None, _Scale] = None,
     bias: Annotated[str | None, _Scale] = None,
-    format: Format = TextOrJson.TEXT,
+    format: Format = "text",
     json: Json = False,
 ) -> None:
     """Evaluate a dialect for one element, and show how it converts the bounds."""
     from sonnx_clip.explain.dialect_call import applied_text, apply
 
     found = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    print(
-        found.model_dump_json(indent=1)
-        if wants_json(format, json=json)
-        else applied_text(found, terminal_width())
-    )
+    as_json = json or format == "json"
+    print(found.model_dump_json(indent=1) if as_json else applied_text(found, terminal_width()))
 
 
 def findings(
@@ -106,23 +90,23 @@ def findings(
         list[str] | None, typer.Argument(metavar="[ID]...", help="Only these findings.", show_default=False)
     ] = None,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Run the installed runtimes and store their answers.")
+        bool, option("--measure", "Run the installed runtimes and store their answers.")
     ] = False,
-    format: Format = TextOrJson.TEXT,
+    format: Format = "text",
     json: Json = False,
 ) -> None:
     """Print defects, ambiguities and gaps of the sources: claim, proof, and answers of runtimes."""
     from sonnx_clip.explain.finding_views import tell
     from sonnx_clip.explain.findings_text import as_json, as_text, chosen
     from sonnx_clip.explain.measured_record import PATH, read_record
-    from sonnx_clip.root.folders import checkout
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
     if measure:
-        checkout()
         from sonnx_clip.explain.measure import write_record
+        from sonnx_clip.root.folders import checkout
 
+        checkout()
         record = write_record(spec)
         rejected = sum(not answer.bits for answer in record.answers)
         print(f"{PATH}: {len(record.answers)} answers, {rejected} of them rejections")
@@ -130,4 +114,4 @@ def findings(
         return
     record = read_record(spec)
     selected = chosen(tell(spec, record), ids or [])
-    print(as_json(selected, record) if wants_json(format, json=json) else as_text(selected))
+    print(as_json(selected, record) if json or format == "json" else as_text(selected))

@@ -2,21 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from sonnx_clip.cli.options import (
-    INPUT,
-    OUTPUT,
-    Assumption,
-    Format,
-    Json,
-    LintFormat,
-    TextOrJson,
-    format_of,
-    wants_json,
-)
+from sonnx_clip.cli.options import INPUT, OUTPUT, Format, Json, option, require_agreement
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import is_standard_output
 
@@ -26,14 +16,11 @@ _Models = typer.Argument(metavar="MODEL.onnx", help="ONNX models.")
 def lint(
     models: Annotated[list[Path], _Models],
     accept_inferred: Annotated[
-        bool,
-        typer.Option(
-            "--accept-inferred", help="Count inferred shapes and types as declared.", rich_help_panel=INPUT
-        ),
+        bool, option("--accept-inferred", "Count inferred shapes and types as declared.", INPUT)
     ] = False,
     format: Annotated[
-        LintFormat, typer.Option(metavar="text|json|sarif", help="--json for short.", rich_help_panel=OUTPUT)
-    ] = LintFormat.TEXT,
+        Literal["text", "json", "sarif"], option("", "--json for short.", OUTPUT, value="text|json|sarif")
+    ] = "text",
     json: Json = False,
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
@@ -42,12 +29,12 @@ def lint(
     with without_collection():
         from sonnx_clip.lint import json_parts, lint_models, to_sarif, to_text
 
-    chosen = format_of(format, json=json)
+    require_agreement(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
-    if chosen is LintFormat.JSON:
+    if json or format == "json":
         sys.stdout.writelines(json_parts(run))
         print()
-    elif chosen is LintFormat.SARIF:
+    elif format == "sarif":
         print(to_sarif(run))
     elif run.reports:
         print("\n\n".join(to_text(report) for report in run.reports))
@@ -59,36 +46,24 @@ def lint(
 def normalise(
     models: Annotated[list[Path], _Models],
     assume: Annotated[
-        Assumption | None,
-        typer.Option(
-            metavar="finite", help="No infinity reaches a Clip without a bound.", rich_help_panel=INPUT
-        ),
+        Literal["finite"] | None,
+        option("", "No infinity reaches a Clip without a bound.", INPUT, value="finite"),
     ] = None,
     input_shape: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=1,3,64,96", help="Shape of an input; repeatable.", rich_help_panel=INPUT),
+        list[str] | None, option("", "Shape of an input; repeatable.", INPUT, value="NAME=1,3,64,96")
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="PATH", help="File, folder, or - for stdout.", rich_help_panel=OUTPUT
-        ),
+        Path | None, option("-o --output", "File, folder, or - for stdout.", OUTPUT, value="PATH")
     ] = None,
-    in_place: Annotated[
-        bool, typer.Option("--in-place", help="Overwrite the models.", rich_help_panel=OUTPUT)
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Report only; write nothing.", rich_help_panel=OUTPUT)
-    ] = False,
+    in_place: Annotated[bool, option("--in-place", "Overwrite the models.", OUTPUT)] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Report only; write nothing.", OUTPUT)] = False,
     self_check: Annotated[
         bool,
-        typer.Option(
-            "--self-check/--no-self-check",
-            help="Run the model before and after; compare bits (default).",
-            rich_help_panel=OUTPUT,
+        option(
+            "--self-check/--no-self-check", "Run the model before and after; compare bits (default).", OUTPUT
         ),
     ] = True,
-    format: Format = TextOrJson.TEXT,
+    format: Format = "text",
     json: Json = False,
 ) -> None:
     """Rewrite Clip nodes to meet the profile where no result changes, and cite a theorem for each step."""
@@ -99,10 +74,10 @@ def normalise(
         from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
         from sonnx_clip.lint.write import normalise_models
 
-    options = NormaliseOptions(assume is Assumption.FINITE, _shapes(input_shape or []), self_check)
+    options = NormaliseOptions(assume == "finite", _shapes(input_shape or []), self_check)
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
-    if wants_json(format, json=json):
+    if json or format == "json":
         print(normalise_json(run), file=stream)
     elif run.reports:
         print("\n\n".join(normalise_text(report) for report in run.reports), file=stream)
@@ -118,9 +93,7 @@ def _shapes(texts: list[str]) -> dict[str, list[int]]:
         name, equals, sizes = text.rpartition("=")
         numbers = [size for size in sizes.split(",") if size]
         if not equals or not name or not all(number.isdecimal() and int(number) > 0 for number in numbers):
-            raise UserError(
-                f"'{text}' is not the shape of an input",
-                todo="write --input-shape NAME=1,3,64,96, with sizes above 0",
-            )
+            todo = "write --input-shape NAME=1,3,64,96, with sizes above 0"
+            raise UserError(f"'{text}' is not the shape of an input", todo=todo)
         found[name] = [int(number) for number in numbers]
     return found

@@ -1,7 +1,8 @@
 """The commands that render, prove and collect: `generate`, `prove`, `evidence` and `verify`."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,121 +13,107 @@ from sonnx_clip.cli.options import (
     RUN,
     Another,
     Build,
-    FamilyName,
     Format,
     Jobs,
     Json,
     OnlyTypes,
-    Road,
-    TextOrJson,
-    wants_json,
+    option,
 )
 from sonnx_clip.root.errors import UserError
 
 
 def generate(
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Write nothing; status 1 if a file is stale.", rich_help_panel=OUTPUT),
-    ] = False,
+    check: Annotated[bool, option("--check", "Write nothing; status 1 if a file is stale.", OUTPUT)] = False,
     spec: Another = None,
-    into: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Output folder for --spec.", rich_help_panel=OUTPUT)
-    ] = None,
+    into: Annotated[Path | None, option("", "Output folder for --spec.", OUTPUT, value="DIR")] = None,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
     from sonnx_clip.root.folders import checkout
 
-    if spec is not None or into is not None:
-        _generate_another(spec, into, check=check)
-        return
-    root = checkout()
+    if spec is None and into is None:
+        raise typer.Exit(_generate(checkout(), check=check))
+    if spec is None or into is None or check:
+        raise UserError("--spec needs --into, and --check excludes both", todo="name a file and a folder")
+    from sonnx_clip.backends.generate import render_all, write
+    from sonnx_clip.cli.prove_command import load_another
+
+    for line in write(render_all(load_another(spec)), into, alone=False):
+        print(f"written: {into / line}")
+
+
+def _generate(root: Path, *, check: bool) -> int:
     from sonnx_clip.backends.generate import differences, render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.prove.completeness import GOLDEN, unpinned
     from sonnx_clip.spec import check_findings, check_spec, load_spec
     from sonnx_clip.spec.expected import check_expected
 
-    of_clip = load_spec()
-    check_spec(of_clip)
-    check_expected(of_clip)
-    check_claims(of_clip)
-    check_findings(of_clip)
-    generated = render_all(of_clip)
-    found = differences(generated, root) if check else write(generated, root)
-    for line in found:
-        print(line if check else f"written: {line}")
+    spec = load_spec()
+    for check_section in (check_spec, check_expected, check_claims, check_findings):
+        check_section(spec)
+    generated = render_all(spec)
+    if not check:
+        for line in write(generated, root):
+            print(f"written: {line}")
+        print(f"{len(generated.files)} generated files are fresh")
+        return 0
+    stale, changed = differences(generated, root), unpinned()
+    for line in stale:
+        print(line)
     fresh = f"{len(generated.files)} generated files are fresh"
-    print("to accept the new output, run: sonnx-clip generate" if check and found else fresh)
-    changed = unpinned() if check else []
+    print("to accept the new output, run: sonnx-clip generate" if stale else fresh)
     for line in changed:
         print(f"{GOLDEN} does not list this: {line}")
-    raise typer.Exit(1 if check and (found or changed) else 0)
-
-
-def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> None:
-    """Render the specification of another operator into a folder."""
-    from sonnx_clip.backends.generate import render_all, write
-    from sonnx_clip.cli.another_operator import load_another
-
-    if spec is None or into is None or check:
-        raise UserError("--spec needs --into, and --check excludes both", todo="name a file and a folder")
-    for line in write(render_all(load_another(spec)), into, alone=False):
-        print(f"written: {into / line}")
+    return 1 if stale or changed else 0
 
 
 def prove(
     family: Annotated[
-        FamilyName | None,
-        typer.Option(metavar="real|int|float", help="Only types of this family.", rich_help_panel=INPUT),
+        Literal["real", "int", "float"] | None,
+        option("", "Only types of this family.", INPUT, value="real|int|float"),
     ] = None,
     dtype: OnlyTypes = None,
     prover: Annotated[
-        list[str] | None,
-        typer.Option(metavar="z3|cvc5", help="Only this prover; repeatable.", rich_help_panel=INPUT),
+        list[str] | None, option("", "Only this prover; repeatable.", INPUT, value="z3|cvc5")
     ] = None,
     only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Obligation or entry; * matches any text.", rich_help_panel=INPUT),
+        list[str] | None, option("", "Obligation or entry; * matches any text.", INPUT, value="ID")
     ] = None,
     road: Annotated[
-        Road | None,
-        typer.Option(metavar="coq|frama-c", help="Independent proof instead.", rich_help_panel=INPUT),
+        Literal["coq", "frama-c"] | None, option("", "Independent proof instead.", INPUT, value="coq|frama-c")
     ] = None,
     spec: Another = None,
     jobs: Jobs = None,
-    format: Format = TextOrJson.TEXT,
+    format: Format = "text",
     json: Json = False,
     build: Build = BUILD,
 ) -> None:
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
-    as_json = wants_json(format, json=json)
-    if road is not None and (family or prover or only or spec or (dtype and road is Road.COQ)):
+    as_json = json or format == "json"
+    if road is not None and (family or prover or only or spec or (dtype and road == "coq")):
         raise UserError(f"--road {road} proves all of its theorems", todo="leave the other options out")
-    if road is Road.COQ:
-        from sonnx_clip.cli.coq_command import prove_by_coq
+    if road is not None:
+        from sonnx_clip.cli.other_roads import prove_by_coq, prove_by_frama_c
 
-        raise typer.Exit(prove_by_coq(as_json=as_json, build=build))
-    if road is Road.FRAMA_C:
-        from sonnx_clip.cli.frama_c_command import frama_c
-
-        raise typer.Exit(frama_c(types=dtype or [], as_json=as_json, build=build))
+        by_coq = road == "coq"
+        raise typer.Exit(
+            prove_by_coq(as_json=as_json, build=build)
+            if by_coq
+            else prove_by_frama_c(types=dtype or [], as_json=as_json, build=build)
+        )
     from sonnx_clip.cli import prove_command
 
     request = prove_command.ProveRequest(
-        build, family.value if family else None, dtype or [], prover or [], only or [], jobs, as_json
+        build, family, dtype or [], prover or [], only or [], jobs, as_json=as_json
     )
-    if spec is not None:
-        raise typer.Exit(prove_command.prove_another(spec, request))
-    raise typer.Exit(prove_command.prove(request))
+    raise typer.Exit(
+        prove_command.prove(request) if spec is None else prove_command.prove_another(spec, request)
+    )
 
 
 def evidence(
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="DIR", help="Folder; build/evidence by default.", rich_help_panel=OUTPUT
-        ),
+        Path | None, option("-o --output", "Folder; build/evidence by default.", OUTPUT, value="DIR")
     ] = None,
     build: Build = BUILD,
 ) -> None:
@@ -139,18 +126,13 @@ def evidence(
 
 
 def verify(
-    replay: Annotated[
-        str, typer.Option(metavar="PART", help="Proofs to repeat: 2%, 0% or all.", rich_help_panel=RUN)
-    ] = "2%",
+    replay: Annotated[str, option("", "Proofs to repeat: 2%, 0% or all.", RUN, value="PART")] = "2%",
     seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of the sample, from an earlier run.", rich_help_panel=RUN),
+        int | None, option("", "Seed of the sample, from an earlier run.", RUN, value="N")
     ] = None,
     build: Build = BUILD,
 ) -> None:
     """Recompute what can be recomputed, list what is taken from records, and repeat a sample of proofs."""
-    import sys
-
     from sonnx_clip.evidence.verify import verify as verify_records
 
     for line in verify_records(build, part_of(replay), seed, lambda text: print(text, file=sys.stderr)):
@@ -159,15 +141,10 @@ def verify(
 
 def part_of(text: str) -> float:
     """The fraction in ``2%`` or ``all``; UserError for anything else."""
-    from sonnx_clip.root.errors import UserError
-
-    if text == "all":
-        return 1.0
-    number = text.removesuffix("%")
     try:
-        part = float(number) / 100
+        part = 1.0 if text == "all" else float(text.removesuffix("%")) / 100 if text.endswith("%") else -1.0
     except ValueError:
         part = -1.0
-    if not text.endswith("%") or not 0 <= part <= 1:
+    if not 0 <= part <= 1:
         raise UserError(f"`{text}` is not a percentage", "--replay", "write 0% to 100%, or all")
     return part

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,20 +12,16 @@ from sonnx_clip.cli.options import (
     OUTPUT,
     RUN,
     Again,
-    AllForms,
     Another,
     Brief,
     Build,
-    CheckFormat,
-    Endian,
-    ExportFormat,
     Forms,
     Jobs,
     Json,
-    LevelName,
     OnlyTypes,
-    Policy,
-    format_of,
+    hidden,
+    option,
+    require_agreement,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.limits import CALL, START, Limits
@@ -35,118 +31,72 @@ _OF = "Runtime (one of these)"
 
 def check(
     runtime: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="onnxruntime, module:function or ./file.py:function.",
-            rich_help_panel=_OF,
-        ),
+        str | None, option("", "onnxruntime, module:function or ./file.py:function.", _OF, value="NAME")
     ] = None,
     exec: Annotated[
         str | None,
-        typer.Option(
-            metavar="COMMAND",
-            help="Program that speaks frames (--endian, --batch, --stdio).",
-            rich_help_panel=_OF,
-        ),
+        option("", "Program that speaks frames (--endian, --batch, --stdio).", _OF, value="COMMAND"),
     ] = None,
-    endian: Annotated[Endian | None, typer.Option(hidden=True)] = None,
-    batch: Annotated[int | None, typer.Option(min=1, metavar="N", hidden=True)] = None,
-    stdio: Annotated[bool, typer.Option("--stdio", hidden=True)] = False,
+    endian: Annotated[Literal["little", "big"] | None, hidden("")] = None,
+    batch: Annotated[int | None, hidden("", "N", min=1)] = None,
+    stdio: Annotated[bool, hidden("--stdio")] = False,
     so: Annotated[
-        Path | None,
-        typer.Option(metavar="LIBRARY", help="C functions, with --abi FILE: clip.toml.", rich_help_panel=_OF),
+        Path | None, option("", "C functions, with --abi FILE: clip.toml.", _OF, value="LIBRARY")
     ] = None,
-    abi: Annotated[Path | None, typer.Option(metavar="FILE", hidden=True)] = None,
+    abi: Annotated[Path | None, hidden("", "FILE")] = None,
     onnx: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FUNCTION", help="Function that opens a model: module:open.", rich_help_panel=_OF
-        ),
+        str | None, option("", "Function that opens a model: module:open.", _OF, value="FUNCTION")
     ] = None,
     onnx_cmd: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMMAND", help="Program for one model: './run {model} {in} {out}'.", rich_help_panel=_OF
-        ),
+        str | None, option("", "Program for one model: './run {model} {in} {out}'.", _OF, value="COMMAND")
     ] = None,
     spec: Another = None,
     dtype: OnlyTypes = None,
     require: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TYPE", help="Fail if this type is unsupported.", rich_help_panel=INPUT),
+        list[str] | None, option("", "Fail if this type is unsupported.", INPUT, value="TYPE")
     ] = None,
     against: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DIALECT", help="Compare with onnx-6 …, or onnx for all.", rich_help_panel=INPUT
-        ),
+        list[str] | None, option("", "Compare with onnx-6 …, or onnx for all.", INPUT, value="DIALECT")
     ] = None,
     policy: Annotated[
-        Policy,
-        typer.Option(metavar="default|strict", help="strict: no latitude.", rich_help_panel=INPUT),
-    ] = Policy.DEFAULT,
-    forms: AllForms = Forms.DEFAULT,
+        Literal["default", "strict"], option("", "strict: no latitude.", INPUT, value="default|strict")
+    ] = "default",
+    forms: Forms = "default",
     level: Annotated[
-        LevelName,
-        typer.Option(
-            metavar="LEVEL",
-            help="quick, standard or exhaustive; --few-calls.",
-            rich_help_panel=INPUT,
-        ),
-    ] = LevelName.QUICK,
-    few_calls: Annotated[
-        bool,
-        typer.Option("--few-calls", hidden=True),
-    ] = False,
+        Literal["quick", "standard", "exhaustive"],
+        option("", "quick, standard or exhaustive; --few-calls.", INPUT, value="LEVEL"),
+    ] = "quick",
+    few_calls: Annotated[bool, hidden("--few-calls")] = False,
     format: Annotated[
-        CheckFormat, typer.Option(metavar="text|json|junit", help="--json for short.", rich_help_panel=OUTPUT)
-    ] = CheckFormat.TEXT,
+        Literal["text", "json", "junit"], option("", "--json for short.", OUTPUT, value="text|json|junit")
+    ] = "text",
     json: Json = False,
     brief: Brief = False,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the report; - is stdout.", rich_help_panel=OUTPUT
-        ),
+        Path | None, option("-o --output", "Write the report; - is stdout.", OUTPUT, value="FILE")
     ] = None,
-    repro: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a script of reproducers.", rich_help_panel=OUTPUT),
-    ] = None,
+    repro: Annotated[Path | None, option("", "Write a script of reproducers.", OUTPUT, value="FILE")] = None,
     build: Build = BUILD,
     journal: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Resume from this file after a kill; --status.", rich_help_panel=RUN
-        ),
+        Path | None, option("", "Resume from this file after a kill; --status.", RUN, value="FILE")
     ] = None,
-    status: Annotated[
-        bool,
-        typer.Option("--status", hidden=True),
-    ] = False,
+    status: Annotated[bool, hidden("--status")] = False,
     jobs: Jobs = None,
     again: Again = False,
     scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Dask scheduler, such as tcp://host:8786.", rich_help_panel=RUN),
+        str | None, option("", "Dask scheduler, such as tcp://host:8786.", RUN, value="ADDRESS")
     ] = None,
     limit: Annotated[
-        float,
-        typer.Option(
-            min=0.01,
-            metavar="SECONDS",
-            help="CPU time of a call; --start-limit.",
-            rich_help_panel=RUN,
-        ),
+        float, option("", "CPU time of a call; --start-limit.", RUN, value="SECONDS", min=0.01)
     ] = CALL,
-    start_limit: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", hidden=True)] = START,
+    start_limit: Annotated[float, hidden("", "SECONDS", min=0.01)] = START,
 ) -> None:
     """Judge a runtime: a verdict for each class of inputs and element type."""
     from sonnx_clip.cli import check_command
 
-    chosen = format_of(format, json=json)
-    changed = level is not LevelName.QUICK or forms is not Forms.DEFAULT
+    require_agreement(format, json=json)
+    chosen: Literal["text", "json", "junit"] = "json" if json else format
+    changed = level != "quick" or forms != "default"
     if spec is not None and (changed or against or few_calls or journal or scheduler or status):
         raise UserError(
             "--spec takes the level quick, and no --forms, --against, --few-calls, --journal, --scheduler",
@@ -155,85 +105,54 @@ def check(
     if status:
         if journal is None:
             raise UserError("--status reads a journal", todo="add --journal FILE")
-        check_command.show_status(journal, as_json=chosen is CheckFormat.JSON)
+        check_command.show_status(journal, as_json=chosen == "json")
         return
     if against:
         others = (exec, so, require, output, repro, journal, scheduler, few_calls)
-        if any(others) or changed or chosen is CheckFormat.JUNIT:
+        if any(others) or changed or chosen == "junit":
             raise UserError(
                 "--against takes --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
                 " --build, --jobs and --again",
                 todo="leave the rest out; the reports are written to BUILD/dialects",
             )
+    from sonnx_clip.conform.options import CheckOptions
     from sonnx_clip.runtimes.runtime_names import runtime_of
 
     name = ""  # those that --against compares by default
     if not against or runtime or onnx or onnx_cmd:
         name = runtime_of(
-            runtime=runtime,
-            exec=exec,
-            endian=None if endian is None else endian.value,
-            batch=batch,
-            stdio=stdio,
-            so=so,
-            abi=abi,
-            onnx=onnx,
+            runtime=runtime, exec=exec, endian=endian, batch=batch, stdio=stdio, so=so, abi=abi, onnx=onnx,
             onnx_cmd=onnx_cmd,
-        )
-    from sonnx_clip.conform.options import CheckOptions
-
-    options = CheckOptions(
-        name,
-        dtype or [],
-        policy.value,
-        Limits(limit, start_limit),
-        require or [],
-        forms.value,
-        level.value,
-        few_calls,
-    )
+        )  # fmt: skip
+    limits = Limits(limit, start_limit)
+    options = CheckOptions(name, dtype or [], policy, limits, require or [], forms, level, few_calls)
     if spec is not None:
-        from sonnx_clip.cli.another_operator import operator_to_check
-
-        options = replace(options, of=operator_to_check(spec))
+        options = replace(options, of=check_command.operator_to_check(spec))
     if against:
-        as_json = chosen is CheckFormat.JSON
-        raise typer.Exit(
-            check_command.check_against(
-                options, against, as_json=as_json, build=build, brief=brief, jobs=jobs, again=again
-            )
+        status_of_all = check_command.check_against(
+            options, against, as_json=chosen == "json", build=build, brief=brief, jobs=jobs, again=again
         )
+        raise typer.Exit(status_of_all)
     code = check_command.check_runtime(
-        options,
-        form=chosen.value,
-        output=output,
-        brief=brief,
-        repro=repro,
-        jobs=jobs,
-        build=build,
-        again=again,
-        journal=journal,
-        scheduler=scheduler,
-    )
+        options, form=chosen, output=output, brief=brief, repro=repro, jobs=jobs, build=build, again=again,
+        journal=journal, scheduler=scheduler,
+    )  # fmt: skip
     raise typer.Exit(code)
 
 
 def export(
     format: Annotated[
-        ExportFormat,
+        Literal["onnx-backend", "npz", "c-header", "json"],
         typer.Argument(metavar="FORMAT", help="onnx-backend, npz, c-header or json."),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="New or empty folder.", rich_help_panel=OUTPUT)
-    ],
+    output: Annotated[Path, option("-o --out", "New or empty folder.", OUTPUT, value="DIR")],
     dtype: OnlyTypes = None,
-    forms: AllForms = Forms.DEFAULT,
+    forms: Forms = "default",
     opset: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Newest operator set; default: onnx's.", rich_help_panel=INPUT),
+        int | None, option("", "Newest operator set; default: onnx's.", INPUT, value="N")
     ] = None,
 ) -> None:
     """Write the test vectors for your own tests, with a manifest that explains them."""
     from sonnx_clip.export.write_export import write_export
 
-    print(write_export(format.value, output, dtype or [], forms.value, opset))
+    print(write_export(format, output, dtype or [], forms, opset))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.evidence.model import Entry, SourceWords
 from sonnx_clip.evidence.trace import Trace
-from sonnx_clip.explain import dialects_text
-from sonnx_clip.explain.dialects_text import dialect_table
+from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import shown_by
 from sonnx_clip.language import encode, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
@@ -262,7 +261,7 @@ def _reading(spec: Spec, entry: Any) -> Facts:
 
 def _dialect(spec: Spec, entry: Any) -> _Shown:
     row = next(row for row in dialect_table(spec).rows if row.id == entry.id)
-    facts = [*zip(dialects_text.COLUMNS[1:], dialects_text.cells(row, spec)[1:], strict=True)]
+    facts = [*row.words.items()]
     facts += [(f"{aspect.replace('_', ' ')}", source.quote) for aspect, source in row.says.items()]
     facts += [(f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()]
     taken = entry.element_types

@@ -14,8 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
-from sonnx_clip.explain import dialects_text
-from sonnx_clip.explain.dialects_text import dialect_table
+from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.spec.model import SHOWN
 
@@ -76,8 +75,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
             readings=matrix(spec, spec.element_type(picture.TYPE)),
             reading_signs=SIGNS,
             reading_meanings=MEANINGS,
-            dialect_columns=dialects_text.COLUMNS,
-            dialects=[(row.id, dialects_text.cells(row, spec)[1:]) for row in dialect_table(spec).rows],
+            dialects=dialect_table(spec),
             **_PANEL,
         )
     )

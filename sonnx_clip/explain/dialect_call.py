@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.language import encode, show, show_bits
+from sonnx_clip.explain.triple import WrittenNumber, written
+from sonnx_clip.language import encode
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import DialectError, UserError
@@ -24,16 +25,6 @@ if TYPE_CHECKING:
 _NAMES = ("min", "max", "scale", "bias")
 
 
-class ShownNumber(Stored):
-    """A number of an element type, as text and as bits."""
-
-    number: str
-    bits: str | None
-
-    def __str__(self) -> str:
-        return f"{self.number}  {self.bits}" if self.bits else self.number
-
-
 class Applied(Stored):
     """A call of a dialect.
 
@@ -45,13 +36,13 @@ class Applied(Stored):
     dialect: str
     title: str
     type: str
-    x: ShownNumber
-    given: dict[str, ShownNumber]
-    bounds: tuple[ShownNumber, ShownNumber]
-    result: ShownNumber
-    allowed: tuple[ShownNumber, ...]
+    x: WrittenNumber
+    given: dict[str, WrittenNumber]
+    bounds: tuple[WrittenNumber, WrittenNumber]
+    result: WrittenNumber
+    allowed: tuple[WrittenNumber, ...]
     any_nan: bool
-    sonnx: ShownNumber
+    sonnx: WrittenNumber
     unsaid: dict[str, str]
 
 
@@ -90,13 +81,13 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         dialect=id_,
         title=dialect.title,
         type=type_id,
-        x=_shown(values["x"], etype),
-        given={name: _shown(values[name], types[name]) for name in _NAMES if name in values},
-        bounds=(_shown(triple[1], etype), _shown(triple[2], etype)),
-        result=_shown(result, etype),
-        allowed=tuple(_shown(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)),
+        x=written(values["x"], etype),
+        given={name: written(values[name], types[name]) for name in _NAMES if name in values},
+        bounds=(written(triple[1], etype), written(triple[2], etype)),
+        result=written(result, etype),
+        allowed=tuple(written(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)),
         any_nan=any(any_nan for _, any_nan in allowed),
-        sonnx=_shown(evaluator(spec, etype).result(*triple), etype),
+        sonnx=written(evaluator(spec, etype).result(*triple), etype),
         unsaid=dict(dialect.unsaid),
     )
 
@@ -129,24 +120,21 @@ def _bits(array: Any) -> int:
     return int(found.view(f"u{found.dtype.itemsize}").reshape(-1)[0])
 
 
-def _shown(value: Value, etype: ElementType) -> ShownNumber:
-    bits = show_bits(value, etype) if etype.width is not None else None
-    return ShownNumber(number=show(value, etype), bits=bits)
-
-
 def applied_text(call: Applied, width: int | None = None) -> str:
     """A call as lines of text, wrapped at `width` columns or whole."""
-    shown = ", ".join(call.given[name].number if name in call.given else "missing" for name in ("min", "max"))
+    shown = ", ".join(
+        call.given[name].decimal if name in call.given else "missing" for name in ("min", "max")
+    )
     lines = [
-        f"{call.dialect}, {call.type}: clip({call.x.number}, {shown}) = {call.result.number}",
+        f"{call.dialect}, {call.type}: clip({call.x.decimal}, {shown}) = {call.result.decimal}",
         f"  X        {call.x}",
     ]
     for name, bound in zip(("min", "max"), call.bounds, strict=True):
         becomes = "" if call.given.get(name) == bound else f", which is {bound} in {call.type}"
         lines.append(f"  {name:<8} {call.given.get(name, 'missing')}{becomes}")
+    lines += [f"  {name:<8} {call.given[name]}" for name in ("scale", "bias") if name in call.given]
     differs = "" if call.sonnx == call.result else ", a different result"
     lines += [
-        *(f"  {name:<8} {call.given[name]}" for name in ("scale", "bias") if name in call.given),
         f"  result   {call.result}",
         f"  allowed  {' or '.join([*map(str, call.allowed), *(['any NaN'] if call.any_nan else [])])}",
         f"  SONNX    {call.sonnx}{differs}",

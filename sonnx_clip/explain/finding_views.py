@@ -16,8 +16,9 @@ from sonnx_clip.spec.findings import Contrast, Stands, Theorem, types_of_claim
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.measured_record import Measured, MeasuredAnswer, Question
+    from sonnx_clip.explain.measured_record import Measured, Question
     from sonnx_clip.language import ElementType, Value
+    from sonnx_clip.language.types import Source
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import Claim, FindingWitness, Side, SourceFinding
 
@@ -115,27 +116,22 @@ def tell(spec: Spec, record: Measured) -> tuple[FindingView, ...]:
 
 
 def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
-    witnesses = tuple(_witness(spec, entry.id, witness, record) for witness in entry.witnesses)
-    words = []
-    for source in entry.words:
-        page, quote = spec.page(source.page), " ".join(source.quote.split())
-        words.append(
-            Words(page=page.id, title=page.title, file=page.file, section=source.section, quote=quote)
-        )
+    witnesses = tuple(_witness(spec, witness, record) for witness in entry.witnesses)
     severity: Literal["high", "medium", "low"] = "medium" if entry.theorems else "low"
+    same = ("id", "title", "kind", "upstream", "found", "proposed")
     return FindingView(
-        id=entry.id,
-        title=entry.title,
-        kind=entry.kind,
+        **{name: getattr(entry, name) for name in same},
         severity="high" if any(witness.runtimes_disagree for witness in witnesses) else severity,
-        upstream=entry.upstream,
-        words=tuple(words),
-        found=entry.found,
+        words=tuple(_words(spec, source) for source in entry.words),
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
-        proposed=entry.proposed,
         answered=any(reply.bits for witness in witnesses for reply in witness.replies),
     )
+
+
+def _words(spec: Spec, source: Source) -> Words:
+    page, quote = spec.page(source.page), " ".join(source.quote.split())
+    return Words(page=page.id, title=page.title, file=page.file, section=source.section, quote=quote)
 
 
 def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
@@ -149,7 +145,7 @@ def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
     )
 
 
-def _witness(spec: Spec, finding: str, witness: FindingWitness, record: Measured) -> WitnessView:
+def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessView:
     if isinstance(witness, Stands):
         return _lines(spec, witness)
     etype, texts = spec.element_type(witness.type), witness.texts()
@@ -169,7 +165,7 @@ def _witness(spec: Spec, finding: str, witness: FindingWitness, record: Measured
         for name in spec.head.operands
         if name in texts or name not in own
     )
-    replies = tuple(_replies(record, questions_of(spec, finding, witness), etype))
+    replies = tuple(_replies(record, questions_of(spec, witness), etype))
     answered = any(reply.bits for reply in replies)
     silence = "" if answered else REFUSED if witness.ask else NOT_RUN
     return WitnessView(
@@ -207,17 +203,18 @@ def number(value: Value, etype: ElementType) -> str:
 
 def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[Reply]:
     """The answers to some questions; equal ones of a runtime are one reply."""
-    together: dict[tuple[str, tuple[str, ...], str | None], list[MeasuredAnswer]] = {}
-    for question in wanted:
+    together: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    for question in map(str, wanted):
         for answer in record.answers:
-            if (answer.finding, str(answer)) == (question.finding, str(question)):
-                together.setdefault((answer.runtime, answer.bits, answer.words), []).append(answer)
-    for (runtime, bits, words), answers in together.items():
-        rejected = words if (words or "").startswith(OTHER_TYPE) else f"rejects: {words or ''}"
+            if str(answer) == question:
+                forms = together.setdefault((answer.runtime, answer.bits, answer.words or ""), [])
+                forms += [answer.form] if answer.form != CALL else []
+    for (runtime, bits, words), forms in together.items():
+        rejected = words if words.startswith(OTHER_TYPE) else f"rejects: {words}"
         yield Reply(
             runtime=runtime,
-            version=answers[0].version,
-            forms=tuple(answer.form for answer in answers if answer.form != CALL),
+            version=record.runtimes[runtime],
+            forms=tuple(forms),
             bits=bits,
-            shown=" or ".join(number(int(pattern, 16), etype) for pattern in bits) or str(rejected),
+            shown=" or ".join(number(int(pattern, 16), etype) for pattern in bits) or rejected,
         )

@@ -36,23 +36,22 @@ def as_json(findings: Sequence[FindingView], record: Measured) -> str:
 
 def as_text(findings: Sequence[FindingView]) -> str:
     """The findings for a terminal."""
-    return "\n\n".join("\n".join(_lines(finding)) for finding in findings)
+    return "\n\n".join(
+        "\n".join(hanging(line, _TERMINAL, indent=2) for line in _lines(finding)) for finding in findings
+    )
 
 
 def _lines(finding: FindingView) -> Iterator[str]:
-    def wrapped(text: str) -> str:
-        return hanging(f"  {text}", _TERMINAL, indent=2)
-
-    yield hanging(f"{finding.kind} {finding.id}: {finding.title}", _TERMINAL)
-    yield from (wrapped(f"{words.file}, {words.section}: “{words.quote}”") for words in finding.words)
-    yield wrapped(finding.found)
+    yield f"{finding.kind} {finding.id}: {finding.title}"
+    yield from (f"  {words.file}, {words.section}: “{words.quote}”" for words in finding.words)
+    yield f"  {finding.found}"
     for part in finding.claim:
-        yield wrapped(f"{CHECKED if part.formula is None else 'claim'}: {part.says}")
+        yield f"  {CHECKED if part.formula is None else 'claim'}: {part.says}"
         if part.formula is not None:
-            yield wrapped(f"  {part.formula}")
-            yield wrapped(f"  proved by {', '.join(part.obligations)}")
+            yield f"    {part.formula}"
+            yield f"    proved by {', '.join(part.obligations)}"
     for witness in finding.witnesses:
-        yield wrapped(f"{_where(witness)}: {witness.shows}")
+        yield f"  {_where(witness)}: {witness.shows}"
         for party in witness.parties:
             notes = "; ".join(part for part in (party.note, party.bounds) if part)
             yield f"    {party.name}{f' ({notes})' if notes else ''}: {' or '.join(party.answers)}"
@@ -61,7 +60,7 @@ def _lines(finding: FindingView) -> Iterator[str]:
             yield f"    {reply.version}{forms}: {reply.shown}"
         if witness.silence:
             yield f"    {witness.silence}"
-    yield wrapped(f"proposed: {finding.proposed}")
+    yield f"  proposed: {finding.proposed}"
 
 
 def _where(witness: WitnessView) -> str:

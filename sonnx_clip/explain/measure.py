@@ -18,7 +18,6 @@ from sonnx_clip.explain.measured_record import (
     Question,
     questions,
     record_text,
-    runtimes_for,
 )
 from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
@@ -39,13 +38,12 @@ ENTRIES = 33
 """Entries of X, all equal: runtimes may treat the last ones apart from those that fill a vector."""
 _IR = 8  # the newest version that every operator set asked here, and every runtime, knows
 _LONGEST = 200  # characters kept of the words of a rejection
-_BODY = (  # the function body of Clip-13 with both bounds, as in spec/sources/onnx-clip-body.txt
-    ("Less", ["x", "min"], "input_less_than_min"),
-    ("Where", ["input_less_than_min", "min", "x"], "tmp"),
-    ("Less", ["max", "tmp"], "output_large_than_max"),
-    ("Where", ["output_large_than_max", "max", "tmp"], "y"),
-)
-_EQUATION = (("Max", ["x", "min"], "greater"), ("Min", ["max", "greater"], "y"))  # of the page of Clip-13
+_NODES = {
+    # the function body of Clip-13 with both bounds, as in spec/sources/onnx-clip-body.txt
+    "body": """below = Less(x, min) tmp = Where(below, min, x)
+        above = Less(max, tmp) y = Where(above, max, tmp)""",
+    "equation": "greater = Max(x, min) y = Min(max, greater)",  # of the page of Clip-13
+}
 
 
 def installed() -> dict[str, Runtime]:
@@ -62,7 +60,7 @@ def installed() -> dict[str, Runtime]:
 def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
     """The answers of these runtimes to all questions that they can be asked."""
     for question in questions(spec):
-        for name in runtimes_for(question):
+        for name in question.runtimes:
             if name in runtimes:
                 yield answer_of(question, name, runtimes[name])
 
@@ -88,7 +86,7 @@ def write_record(spec: Spec, runtimes: Mapping[str, Runtime] | None = None) -> M
 
 
 def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
-    """The answer of a runtime to a question; what it raises is a rejection in words."""
+    """The answer of a runtime to a question; an exception that it raises is a rejection in words."""
     bits: tuple[str, ...] = ()
     words = None
     try:
@@ -103,9 +101,7 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
     except Exception as error:  # noqa: BLE001
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         words = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return MeasuredAnswer(
-        **question.model_dump(), runtime=name, version=runtime.version, bits=bits, words=words
-    )
+    return MeasuredAnswer(**question.model_dump(), runtime=name, bits=bits, words=words)
 
 
 def _run(question: Question, runtime: Runtime) -> Any:
@@ -121,42 +117,33 @@ def _number(bits: str, type_id: str) -> Any:
     return np.array(int(bits, 16), bits_type(type_id)).view(numpy_type(type_id))
 
 
+def _bounds(question: Question) -> dict[str, str]:
+    given = {"min": question.min, "max": question.max}
+    return {name: bits for name, bits in given.items() if bits is not None}
+
+
 def _inputs(question: Question) -> dict[str, Any]:
     """X and the bounds that are inputs, by the name of the input."""
-    found = {"x": np.full(ENTRIES, _number(question.x, question.type))}
-    if not question.has_attributes:
-        given = {"min": question.min, "max": question.max}
-        found |= {name: _number(bits, question.type) for name, bits in given.items() if bits is not None}
-    return found
+    bounds = {} if question.has_attributes else _bounds(question)
+    numbers = {name: _number(bits, question.type) for name, bits in bounds.items()}
+    return {"x": np.full(ENTRIES, _number(question.x, question.type)), **numbers}
 
 
 def model_of(question: Question) -> ModelProto:
     """The model whose only output is the answer."""
-    from onnx import TensorProto, helper
+    from onnx import parser
 
-    names = {"float32": "FLOAT", "float64": "DOUBLE"}
-    element = TensorProto.DataType.Value(names.get(question.type, question.type.upper()))
+    element = {"float32": "float", "float64": "double"}.get(question.type, question.type)
     inputs = list(_inputs(question))
-    steps: tuple[tuple[str, list[str], str], ...] = {"body": _BODY, "equation": _EQUATION}.get(
-        question.form.partition("-")[0], ()
+    arguments = [name if name in inputs else '""' for name in ("x", "min", "max")]
+    while arguments[-1] == '""':
+        arguments.pop()
+    bounds = _bounds(question).items() if question.has_attributes else ()
+    floats = ", ".join(f"{name}: float = {float(_number(bits, 'float32'))!r}" for name, bits in bounds)
+    clip = f"y = Clip{f' <{floats}>' if floats else ''}({', '.join(arguments)})"
+    nodes = _NODES.get(question.form.partition("-")[0], clip)
+    declared = ", ".join(f"{element}{f'[{ENTRIES}]' if name == 'x' else ''} {name}" for name in inputs)
+    return parser.parse_model(
+        f'<ir_version: {_IR}, opset_import: ["": {question.operator_set}]>'
+        f" question ({declared}) => ({element}[{ENTRIES}] y) {{ {nodes} }}"
     )
-    nodes = [helper.make_node(operator, given, [result]) for operator, given, result in steps]
-    if question.has_attributes:
-        given = {"min": question.min, "max": question.max}
-        nodes = [helper.make_node("Clip", ["x"], ["y"])]
-        nodes[0].attribute.extend(
-            helper.make_attribute(name, float(_number(bits, "float32")))
-            for name, bits in given.items()
-            if bits is not None
-        )
-    elif not nodes:
-        names_in_order = [name if name in inputs else "" for name in ("x", "min", "max")]
-        while not names_in_order[-1]:
-            names_in_order.pop()
-        nodes = [helper.make_node("Clip", names_in_order, ["y"])]
-    shapes = [helper.make_tensor_value_info(n, element, [ENTRIES] if n == "x" else []) for n in inputs]
-    result = helper.make_tensor_value_info("y", element, [ENTRIES])
-    return helper.make_model(
-        helper.make_graph(nodes, "question", shapes, [result]),
-        opset_imports=[helper.make_opsetid("", question.operator_set)], ir_version=_IR,
-    )  # fmt: skip

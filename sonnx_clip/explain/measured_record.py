@@ -1,7 +1,8 @@
-"""spec/measured/runtimes.json: what runtimes answered to the numbers of the findings (format 1)."""
+"""spec/measured/runtimes.json: the answers of runtimes to the numbers of the findings (format 2)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
@@ -14,7 +15,7 @@ from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.findings import Stands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import MeasuredWitness
@@ -28,8 +29,7 @@ OTHER_TYPE = "answers in "
 """Prefix of the words on a runtime that answered in another type than that of X."""
 CALL = "call"
 """The form of a question to a function on arrays."""
-FIRST_WITH_INPUTS = 11
-"""The first operator set whose bounds are inputs; before, they are attributes of type FLOAT."""
+_FIRST_WITH_INPUTS = 11  # the first operator set whose bounds are inputs; before, they are FLOAT attributes
 
 
 class Question(Stored):
@@ -40,7 +40,6 @@ class Question(Stored):
     Min(max, Max(input, min)) as nodes; ``call``: a call of a function on arrays.
     """
 
-    finding: str
     type: str
     x: str
     min: str | None
@@ -55,7 +54,12 @@ class Question(Stored):
     @property
     def has_attributes(self) -> bool:
         """Whether the bounds are attributes."""
-        return self.form.startswith("clip-") and self.operator_set < FIRST_WITH_INPUTS
+        return self.form.startswith("clip-") and self.operator_set < _FIRST_WITH_INPUTS
+
+    @property
+    def runtimes(self) -> tuple[str, ...]:
+        """The runtimes that can answer it."""
+        return CALLED_RUNTIMES if self.form == CALL else MODEL_RUNTIMES
 
     def __str__(self) -> str:
         """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
@@ -65,21 +69,15 @@ class Question(Stored):
 
 
 class MeasuredAnswer(Question):
-    """What a runtime did with a question.
+    """The answer of a runtime to a question.
 
-    `bits` are the distinct entries of its answer; none where it rejected the call or answered in another
-    type, which `words` then say.
+    `bits` are the distinct entries of its result; none where it rejected the call or answered in another
+    type, as `words` then say.
     """
 
     runtime: str
-    version: str
     bits: tuple[str, ...]
     words: str | None = None
-
-    @property
-    def question(self) -> Question:
-        """The question."""
-        return Question(**self.model_dump(include=set(Question.model_fields)))
 
     @property
     def outcome(self) -> str:
@@ -88,12 +86,12 @@ class MeasuredAnswer(Question):
 
 
 class Measured(Stored):
-    """The whole record; `machine` is the processor, on which answers may depend."""
+    """The whole record: `runtimes` with their versions; `machine` is the processor, which may matter."""
 
     about: Literal["Measured by `sonnx-clip findings --measure`. Do not edit."] = (
         "Measured by `sonnx-clip findings --measure`. Do not edit."
     )
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     machine: str
     python: str
     runtimes: dict[str, str]
@@ -107,20 +105,20 @@ def questions(spec: Spec) -> list[Question]:
         for entry in spec.findings
         for witness in entry.witnesses
         if not isinstance(witness, Stands)
-        for question in questions_of(spec, entry.id, witness)
+        for question in questions_of(spec, witness)
     )
-    return list({str((q.finding, q)): q for q in every}.values())
+    return list({str(question): question for question in every}.values())
 
 
-def questions_of(spec: Spec, finding: str, witness: MeasuredWitness) -> list[Question]:
+def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
     """The questions with the numbers of a witness: to models, and to functions where bounds are inputs."""
-    of_models = [_question(spec, finding, witness, form) for form in witness.ask]
+    of_models = [_question(spec, witness, form) for form in witness.ask]
     by_inputs = any(not question.has_attributes for question in of_models)
-    return [*of_models, _question(spec, finding, witness, CALL)] if by_inputs else of_models
+    return [*of_models, _question(spec, witness, CALL)] if by_inputs else of_models
 
 
-def _question(spec: Spec, finding: str, witness: MeasuredWitness, form: str) -> Question:
-    found = Question(finding=finding, type=witness.type, x="", min=None, max=None, form=form)
+def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
+    found = Question(type=witness.type, x="", min=None, max=None, form=form)
     etype, texts = spec.element_type(witness.type), witness.texts()
     of_bounds = spec.element_type("float32") if found.has_attributes else etype
     types = (etype, of_bounds, of_bounds)
@@ -132,20 +130,14 @@ def _question(spec: Spec, finding: str, witness: MeasuredWitness, form: str) -> 
     return found.model_copy(update=bits)
 
 
-def runtimes_for(question: Question) -> tuple[str, ...]:
-    """The runtimes that can answer a question."""
-    return CALLED_RUNTIMES if question.form == CALL else MODEL_RUNTIMES
-
-
 def read_record(spec: Spec) -> Measured:
-    """The record, which must answer the questions of the findings as they are now.
+    """The record, which must answer exactly the questions of the findings.
 
     Raises:
-        UserError: it is missing, has another form, or does not fit the findings or itself.
+        UserError: it is missing, has another form, or does not fit the findings.
     """
     try:
-        text = repo_file(PATH).read_text(encoding="utf-8")
-        found = Measured.model_validate_json(text)
+        found = Measured.model_validate_json(repo_file(PATH).read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", PATH, MEASURE) from error
     except ValidationError as error:
@@ -158,36 +150,15 @@ def read_record(spec: Spec) -> Measured:
 
 
 def _stale(spec: Spec, found: Measured) -> Iterator[str]:
-    """What the record lacks, what it has beyond the findings, and where it contradicts itself."""
-    wanted = [(str(q), q.finding, name) for q in questions(spec) for name in runtimes_for(q)]
-    there = [(str(a), a.finding, a.runtime) for a in found.answers]
-    for question, finding, runtime in wanted:
-        if (question, finding, runtime) not in there:
-            yield f"{finding}: no answer of {runtime} to {question}"
-    for question, finding, runtime in there:
-        if (question, finding, runtime) not in wanted:
-            yield f"{finding}: an answer of {runtime} to {question}, which has no witness"
-    if len(there) != len(set(there)):
-        yield "an answer is there twice"
+    wanted = Counter((name, str(question)) for question in questions(spec) for name in question.runtimes)
+    there = Counter((answer.runtime, str(answer)) for answer in found.answers)
+    for runtime, question in wanted - there:
+        yield f"no answer of {runtime} to {question}"
+    for runtime, question in there - wanted:
+        yield f"an answer of {runtime} to {question}, which is there twice or has no witness"
     for answer in found.answers:
-        if found.runtimes.get(answer.runtime) != answer.version:
-            yield f"{answer.finding}: {answer.version} is not the version of {answer.runtime} at the top"
         if bool(answer.bits) == bool(answer.words):
-            yield f"{answer.finding}: {answer.runtime} neither answered nor refused, or did both"
-
-
-def differences(recorded: Measured, measured: Iterable[MeasuredAnswer]) -> list[str]:
-    """Where runtimes answer otherwise than the record says; one line each."""
-    there = {(str(answer), answer.finding, answer.runtime): answer for answer in recorded.answers}
-    found = []
-    for now in measured:
-        then = there.get((str(now), now.finding, now.runtime))
-        at = f"{now.finding}: {now.runtime}, {now}"
-        if then is None:
-            found.append(f"{at}: not in the record")
-        elif (now.bits, now.words) != (then.bits, then.words):
-            found.append(f"{at}: {now.outcome} ({now.version}), recorded {then.outcome} ({then.version})")
-    return found
+            yield f"{answer.runtime} neither answered nor refused {answer}, or did both"
 
 
 def record_text(record: Measured) -> str:

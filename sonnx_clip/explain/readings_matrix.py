@@ -1,8 +1,4 @@
-"""The matrix of readings and classes: each reading's answers, and whether it agrees in the whole class.
-
-The answers are evaluated. Agreement in a whole class is what the obligations of a cell state; `sonnx-clip
-prove` says whether they are proved.
-"""
+"""The matrix of readings and classes: each reading's answers, and whether it agrees in the whole class."""
 
 from __future__ import annotations
 
@@ -21,9 +17,6 @@ from sonnx_clip.spec.readings import agrees, answers, answers_told, same_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console
-    from rich.table import Table
-
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
@@ -39,8 +32,6 @@ MEANINGS: dict[Agreement, str] = {
     "values": "their values in the whole class, other bits somewhere",
     "differs": "another value somewhere in the class",
 }
-_STYLES = {"bits": "green", "values": "yellow", "differs": "bold red"}
-_ANY_WIDTH = 1000
 
 
 class OtherAnswer(Stored):
@@ -54,16 +45,12 @@ class OtherAnswer(Stored):
 
 
 class ReadingCell(Stored):
-    """A reading in a class: `answers` at the numbers of the row, `other` where it does not agree bit for bit.
-
-    `obligations` state the agreement by value, and then bit for bit.
-    """
+    """A reading in a class: its `answers` at the numbers of the row, and an `other` wrong one."""
 
     reading: str
     agreement: Agreement
     answers: tuple[str, ...]
     other: OtherAnswer | None
-    obligations: tuple[str, str]
 
 
 class ReadingsRow(Stored):
@@ -124,7 +111,6 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
 def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) -> ReadingCell:
     numbers, any_nan = answers_told(spec, etype, reading, next(iter(samples)))
     shown = tuple(show(y, etype) for y in numbers)
-    agrees = f"{etype.id}.{reading.word}_agrees"
     other_value = _other(spec, etype, reading, samples, bitwise=False)
     other = other_value or _other(spec, etype, reading, samples, bitwise=True)
     return ReadingCell(
@@ -132,7 +118,6 @@ def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) ->
         agreement="differs" if other_value else "values" if other else "bits",
         answers=(*shown, "any nan") if any_nan else shown,
         other=other,
-        obligations=(agrees, f"{agrees}_bitwise"),
     )
 
 
@@ -148,6 +133,27 @@ def _other(
             if not (identical(y, due) if bitwise else same_value(y, due, etype)):
                 return OtherAnswer(x=x, min=l, max=m, answer=show(y, etype), due=show(due, etype))
     return None
+
+
+def matrix_text(found: Matrix, width: int | None = None) -> str:
+    """A matrix as lines of text, wrapped at `width` columns or whole: readings with one answer together."""
+    lines = [f"{found.type}: answers of the readings in each class, at X, min, max"]
+    lines += [f"  {SIGNS[agreement]} {words}" for agreement, words in MEANINGS.items()]
+    for row in found.rows:
+        lines.append(f"{row.id}: {row.x}, {row.min}, {row.max}; expected {row.due}")
+        together: dict[tuple[str, str], list[str]] = {}
+        for cell in row.cells:
+            together.setdefault((SIGNS[cell.agreement], " or ".join(cell.answers)), []).append(cell.reading)
+        lines += [f"  {sign} {answer}: {', '.join(names)}" for (sign, answer), names in together.items()]
+        for cell in row.cells:
+            other = cell.other
+            if other is not None and (other.x, other.min, other.max) != (row.x, row.min, row.max):
+                numbers = f"X = {other.x}, min = {other.min}, max = {other.max}"
+                lines.append(f"    {cell.reading}: {numbers} gives {other.answer}, expected {other.due}")
+    if found.interpretations:
+        lines.append("NaN, which the words of these readings do not mention")
+        lines += [f"  {reading}: {words}" for reading, words in found.interpretations.items()]
+    return "\n".join(hanging(line, width, indent=4) for line in lines)
 
 
 # --- Interpretations: how a reading treats NaN where its words are silent -----------------------------------
@@ -169,127 +175,30 @@ def interpreted(interpretation: InterpretedReading) -> str:
 
 
 def require_shown(spec: Spec, record: Measured) -> None:
-    """UserError for the first interpretation that the runs it names do not support."""
-    if (found := next(not_shown(spec, record), None)) is not None:
-        raise UserError(found, "spec/clip.yaml", "correct `interpretation` of the reading, or its `ran`")
-
-
-def not_shown(spec: Spec, record: Measured) -> Iterator[str]:
-    """Readings whose interpretation no run with a NaN supports, or an answer of a run refutes."""
+    """UserError for the first interpretation that the runs it names do not support, or refute."""
     for reading in spec.readings:
-        if reading.interpretation is None or reading.interpretation.ran is None:
+        if reading.interpretation is None or (form := reading.interpretation.ran) is None:
             continue
-        has_nan = False
-        for answer in record.answers:
-            if answer.form != reading.interpretation.ran or not answer.bits:
-                continue
-            if answer.min is None or answer.max is None:
-                yield f"`{reading.id}`: {answer.runtime} ran {answer.form} without a bound"
-                continue
-            etype = spec.element_type(answer.type)
-            x, l, m = (encode(bits, etype) for bits in (answer.x, answer.min, answer.max))
-            has_nan = has_nan or any(is_nan(value, etype) for value in (x, l, m))
-            allowed = answers(spec, etype, reading, (x, l, m))
-            any_nan = any(is_nan(y, etype) for y in allowed)
-            for bits in answer.bits:
-                y = encode(bits, etype)
-                if y not in allowed and not (any_nan and is_nan(y, etype)):
-                    yield (
-                        f"`{reading.id}`: {answer.runtime} answers {bits} to {answer},"
-                        " which the reading does not allow"
-                    )
-        if not has_nan:
-            yield f"`{reading.id}`: no run of {reading.interpretation.ran} has a NaN operand"
+        if (problem := next(_unsupported(spec, reading, form, record), None)) is not None:
+            todo = "correct `interpretation` of the reading, or its `ran`"
+            raise UserError(f"`{reading.id}`: {problem}", "spec/clip.yaml", todo)
 
 
-# --- The matrix on a terminal -------------------------------------------------------------------------------
-
-
-def print_matrix(found: Matrix, console: Console) -> None:
-    """Print a matrix: one table with the answers if it fits, else tables of signs and the answers below."""
-    from rich.console import Console as AnyConsole
-
-    console.print(f"[bold]{found.type}[/]: whether each reading agrees with the cases, class by class")
-    answers_table = _table(found, {id_: id_ for id_ in found.titles}, with_answers=True)
-    if AnyConsole(width=_ANY_WIDTH).measure(answers_table).maximum <= console.width:
-        console.print(answers_table)
-        lines = [*_elsewhere(found)]
-    else:
-        for heads in _heads(found, console.width):
-            console.print(_table(found, heads, with_answers=False))
-        lines = [*_answer_lines(found), "", "elsewhere in the class", *_elsewhere(found)]
-    for agreement, sign in SIGNS.items():
-        console.print(f"[{_STYLES[agreement]}]{sign}[/] {MEANINGS[agreement]}", highlight=False)
-    if found.interpretations:
-        lines.append("NaN, which the words of these readings do not mention")
-        lines += [f"  {reading}: {what}" for reading, what in found.interpretations.items()]
-    for line in lines:
-        console.print(hanging(line, console.width, indent=2), markup=False, highlight=False, soft_wrap=True)
-
-
-def _table(found: Matrix, heads: dict[str, str], *, with_answers: bool) -> Table:
-    """A table of some readings, with the head of each: their signs, or with the answers as well."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    style = box.SIMPLE_HEAD if with_answers else None
-    table = Table(box=style, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("class", *(("X, min, max", "expected") if with_answers else ()), *heads.values()):
-        table.add_column(name, no_wrap=True)
-    for row in found.rows:
-        numbers = (f"{row.x}, {row.min}, {row.max}", row.due) if with_answers else ()
-        cells = [
-            Text(
-                f"{SIGNS[cell.agreement]} {' or '.join(cell.answers) * with_answers}".rstrip(),
-                style=_STYLES[cell.agreement],
-            )
-            for cell in row.cells
-            if cell.reading in heads
-        ]  # fmt: skip
-        table.add_row(row.id, *numbers, *cells)
-    return table
-
-
-def _heads(found: Matrix, width: int) -> Iterator[dict[str, str]]:
-    """The readings of each table that fits; ``cases`` is left out, and long names take two lines."""
-    first = max(len(row.id) for row in found.rows)
-    chosen: dict[str, str] = {}
-    taken = first
-    for id_ in found.titles:
-        if id_ == "cases":
+def _unsupported(spec: Spec, reading: Reading, form: str, record: Measured) -> Iterator[str]:
+    has_nan = False
+    for answer in record.answers:
+        if answer.form != form or not answer.bits:
             continue
-        head = id_.replace("-", "\n-", 1)
-        wide = 1 + max(map(len, head.splitlines()))
-        if chosen and taken + wide > width:
-            yield chosen
-            chosen, taken = {}, first
-        chosen[id_] = head
-        taken += wide
-    yield chosen
-
-
-def _answer_lines(found: Matrix) -> Iterator[str]:
-    """For the numbers of each class, the answers of the readings that do not agree bit for bit."""
-    yield ""
-    yield "for X, min, max in the class: answers of the readings that do not agree bit for bit"
-    for row in found.rows:
-        by_answer: dict[str, list[str]] = {}
-        for cell in row.cells:
-            if cell.agreement != "bits":
-                by_answer.setdefault(" or ".join(cell.answers), []).append(cell.reading)
-        if by_answer:
-            given = "; ".join(f"{answer} from {', '.join(who)}" for answer, who in by_answer.items())
-            yield f"  {row.id}: {row.x}, {row.min}, {row.max}: expected {row.due}; {given}"
-
-
-def _elsewhere(found: Matrix) -> Iterator[str]:
-    """The differences that the numbers of a row do not show."""
-    for row in found.rows:
-        for cell in row.cells:
-            other = cell.other
-            if other is not None and (other.x, other.min, other.max) != (row.x, row.min, row.max):
-                yield (
-                    f"  {cell.reading} in {row.id}: X = {other.x}, min = {other.min}, max = {other.max}"
-                    f" gives {other.answer}, expected {other.due}"
-                )
+        if answer.min is None or answer.max is None:
+            yield f"{answer.runtime} ran {form} without a bound"
+            continue
+        etype = spec.element_type(answer.type)
+        x, l, m = (encode(bits, etype) for bits in (answer.x, answer.min, answer.max))
+        has_nan = has_nan or any(is_nan(value, etype) for value in (x, l, m))
+        allowed = answers(spec, etype, reading, (x, l, m))
+        any_nan = any(is_nan(y, etype) for y in allowed)
+        for y in (encode(bits, etype) for bits in answer.bits):
+            if y not in allowed and not (any_nan and is_nan(y, etype)):
+                yield f"{answer.runtime} answers {answer.outcome} to {answer}: the reading does not allow it"
+    if not has_nan:
+        yield f"no run of {form} has a NaN operand"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sonnx_clip.explain.readings_matrix import interpreted
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
@@ -28,21 +28,8 @@ if TYPE_CHECKING:
 
 OBLIGATIONS_FILE = "generated/why3/obligations.json"
 
-
-class Shown(Protocol):
-    """What an earlier run of the provers showed of an obligation, and the names of the provers."""
-
-    @property
-    def status(self) -> Literal["proved", "proved by one", "not proved"]:
-        """By two provers, by one, or by none."""
-
-    @property
-    def proved_by(self) -> tuple[str, ...]:
-        """The names of the provers."""
-
-
-StatusOf: TypeAlias = "Callable[[str, list[dict[str, object]]], Mapping[str, Shown]]"
-"""From the digest of a specification and rows of obligations.json to what is known of them, by id."""
+StatusOf: TypeAlias = "Callable[[str, list[dict[str, object]]], Mapping[str, Any]]"
+"""From the digest of a specification and rows of obligations.json to `status` and `proved_by` of each id."""
 
 
 class WrittenNumber(Stored):
@@ -65,7 +52,7 @@ class AlsoAcceptable(Stored):
 
 
 class ReadingView(Stored):
-    """What another reading of Clip answers: a number, or any NaN where None stands.
+    """The answers of another reading of Clip: a number, or any NaN where None stands.
 
     `agreement` says whether all that it allows are the bits of the cases, their value, or not even that;
     `interpretation` how it treats a NaN operand where its words are silent.
@@ -122,32 +109,32 @@ def explain(
         x: X.
         min_: L.
         max_: M.
-        status_of: what is known of obligations from an earlier run of the provers.
+        status_of: the status of obligations in an earlier run of the provers.
 
     Raises:
         UserError: no such type, or a text that is no value of it; or the obligations are not generated.
     """
     spec = load_spec()
     etype = spec.element_type(type_id)
-    values = []
+    found: dict[str, Value] = {}
     for name, text in (("x", x), ("min", min_), ("max", max_)):
         try:
-            values.append(encode(text, etype))
+            found[name] = encode(text, etype)
         except UserError as error:
             raise UserError(error.what, f"--{name}", error.todo) from error
-    triple = (values[0], values[1], values[2])
-    case, klass = evaluator(spec, etype).case(*triple), evaluator(spec, etype).class_of(*triple)
-    due = evaluator(spec, etype).result(*triple)
+    triple = (found["x"], found["min"], found["max"])
+    known = evaluator(spec, etype)
+    case, klass, due = known.case(*triple), known.class_of(*triple), known.result(*triple)
     return TripleExplanation(
         type=etype.id,
-        **dict(zip(("x", "min", "max"), (_number(value, etype) for value in triple), strict=True)),
+        **{name: written(value, etype) for name, value in found.items()},
         case=case.id,
         case_title=case.title,
         case_when=unparse(case.when),
         class_id=klass.id,
         class_title=klass.title,
         class_when=unparse(klass.when),
-        result=_number(due, etype),
+        result=written(due, etype),
         result_is=case.result,
         quote=case.source.quote,
         acceptable=_acceptable(spec, etype, triple, due),
@@ -156,7 +143,8 @@ def explain(
     )
 
 
-def _number(value: Value, etype: ElementType) -> WrittenNumber:
+def written(value: Value, etype: ElementType) -> WrittenNumber:
+    """A value in every notation that its type has."""
     return WrittenNumber(
         decimal=show(value, etype),
         hex_float=hex_float(value, etype) if etype.family == "float" else None,
@@ -173,13 +161,12 @@ def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> t
         nan = is_nan(answer, etype)
         for latitude in evaluator(spec, etype).latitudes(triple, answer) if answer != due else ():
             found[latitude.id, "nan" if nan else str(answer)] = AlsoAcceptable(
-                latitude=latitude.id, reason=latitude.reason, answer=None if nan else _number(answer, etype)
+                latitude=latitude.id, reason=latitude.reason, answer=None if nan else written(answer, etype)
             )
     return tuple(found.values())
 
 
 def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingView:
-    """What a reading answers for a triple, and whether that agrees with the cases."""
     allowed = answers(spec, etype, reading, triple)
     agreement: Literal["bit for bit", "by value", "differs"] = "differs"
     if all(identical(y, due) for y in allowed):
@@ -187,8 +174,8 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
     elif all(same_value(y, due, etype) for y in allowed):
         agreement = "by value"
     numbers, any_nan = answers_told(spec, etype, reading, triple)
-    shown = tuple(_number(y, etype) for y in numbers)
-    silent = reading.interpretation is not None and any(is_nan(value, etype) for value in triple)
+    shown = tuple(written(y, etype) for y in numbers)
+    silent = any(is_nan(value, etype) for value in triple)
     return ReadingView(
         id=reading.id,
         title=reading.title,
@@ -212,19 +199,16 @@ def _obligations(
     """The obligations of a type that show the case or the class."""
     rows = [row for row in _known_obligations() if row["subject"] == type_id and ids & set(row["shows"])]
     statuses = status_of(spec.digest, rows) if status_of else {}
-    found = []
-    for row in rows:
-        status = statuses.get(row["id"])
-        found.append(
-            ObligationShown(
-                id=row["id"],
-                title=row["title"],
-                kernel=row["kind"] == "refinement",
-                status=status.status if status else None,
-                proved_by=status.proved_by if status else (),
-            )
+    return tuple(
+        ObligationShown(
+            id=row["id"],
+            title=row["title"],
+            kernel=row["kind"] == "refinement",
+            status=getattr(statuses.get(row["id"]), "status", None),
+            proved_by=getattr(statuses.get(row["id"]), "proved_by", ()),
         )
-    return tuple(found)
+        for row in rows
+    )
 
 
 def explanation_text(told: TripleExplanation, *, every: bool = False, width: int | None = None) -> str:
@@ -242,19 +226,18 @@ def explanation_text(told: TripleExplanation, *, every: bool = False, width: int
         f"  case    {told.case}: {told.case_title}; {told.case_when}",
         f"  class   {told.class_id}: {told.class_title}; {told.class_when}",
         f"  source  {told.quote}",
-        *(
-            f"  also acceptable: {one.answer or 'any NaN'} ({one.latitude}): {one.reason}"
-            for one in told.acceptable
-        ),
-        "  readings, compared with the cases",
-        *(
-            f"    {one.id:<13} {one.agreement:<12} {' or '.join(str(n or 'any NaN') for n in one.answers)}"
-            for one in told.readings
-        ),
     ]
-    if given := [one for one in told.readings if one.interpretation is not None]:
+    lines += [
+        f"  also acceptable: {one.answer or 'any NaN'} ({one.latitude}): {one.reason}"
+        for one in told.acceptable
+    ]
+    lines.append("  readings, compared with the cases")
+    for reading in told.readings:
+        shown = " or ".join(str(number or "any NaN") for number in reading.answers)
+        lines.append(f"    {reading.id:<13} {reading.agreement:<12} {shown}")
+    if given := [reading for reading in told.readings if reading.interpretation is not None]:
         lines.append("  NaN, which the words of these readings do not mention")
-        lines += [f"    {one.id}: {one.interpretation}" for one in given]
+        lines += [f"    {reading.id}: {reading.interpretation}" for reading in given]
     lines += _obligation_lines(told.type, told.obligations, every=every)
     return "\n".join(hanging(line, width) for line in lines)
 
@@ -263,15 +246,13 @@ def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown], *, e
     """The obligations by status, those about kernels folded into a line."""
     by_status: dict[str, list[ObligationShown]] = {}
     for one in obligations:
-        status = "not yet proved here (run: make prove)"
-        if one.status is not None:
-            only = " only" if one.status == "proved by one" else ""
-            status = f"proved by {' and '.join(one.proved_by)}{only}"
-        if one.status == "not proved":
-            status = "not proved by these provers"
-        by_status.setdefault(status, []).append(one)
-    for status, these in by_status.items():
-        yield f"  obligations, {status}"
+        only = " only" if one.status == "proved by one" else ""
+        words = f"proved by {' and '.join(one.proved_by)}{only}"
+        if one.status is None or one.status == "not proved":
+            words = "not proved by these provers" if one.status else "not yet proved here (run: make prove)"
+        by_status.setdefault(words, []).append(one)
+    for words, these in by_status.items():
+        yield f"  obligations, {words}"
         yield from (f"    {one.id}: {one.title}" for one in these if every or not one.kernel)
         kernels = sum(one.kernel for one in these)
         if kernels and not every:

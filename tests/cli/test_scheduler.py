@@ -1,70 +1,39 @@
-"""--scheduler: what a person is told before anything is judged, in one message and with status 2."""
+"""--scheduler: errors before anything is judged are one message and status 2."""
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import dask
 import distributed  # noqa: F401 - it reads the settings that a test changes
-import pytest
 
-from sonnx_clip.cli import app
 from sonnx_clip.root.folders import repo_root
+from tests.command import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    import pytest
+
 NOWHERE = "tcp://127.0.0.1:1"
+CHECK = ("check", "--runtime", "numpy", "--dtype", "int8", "--build", "build", "--scheduler", NOWHERE)
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]]:
-    words = [
-        "sonnx-clip",
-        "check",
-        "--runtime",
-        "numpy",
-        "--dtype",
-        "int8",
-        "--build",
-        str(tmp_path),
-        "--scheduler",
-        NOWHERE,
-    ]
-    monkeypatch.setattr(sys, "argv", words)
-    before = signal.getsignal(signal.SIGTERM)  # the signals are pytest's
-    yield words
-    signal.signal(signal.SIGTERM, before)
-
-
-def error(capsys: pytest.CaptureFixture[str]) -> str:
-    with pytest.raises(SystemExit) as ended:
-        app.main()
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out) == (2, "")
-    assert "Traceback" not in err
-    return err
-
-
-def test_a_scheduler_that_is_not_there(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_scheduler_that_is_not_there(tmp_path: Path) -> None:
     with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
-        lines = error(capsys).splitlines()
-    assert lines[0].startswith(f"error: {NOWHERE}: the scheduler cannot be reached: ")
-    assert lines[1:] == ["  give the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"]
+        done = run(*CHECK, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {NOWHERE}: the scheduler cannot be reached: ")
+    assert len(done.stderr.splitlines()) == 2
 
 
-def test_the_extra_that_is_not_installed(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_extra_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert error(capsys).splitlines() == [
-        "error: this needs the package distributed, which is not installed",
-        "  install it: pip install 'sonnx-clip[dask]'",
-    ]
+    done = run(*CHECK, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'sonnx-clip[dask]'" in done.stderr
 
 
 def test_nothing_imports_dask_unless_it_is_asked_for() -> None:

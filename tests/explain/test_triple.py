@@ -4,39 +4,29 @@ import copy
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from sonnx_clip.cli.app import app
 from sonnx_clip.explain import triple as module
 from sonnx_clip.explain.triple import explain, explanation_text
 from sonnx_clip.root.errors import UserError
+from tests.command import printed
 from tests.evidence import made
 
-ARGUMENTS = ("float32", "--x", "nan", "--min", "1", "--max", "0")
+NAN = ("explain", "float32", "--x", "nan", "--min", "1", "--max", "0")
 ID = "float32.cases_complete"
 
 
-def run(*arguments):
-    done = CliRunner().invoke(app, ["explain", *arguments], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output
-
-
-def test_a_nan_and_inverted_bounds():
-    told = run(*ARGUMENTS)
+def test_nan_and_inverted_bounds():
+    told = printed(*NAN)
     assert told.splitlines()[0] == "float32: clip(nan, 1, 0) = 0"
-    assert "result  0  0x0p+0  0x00000000  (M, bit for bit)" in told
-    assert "case    inverted: the bounds are inverted; M < L" in told
-    assert "class   inverted_nan: NaN under inverted bounds; is_nan(X)" in told
-    assert "also acceptable: any NaN (nan-inverted)" in told
-    for id_ in ("cases_complete", "clip_is_cases", "inverted_nan_inhabited"):
-        assert f"float32.{id_}: " in told
-    lines = {words[0]: words[1:] for line in told.splitlines() if (words := line.split()) and words}
+    for words in (
+        "inverted: the bounds are inverted; M < L", "inverted_nan: NaN under inverted bounds; is_nan(X)",
+        "also acceptable: any NaN (nan-inverted)", "float32.inverted_nan_inhabited: ", ID,
+    ):  # fmt: skip
+        assert words in told
+    lines = {words[0]: words[1:] for line in told.splitlines() if (words := line.split())}
     assert lines["onnx-body"] == ["differs", "nan", "nan", "0x7fc00000"]
-    assert lines["formula-c"] == ["bit", "for", "bit", "0", "0x0p+0", "0x00000000"]
+    assert lines["formula-c"][-1] == "0x00000000"
     assert lines["numpy"] == ["differs", "any", "NaN"]
-    assert lines["directml"][:4] == ["differs", "1", "0x1p+0", "0x3f800000"]
-    assert lines["directml"][-2:] == ["any", "NaN"]
 
 
 def test_obligations_and_readings_are_those_of_the_triple():
@@ -69,10 +59,9 @@ def test_latitude_and_forms_depend_on_the_family():
     assert explain("int32", "1", "2", "3").acceptable == ()
     real = explain("real", "1", "2", "3")
     assert (real.x.bits, real.x.hex_float) == (None, None)
-    told = json.loads(run("float32", "--x", "nan", "--min", "0", "--max", "1", "--json"))
+    told = json.loads(printed("explain", "float32", "--x", "nan", "--min", "0", "--max", "1", "--json"))
     assert told["class_id"] == "inside_nan"
     assert told["result"] == {"decimal": "nan", "hex_float": "nan", "bits": "0x7fc00000"}
-    assert told["acceptable"][0]["latitude"] == "nan-payload"
 
 
 @pytest.mark.parametrize(
@@ -97,18 +86,15 @@ def test_obligations_that_are_not_generated_are_one_message(own_spec):
     module._known_obligations.cache_clear()
 
 
-def test_the_kernels_are_one_line_unless_all_are_wanted(tmp_path):
-    (tmp_path / "proofs.json").write_text("{", encoding="utf-8")  # proves nothing
-    folded, listed = (run(*ARGUMENTS, *more, "--build", str(tmp_path)) for more in ((), ("--all",)))
-    assert "not yet proved here" in folded
-    number = sum(one.kernel for one in explain("float32", "nan", "1", "0").obligations)
-    assert number > 10
-    assert f"the C and NumPy kernels compute Clip ({number} of them; --all lists each)" in folded
+def test_kernels_are_one_line_unless_all_are_wanted():
+    found = explain("float32", "nan", "1", "0")
+    folded, listed = (explanation_text(found, every=every, width=80) for every in (False, True))
+    assert max(map(len, listed.splitlines())) <= 80
+    number = sum(one.kernel for one in found.obligations)
+    assert f"({number} of them; --all lists each)" in " ".join(folded.split())
     for id_ in ("float32.c_clip: ", "float32.numpy_fill_in_place: "):
         assert id_ in listed
         assert id_ not in folded
-    lines = explanation_text(explain("float32", "nan", "1", "0"), every=True, width=80).splitlines()
-    assert max(map(len, lines)) <= 80
 
 
 @pytest.fixture(scope="module")
@@ -116,44 +102,27 @@ def record():
     return made.proofs()
 
 
-def explained(record, folder):
-    (folder / "proofs.json").write_text(json.dumps(record), encoding="utf-8")
-    return run(*ARGUMENTS, "--build", str(folder))
-
-
-@pytest.mark.nightly
-def test_who_proved_it_is_read_from_the_record(record, tmp_path):
-    told = explained(record, tmp_path)
-    assert f"  obligations, proved by Z3 and cvc5\n    {ID}: " in told
-    assert "not proved" not in told
-
-
 SPOILT = {
-    "another specification": lambda r: r["about"].update(spec_digest="0" * 64),
-    "another theory": lambda r: r["about"]["files"].update({"why3/clip.mlw": "0" * 64}),
-    "no outcome": lambda r: r.update(outcomes=[o for o in r["outcomes"] if o["id"] != ID]),
-    "no list": lambda r: r.update(outcomes=7),
+    "nothing": (lambda _: None, "proved by Z3 and cvc5"),
+    "another specification": (lambda r: r["about"].update(spec_digest="0" * 64), None),
+    "another theory": (lambda r: r["about"]["files"].update({"why3/clip.mlw": "0" * 64}), None),
+    "no outcome": (lambda r: r.update(outcomes=[o for o in r["outcomes"] if o["id"] != ID]), None),
+    "no list": (lambda r: r.update(outcomes=7), None),
+    "one prover": (lambda r: _second_reply(r).update(verdict="unknown"), "proved by Z3 only"),
+    "no task": (lambda r: _second_reply(r).update(task=""), "proved by Z3 only"),
+    "a model": (lambda r: _second_reply(r).update(verdict="countermodel"), "not proved by these provers"),
 }
 
 
-@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
-def test_a_record_that_does_not_fit_proves_nothing(spoil, record, tmp_path):
+def _second_reply(record):
+    (found,) = [o for o in record["outcomes"] if o["id"] == ID]
+    return found["replies"][1]
+
+
+@pytest.mark.parametrize(("spoil", "status"), SPOILT.values(), ids=SPOILT.keys())
+def test_status_is_derived_from_the_record(spoil, status, record, tmp_path):
     spoilt = copy.deepcopy(record)
     spoil(spoilt)
-    told = explained(spoilt, tmp_path)
-    assert f"  obligations, not yet proved here (run: make prove)\n    {ID}: " in told
-
-
-@pytest.mark.parametrize(
-    ("fields", "status"),
-    [
-        ({"verdict": "unknown"}, "proved by Z3 only"),
-        ({"verdict": "countermodel"}, "not proved by these provers"),
-        ({"task": ""}, "proved by Z3 only"),
-    ],
-)
-def test_the_stated_status_is_not_believed(fields, status, record, tmp_path):
-    spoilt = copy.deepcopy(record)
-    (found,) = [o for o in spoilt["outcomes"] if o["id"] == ID]
-    found["replies"][1].update(fields)
-    assert f"  obligations, {status}\n    {ID}: " in explained(spoilt, tmp_path)
+    (tmp_path / "proofs.json").write_text(json.dumps(spoilt), encoding="utf-8")
+    told = printed(*NAN, "--build", str(tmp_path))
+    assert f"  obligations, {status or 'not yet proved here (run: make prove)'}\n    {ID}: " in told

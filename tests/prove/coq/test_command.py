@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from sonnx_clip.cli import coq_command
+from sonnx_clip.cli import other_roads
 from sonnx_clip.prove.coq import check_coq, summary_problem
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -37,7 +37,7 @@ def replace(file, old, new):
 
 
 def test_all_is_well_and_the_record_says_so(root, capsys):
-    assert coq_command.prove_by_coq(as_json=True, build=root / "build", root=root) == 0
+    assert other_roads.prove_by_coq(as_json=True, build=root / "build", root=root) == 0
     record = json.loads((root / "build/foundation.json").read_text())
     assert json.loads(capsys.readouterr().out) == record
     assert record["problems"] == []
@@ -48,7 +48,7 @@ def test_all_is_well_and_the_record_says_so(root, capsys):
 
 
 def test_closing_line_counts_what_is_closed(root, capsys):
-    assert coq_command.prove_by_coq(as_json=False, build=root / "build", root=root) == 0
+    assert other_roads.prove_by_coq(as_json=False, build=root / "build", root=root) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     assert "theorems checked by Coq's kernel" in line
     assert line.endswith("on the axioms of the reals; coqchk agrees")
@@ -57,7 +57,7 @@ def test_closing_line_counts_what_is_closed(root, capsys):
 def test_stale_rendering_is_refused(root):
     replace(root / "generated/coq/Int.v", "m < l", "l < m")
     with pytest.raises(UserError, match=r"not fresh: generated/coq/Int\.v"):
-        coq_command.prove_by_coq(as_json=False, build=root / "build", root=root)
+        other_roads.prove_by_coq(as_json=False, build=root / "build", root=root)
 
 
 def test_proof_that_fails_is_named_with_its_theorem(root):
