@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.evidence.model import Entry, SourceWords
+from sonnx_clip.evidence.model import SHOWN, Entry, SourceWords
 from sonnx_clip.evidence.trace import Trace
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import shown_by
@@ -13,7 +13,6 @@ from sonnx_clip.language import encode, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
-from sonnx_clip.spec.model import SHOWN
 from sonnx_clip.spec.quotes import lines_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Ids are those of spec/clip.yaml, of the obligations (``float32.total``) and of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -18,7 +18,31 @@ from sonnx_clip.prove.outcome import ProverVerdict, Status
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage import Sort
-from sonnx_clip.spec.model import SHOWN
+
+
+class PageSection(NamedTuple):
+    """A section of spec/clip.yaml with the heading above its entries, and what they are."""
+
+    name: str
+    title: str
+    about: str
+
+
+SHOWN = tuple(
+    PageSection(*line.split(" | "))
+    for line in """\
+restrictions | Restrictions | What a model must meet; `sonnx-clip lint` compares models with them.
+constraints | Constraints | What holds of the tensors before or after.
+cases | Cases | The normative definition: for every input exactly one of them applies.
+properties | Properties | What follows from the cases: proved, or refuted and proved under a condition.
+examples | Worked examples | The examples of the page, in each element type that can hold them.
+classes | Classes | The cells in which a runtime is judged; nothing compared in a cell is a failure.
+latitude | Latitude | Where an answer other than that of the cases is accepted, and reported as such.
+readings | Readings | Other meanings of the prose, the formula or a library, and exactly where each agrees.
+dialects | Dialects | Versioned definitions of Clip: what each takes, makes of its bounds, and leaves unsaid.
+element_types | Element types | Each meets the axioms of an ordered element type.""".splitlines()
+)
+"""What the evidence shows, in its order: requirements, what else the file states, element types."""
 
 if TYPE_CHECKING:
     Section: TypeAlias = str

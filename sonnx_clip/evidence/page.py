@@ -14,9 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
+from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
-from sonnx_clip.spec.model import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

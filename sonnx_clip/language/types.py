@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
 
 
 def _no_blank(value: object) -> object:
@@ -89,3 +98,16 @@ class ElementType(Part):
     why3: Id
     width: int | None  # bits of a value; null for `real`
     bits: Bits | None
+
+    @model_validator(mode="after")
+    def _bits_fit(self) -> Self:
+        match self.family, self.bits, self.width:
+            case ("real", None, None) | ("int", IntegerBits(), 8 | 16 | 32 | 64):
+                return self
+            case "float", FloatBits(exponent=exponent, significand=significand), width:
+                if width == exponent + significand:  # the hidden bit counts, in place of the sign
+                    return self
+        raise ValueError(
+            f"`{self.id}` has not the bits and width of its family: real has none; int has "
+            "{signed: true or false} and 8, 16, 32 or 64; float {exponent: …, significand: …} and their sum"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.language.parse import RESERVED, LanguageError, parse
@@ -65,11 +66,9 @@ class ConditionParser:
         self._on_tensors()
         for section, keys, name, variables, result in _ON_ELEMENTS:
             for index, entry in enumerate(getattr(self.spec, section)):
-                found: Any = entry
-                for key in keys:
-                    found = getattr(found, key, None)
                 more = [self.head.second if variable == _SECOND else variable for variable in variables]
                 scope = self._scope(name, getattr(entry, "families", self.every), more, result=result)
+                found = reduce(lambda of, key: getattr(of, key, None), keys, entry)
                 if isinstance(found, dict):
                     for family in found:
                         self._parse((section, index, *keys, family), _in_family(scope, family))
@@ -90,8 +89,10 @@ class ConditionParser:
             scope = self._scope("a definition", families)
             if definition.parameters:
                 self._check_parameters(index, definition.parameters)
-                name = "a definition with parameters"
-                scope = element_scope(name, definition.parameters, self._general(), families, self.head)
+                general = dict.fromkeys(definition.parameters, Kind.ELEMENT)
+                scope = replace(
+                    scope, name="a definition with parameters", variables=general, uses=self._general()
+                )
             tree = self._parse(("definitions", index, "is"), scope, None)
             usable = Usable(len(definition.parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
@@ -135,10 +136,8 @@ class ConditionParser:
             if allowed.dialect in known:
                 uses[predicate] = Usable(len(allowed.parameters), Kind.BOOL, families)
         converted = all(
-            any(
-                dialect.converts_to(type_) for dialect in self.spec.dialects if type_ in dialect.element_types
-            )
-            for type_ in (etype.id for etype in types)
+            any(etype.id in d.element_types and d.converts_to(etype.id) for d in self.spec.dialects)
+            for etype in types
         )
         scope = self._scope(name, families, ("Y", "Z"), result=True)
         return replace(
@@ -179,21 +178,19 @@ class ConditionParser:
             holder = getattr(holder, str(part)) if isinstance(holder, Part) else holder[part]
         values = holder if isinstance(holder, dict) else vars(holder)
         key = "is_" if way[-1] == "is" else way[-1]
-        try:
-            tree = parse(values[key], scope, kind)
-        except LanguageError as error:
-            at = self.document.position_in(way, error.offset)
-            raise self.document.error(way, error.what, error.todo, at) from error
-        numbers = [node for node in subtrees(tree) if isinstance(node, Number) and node.kind is Kind.ELEMENT]
+        text, offset = values[key], 0
         if types is None:
             types = [etype for family in scope.families for etype in self.spec.types_of(family)]
-        for etype, node in ((etype, node) for etype in types for node in numbers):
-            try:
-                encode(node.text, etype)
-            except UserError as error:
-                at = self.document.position_in(way, values[key].find(node.text))
-                raise self.document.error(way, error.what, error.todo, at) from error
-        values[key] = tree
+        try:
+            tree = values[key] = parse(text, scope, kind)
+            for node in subtrees(tree):
+                if isinstance(node, Number) and node.kind is Kind.ELEMENT:
+                    offset = text.find(node.text)
+                    for etype in types:
+                        encode(node.text, etype)
+        except (LanguageError, UserError) as error:
+            at = self.document.position_in(way, getattr(error, "offset", offset))
+            raise self.document.error(way, error.what, error.todo, at) from error
         return tree
 
     def _name(self, section: str, index: int, id_: str, usable: Usable) -> None:

@@ -16,7 +16,7 @@ from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.entries import Conditions, Entries, Numbers, OperandValues, Witness, Witnesses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
@@ -306,15 +306,31 @@ def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, V
     return low, high
 
 
-def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
-    """The bounds of an example as its dialect has them, a missing one too; UserError if it refuses that."""
-    etype = spec.element_type(example.type)
-    missing = defaults(spec, spec.dialect(example.dialect), etype)
-    given = [example.values.get(name) for name in spec.head.operands[1:]]
-    if None in given and missing is None:
-        raise UserError(f"{example.dialect} refuses a missing bound")
-    low, high = (
-        encode(str(text), etype) if text is not None else (missing or ())[index]
-        for index, text in enumerate(given)
+def used_bounds(
+    spec: Spec, dialect: Dialect, etype: ElementType, texts: Sequence[str | None]
+) -> tuple[Value | None, ...]:
+    """Bounds as numbers of the element type: converted, or what stands for a missing one.
+
+    None is a bound that becomes no number. UserError if the dialect refuses the type or a missing bound.
+    """
+    if etype.id not in dialect.element_types:
+        known = ", ".join(dialect.element_types)
+        raise UserError(f"`{dialect.id}` does not take {etype.id}", todo=f"it takes {known}")
+    of, missing = bound_type(spec, dialect, etype), defaults(spec, dialect, etype)
+    if None in texts and missing is None:
+        raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
+    given = (None if text is None else encode(text, of) for text in texts)
+    return tuple(
+        (missing or ())[place] if value is None else value if of.id == etype.id else convert(value, of, etype)
+        for place, value in enumerate(given)
     )
+
+
+def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
+    """The bounds of an example as its dialect has them, a missing one too."""
+    given = (example.values.get(name) for name in spec.head.operands[1:])
+    texts = [None if of is None else str(of) for of in given]
+    low, high = used_bounds(spec, spec.dialect(example.dialect), spec.element_type(example.type), texts)
+    assert low is not None
+    assert high is not None
     return low, high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -13,6 +13,7 @@ from pydantic import (
     PlainValidator,
     StringConstraints,
     Tag,
+    model_validator,
 )
 
 from sonnx_clip.language.types import FamilyId, Form, Id, NumberText, Part, Source, Text, Word
@@ -314,6 +315,18 @@ class Reading(Part):
     interpretation: InterpretedReading | None = None
     source: Source | None = None
     reference: Text | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.source is None) == (self.reference is None):
+            raise ValueError("give one of `source` and `reference`")
+        for key in ("agrees", "agrees_bitwise"):
+            differs = f"differs{key.removeprefix('agrees')}_at"
+            for family in getattr(self, key).keys() ^ getattr(self, differs).keys():
+                raise ValueError(
+                    f"`{key}` and `{differs}` do not both speak of {family}; give both or neither"
+                )
+        return self
 
     @property
     def word(self) -> str:

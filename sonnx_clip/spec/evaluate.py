@@ -1,11 +1,13 @@
-"""The meaning of a tree, computed for concrete values and tensors, and so what the specification says of one
-triple: independent of everything that is generated.
+"""The meaning of conditions, computed for values and tensors: independent of everything that is generated.
+
+An evaluator is made for one element type. It compiles each tree to a Python function once; that is called
+with an environment: the value of each variable by its name.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +18,7 @@ from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.document import shown_path
-from sonnx_clip.spec.entries import Change, Declaration
+from sonnx_clip.spec.entries import Change
 from sonnx_clip.spec.findings import allowed_answers
 
 if TYPE_CHECKING:
@@ -61,17 +63,19 @@ class TensorValue:
 
 def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
     """The tensors of the node that meets every restriction, by name."""
-    return {name: _declared(tensor) for name, tensor in (spec.declared_example or {}).items()}
+    given = (spec.declared_example or {}).items()
+    return {name: DeclaredTensor(of.type, of.dims, of.sparse) for name, of in given}
 
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
     """The same node after the change that breaks the restriction alone."""
     found = declared_example(spec)
     for name, change in restriction.broken_alone_by.items():
-        changed = (spec.declared_example or {})[name].model_copy(
-            update={key: getattr(change, key) for key in getattr(change, "model_fields_set", ())}
-        )
-        found[name] = _declared(changed) if isinstance(change, Change) else None
+        tensor = found[name]
+        if isinstance(change, Change) and tensor is not None:
+            found[name] = replace(tensor, **{key: getattr(change, key) for key in change.model_fields_set})
+        else:
+            found[name] = None
     return found
 
 
@@ -82,14 +86,7 @@ def as_tensors(spec: Spec, etype: ElementType, numbers: Mapping[str, Value]) -> 
     return {name: TensorValue(etype.id, shapes[name], (value,)) for name, value in numbers.items()}
 
 
-def _declared(declaration: Declaration) -> DeclaredTensor:
-    return DeclaredTensor(declaration.type, declaration.dims, declaration.sparse)
-
-
-# --- The meaning of a tree, computed for concrete values: independent of everything that is generated -------
-#
-# An evaluator is made for one element type. It turns each tree into a Python function once, and that function
-# is called with an environment: the value of each variable by its name.
+# --- The meaning of a tree --------------------------------------------------------------------------------
 
 
 Environment: TypeAlias = "Mapping[str, Any]"
@@ -98,8 +95,7 @@ Function: TypeAlias = "Callable[[Environment], Any]"
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
 }  # fmt: skip
-KEYS = 1 << 16
-"""So many answers an evaluator remembers: the keys of all values of a type of 16 bits."""
+_KEYS = 1 << 16  # remembered at once: those of all values of a type of 16 bits
 
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
@@ -123,7 +119,7 @@ class NoCaseError(UserError, ValueError):
 
 
 class Evaluator:
-    """Evaluates the trees of a specification in one element type.
+    """Evaluates trees in one element type; result, case, class and latitude of one triple.
 
     Args:
         spec: the specification, whose cases and definitions the trees use.
@@ -135,7 +131,7 @@ class Evaluator:
         self.etype = etype
         self._head = spec.head
         self._operands = self._head.operands
-        self._key = lru_cache(maxsize=KEYS)(partial(values.comparison_key, etype=etype))
+        self._key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)
@@ -150,8 +146,10 @@ class Evaluator:
     def __call__(self, expr: Expr, environment: Environment) -> Any:
         """The value of a tree: a bool, an element, a shape, or the id of an element type.
 
-        `environment` holds elements (`Value`) for the scope of elements, `TensorValue` for the variables of
-        constraints, `DeclaredTensor` or None for those of restrictions.
+        Args:
+            expr: the tree.
+            environment: elements (`Value`); `TensorValue` for the variables of constraints; `DeclaredTensor`
+                or None for those of restrictions.
         """
         return self.function(expr)(environment)
 
@@ -181,9 +179,10 @@ class Evaluator:
             case tree.Use(id=name, arguments=arguments):
                 return self._use(name, [self._compile(argument) for argument in arguments])
             case tree.Every(body=body):
-                inner = self._compile(body)
-                names = (*sorted(self._head.tensors), self._head.result)
-                return lambda env: all(inner({**env, "i": i}) for i in range(_indices(env, names)))
+                inner, names = self._compile(body), (*self._head.tensors, self._head.result)
+                return lambda env: all(
+                    inner({**env, "i": i}) for i in range(min(len(env[name].entries) for name in names))
+                )
             case tree.Let(name=name, value=value, body=body):
                 given, inner = self._compile(value), self._compile(body)
                 return lambda env: inner({**env, name: given(env)})
@@ -199,16 +198,14 @@ class Evaluator:
             case tree.Name(id=name):
                 return operator.itemgetter(name)
             case tree.Number(text=text, kind=kind):
-                number = values.encode(text, self._type_of_number(kind))
+                of = self.spec.element_type("float32") if kind is Kind.FLOAT else self.etype
+                number = values.encode(text, of)
                 return lambda _: number
             case tree.Value(value=known):
                 return lambda _: known
             case tree.Subscript(tensor=tensor):
                 name = tensor.id
                 return lambda env: env[name].entries[env["i"]]
-
-    def _type_of_number(self, kind: Kind) -> ElementType:
-        return self.spec.element_type("float32") if kind is Kind.FLOAT else self.etype
 
     def _compare(self, expr: tree.Compare) -> Function:
         left, right, key = self._compile(expr.left), self._compile(expr.right), self._key
@@ -233,11 +230,10 @@ class Evaluator:
             case "type":
                 return _type_of(trees[0], etype)
             case "becomes":
-                second = arguments[1]
-                return lambda env: self._becomes(first(env), second(env))
+                predicate: Callable[..., bool] = self._becomes
             case _:
                 predicate = DECLARED_WORDS[name]
-                return lambda env: predicate(*(argument(env) for argument in arguments))
+        return lambda env: predicate(*(argument(env) for argument in arguments))
 
     def _becomes(self, given: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
@@ -269,18 +265,13 @@ class Evaluator:
                 return (), _connect("and", *parts) if own else lambda _: False
         if (allowed := allowed_answers(self.spec).get(name)) is not None:
             return self._allowed(allowed)
-        for entry in self.spec.properties:
-            if entry.id == name:
-                return (), self._with_result(self._compile(entry.claim))
+        if (stated := next((entry for entry in self.spec.properties if entry.id == name), None)) is not None:
+            claim, operands = self._compile(stated.claim), operator.itemgetter(*self._operands)
+            return (), lambda env: claim({**env, self._head.result: self.result(*operands(env))})
         definition = self.spec.definition(name)
         if definition.families is not None and self.etype.family not in definition.families:
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
-
-    def _with_result(self, claim: Function) -> Function:
-        """A claim on elements, of the result of the cases."""
-        result, operands = self._head.result, operator.itemgetter(*self._operands)
-        return lambda env: claim({**env, result: self.result(*operands(env))})
 
     def _allowed(self, of: Allowed) -> tuple[tuple[str, ...], Function]:
         returns = self._compile(self.spec.reading(of.reading).returns)
@@ -288,11 +279,7 @@ class Evaluator:
         missing = dict(zip(self._head.scalars, ends, strict=True)) if ends else {}
         return of.parameters, lambda env: returns({**missing, **env})
 
-    # ------------------------------------------------------------------ the operator on one element
-
-    def holds(self, id_: str, environment: Environment) -> bool:
-        """Whether values lie in a case or class, or meet a definition without parameters, given by its id."""
-        return bool(self._use(id_, [])(environment))
+    # --- the operator on one element
 
     def named(self, values: Iterable[Value]) -> dict[str, Value]:
         """The values of the operands, each by its name."""
@@ -351,11 +338,6 @@ def _element(name: str) -> Function:
     return element
 
 
-def _indices(environment: Environment, tensors: Iterable[str]) -> int:
-    """The number of indices that are valid in all these tensors."""
-    return min(len(environment[name].entries) for name in tensors)
-
-
 def _type_of(argument: Expr, etype: ElementType) -> Function:
     """The element type of a variable. In one evaluator, an expression has the evaluator's type."""
     if not isinstance(argument, tree.Name):
@@ -374,9 +356,6 @@ def _connect(word: str, left: Function, right: Function) -> Function:
             return lambda env: not left(env) or right(env)
         case _:
             return lambda env: left(env) == right(env)
-
-
-# --- What the specification says of one triple: result, case, class, latitude -------------------------------
 
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:

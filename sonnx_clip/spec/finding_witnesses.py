@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.convert import convert
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.dialects import bound_type, defaults
+from sonnx_clip.spec.dialects import used_bounds
 from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import as_tensors, evaluator
 from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.findings import FindingWitness, Side
     from sonnx_clip.spec.model import Spec
@@ -52,39 +50,17 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
         UserError: a number is not one of the type, or a missing bound is refused or means nothing.
     """
     etype = spec.element_type(witness.type)
-    texts = {**witness.texts(), **side.texts()}
+    given = {**witness.texts(), **side.texts()}
+    x, *bounds = (given.get(name) for name in spec.head.operands)
     dialect = next((d for d in spec.dialects if d.id == side.by), None)
-    if dialect is None:
-        if missing := next((name for name in spec.head.operands if name not in texts), None):
-            what = f"the reading `{side.by}` does not say what a missing bound is"
-            raise UserError(what, todo=f"give `{missing}`, at the witness or at this side; or name a dialect")
-        given: tuple[Value | None, ...] = tuple(encode(texts[name], etype) for name in spec.head.operands)
-    else:
-        x, *bounds = (texts.get(name) for name in spec.head.operands)
-        given = (encode(x or "", etype), *_bounds(spec, dialect, bounds, etype))
-    numbers = tuple(value for value in given if value is not None)
-    if len(numbers) < len(given):
-        return Answers(given)
+    if dialect is None and None in bounds:
+        what = f"the reading `{side.by}` does not say what a missing bound is"
+        raise UserError(what, todo="give it, at the witness or at this side; or name a dialect")
+    used = used_bounds(spec, dialect, etype, bounds) if dialect else (encode(str(of), etype) for of in bounds)
+    operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
     reading = spec.reading(dialect.reading if dialect else side.by)
-    return Answers(given, *answers_told(spec, etype, reading, numbers))
-
-
-def _bounds(
-    spec: Spec, dialect: Dialect, texts: Sequence[str | None], etype: ElementType
-) -> Iterator[Value | None]:
-    """The bounds as numbers of the element type: converted, or what stands for a missing one."""
-    if etype.id not in dialect.element_types:
-        known = ", ".join(dialect.element_types)
-        raise UserError(f"`{dialect.id}` does not take {etype.id}", todo=f"it takes {known}")
-    of, missing = bound_type(spec, dialect, etype), defaults(spec, dialect, etype)
-    for position, text in enumerate(texts):
-        if text is not None:
-            value = encode(text, of)
-            yield value if of.id == etype.id else convert(value, of, etype)
-        elif missing is None:
-            raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
-        else:
-            yield missing[position]
+    numbers = tuple(value for value in operands if value is not None)
+    return Answers(operands, *(answers_told(spec, etype, reading, numbers) if numbers == operands else ()))
 
 
 def differ(one: Answers, other: Answers, etype: ElementType, *, bitwise: bool) -> bool:

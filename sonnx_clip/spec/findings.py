@@ -7,9 +7,9 @@ statement of the page is false, or the lines of a page that have a text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from sonnx_clip.language.types import Form, Id, Lines, Part, Source, Text, Word
 from sonnx_clip.spec.entries import Condition, Families, Witness
@@ -112,6 +112,12 @@ class Theorem(TextClaim):
     types: Annotated[tuple[Word, ...] | None, Field(min_length=1)] = None
     tensors: bool = False
     holds: Condition
+
+    @model_validator(mode="after")
+    def _is_on_types(self) -> Self:
+        if (self.families is None) == (self.types is None):
+            raise ValueError("it does not say for which types it holds: give one of `families` and `types`")
+        return self
 
 
 def _is_proved(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -41,10 +41,8 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.document import Diagnostic, Way
 
 _Entry = TypeVar("_Entry", bound=BaseModel)
-
-Weight: TypeAlias = Literal["of the page", "ours", "readings", "findings", ""]
-"""What an entry is in evidence: a statement of the page, a conclusion of ours, a reading of the page or
-another definition, a finding; the empty text is none of them. The first two are requirements."""
+REQUIREMENTS: Final = ("restrictions", "constraints", "cases", "properties", "examples")
+"""The sections of which evidence must speak: statements of the page, and what follows from them."""
 
 
 @dataclass
@@ -53,21 +51,15 @@ class YamlSection:
 
     Args:
         one: what a message calls an entry.
-        title: the heading above its entries, where the evidence shows them.
-        about: what they are, below the heading.
         own_ids: its ids may be those of other sections too: a family may have the name of its only type
             (`real`), and a page that of a vendor's operator. No two entries of all other sections share one.
-        weight: what its entries are in evidence.
         answers: whether the words of a text can be encoded by an entry (spec/coverage.yaml).
         name: its key in the file.
         entry: the model of an entry.
     """
 
     one: str
-    title: str = ""
-    about: str = ""
     own_ids: bool = False
-    weight: Weight = ""
     answers: bool = True
     name: str = ""
     entry: type[BaseModel] = BaseModel
@@ -108,67 +100,24 @@ class Spec(Part):
     ]
     families: Annotated[tuple[Family, ...], Field(min_length=1), YamlSection("family", own_ids=True)]
     element_types: Annotated[
-        tuple[ElementType, ...], Field(min_length=1),
-        YamlSection("element type", "Element types", "Each meets the axioms of an ordered element type.",
-                    own_ids=True),
-    ]  # fmt: skip
+        tuple[ElementType, ...], Field(min_length=1), YamlSection("element type", own_ids=True)
+    ]
     declared_example: dict[Symbol, Declaration] | None = None
-    restrictions: Annotated[
-        tuple[Restriction, ...],
-        YamlSection("restriction", "Restrictions",
-                    "What a model must meet; `sonnx-clip lint` holds models against them.",
-                    weight="of the page"),
-    ] = ()  # fmt: skip
-    constraints: Annotated[
-        tuple[Constraint, ...],
-        YamlSection("constraint", "Constraints", "What holds of the tensors before or after.",
-                    weight="of the page"),
-    ] = ()  # fmt: skip
-    cases: Annotated[
-        tuple[Case, ...], Field(min_length=1),
-        YamlSection("case", "Cases", "The normative definition: for every input exactly one of them applies.",
-                    weight="of the page"),
-    ]  # fmt: skip
+    restrictions: Annotated[tuple[Restriction, ...], YamlSection("restriction")] = ()
+    constraints: Annotated[tuple[Constraint, ...], YamlSection("constraint")] = ()
+    cases: Annotated[tuple[Case, ...], Field(min_length=1), YamlSection("case")]
     definitions: Annotated[tuple[Definition, ...], YamlSection("definition")] = ()
-    classes: Annotated[
-        tuple[ValueClass, ...], Field(min_length=1),
-        YamlSection("class", "Classes", "The cells in which a runtime is judged; a cell in which nothing was "
-                    "compared is a failure."),
-    ]  # fmt: skip
-    properties: Annotated[
-        tuple[Property, ...], Field(min_length=1),
-        YamlSection("property", "Properties", "What follows from the cases: proved, or refuted by numbers "
-                    "and proved under a condition.", weight="ours"),
-    ]  # fmt: skip
+    classes: Annotated[tuple[ValueClass, ...], Field(min_length=1), YamlSection("class")]
+    properties: Annotated[tuple[Property, ...], Field(min_length=1), YamlSection("property")]
     wrong_clips: Annotated[
         tuple[WrongClip, ...], Field(min_length=1), YamlSection("wrong Clip", answers=False)
     ]
-    latitude: Annotated[
-        tuple[Latitude, ...],
-        YamlSection("latitude", "Latitude", "Where an answer other than that of the cases is acceptable, and "
-                    "is reported as such."),
-    ] = ()  # fmt: skip
-    readings: Annotated[
-        tuple[Reading, ...],
-        YamlSection("reading", "Readings", "Other meanings of the prose, the formula or a library, and "
-                    "exactly where each is the cases.", weight="readings"),
-    ] = ()  # fmt: skip
-    dialects: Annotated[
-        tuple[Dialect, ...],
-        YamlSection("dialect", "Dialects", "Versioned definitions of Clip: what each takes, makes of its "
-                    "bounds, and leaves unsaid.", weight="readings"),
-    ] = ()  # fmt: skip
-    findings: Annotated[
-        tuple[SourceFinding, ...], YamlSection("finding", weight="findings", answers=False)
-    ] = ()
-    examples: Annotated[
-        tuple[Example, ...],
-        YamlSection("example", "Worked examples", "The examples of the page, entry by entry, in each element "
-                    "type that can hold them.", weight="of the page"),
-    ] = ()  # fmt: skip
-    dialect_examples: Annotated[
-        tuple[DialectExample, ...], YamlSection("example of a dialect", weight="readings")
-    ] = ()
+    latitude: Annotated[tuple[Latitude, ...], YamlSection("latitude")] = ()
+    readings: Annotated[tuple[Reading, ...], YamlSection("reading")] = ()
+    dialects: Annotated[tuple[Dialect, ...], YamlSection("dialect")] = ()
+    findings: Annotated[tuple[SourceFinding, ...], YamlSection("finding", answers=False)] = ()
+    examples: Annotated[tuple[Example, ...], YamlSection("example")] = ()
+    dialect_examples: Annotated[tuple[DialectExample, ...], YamlSection("example of a dialect")] = ()
 
     _digest: str = PrivateAttr(default="")
     _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))
@@ -235,7 +184,7 @@ class Spec(Part):
     def requirements(self) -> Iterator[tuple[str, Any]]:
         """Every restriction, constraint, case, property and example with its section, which has a source."""
         for section in REQUIREMENTS:
-            yield from ((section.name, entry) for entry in getattr(self, section.name))
+            yield from ((section, entry) for entry in getattr(self, section))
 
     page = _Find[Page]("sources")
     family = _Find[Family]("families")
@@ -267,17 +216,6 @@ def _sections() -> Iterator[YamlSection]:
 
 SECTIONS: Final = tuple(_sections())
 BY_NAME: Final = {section.name: section for section in SECTIONS}
-
-REQUIREMENTS: Final = tuple(section for section in SECTIONS if section.weight in ("of the page", "ours"))
-"""What evidence must speak of."""
-
-SHOWN: Final = tuple(
-    sorted(
-        (section for section in SECTIONS if section.title),
-        key=lambda section: (section not in REQUIREMENTS, section.own_ids),
-    )
-)
-"""What the evidence shows, in its order: requirements, what else the file states, element types."""
 
 
 def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:

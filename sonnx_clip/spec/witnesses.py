@@ -64,25 +64,23 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic(("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number")
     for way, values in _operand_values(spec):
         needed = (*(() if values.partial else names), *values.further)
-        known = list(dict.fromkeys((*names, *needed, *((spec.head.second,) if values.has_second else ()))))
-        given = values.model_extra or {}
-        unknown = [name for name in given if name not in known]
-        for name in unknown:
+        known = {*names, *needed, *((spec.head.second,) if values.has_second else ())}
+        given = (values.model_extra or {}).keys()
+        for name in given - known:
             todo = suggestion(name, (*known, *type(values).model_fields), "known keys")
             yield Diagnostic((*way, name), f"the key `{name}` is not known here", todo, of_key=True)
-        for name in needed if not unknown else ():
+        for name in needed if given <= known else ():
             if name not in given:
                 yield Diagnostic(way, f"the key `{name}` is missing", f"add `{name}: …` to this entry")
 
 
 def order_operands(spec: Spec) -> None:
     """Put the numbers of witnesses and examples in the order of the head, whatever that of the file is."""
-    place = {name: index for index, name in enumerate((*spec.head.operands, spec.head.second))}
+    names = (*spec.head.operands, spec.head.second)
     for _, values in _operand_values(spec):
-        if given := values.model_extra:
-            ordered = sorted(given.items(), key=lambda pair: place.get(pair[0], len(place)))
-            given.clear()
-            given.update(ordered)
+        given = values.model_extra or {}
+        for name in sorted(given, key=lambda name: names.index(name) if name in names else len(names)):
+            given[name] = given.pop(name)
 
 
 def check_numbers(spec: Spec) -> Iterator[Diagnostic]:

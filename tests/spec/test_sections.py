@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.model import BY_NAME, REQUIREMENTS, SECTIONS, SHOWN, entries_with
+from sonnx_clip.spec.model import SECTIONS, entries_with
 from sonnx_clip.spec.quotes import quoted
 from sonnx_clip.spec.references import check_references
 
@@ -46,17 +47,11 @@ def test_an_id_belongs_to_one_entry(section) -> None:
 
 
 def test_rows_of_the_table() -> None:
-    assert [s.name for s in REQUIREMENTS] == [
-        "restrictions",
-        "constraints",
-        "cases",
-        "properties",
-        "examples",
-    ]
-    assert {section for section, _ in SPEC.requirements()} == {s.name for s in REQUIREMENTS}
     assert {way[0] for way, _ in quoted(SPEC)} == {
         "findings",
         *(s for s, _, _ in entries_with(SPEC, "source")),
     }
-    shown = {entry.id for s in (*SHOWN, BY_NAME["dialect_examples"]) for entry in getattr(SPEC, s.name)}
+    shown = {
+        entry.id for s in (*(one.name for one in SHOWN), "dialect_examples") for entry in getattr(SPEC, s)
+    }
     assert ids_of(SPEC) == shown | {finding.id for finding in SPEC.findings if finding.theorems}

@@ -1,4 +1,4 @@
-"""Comparison of a specification with the committed summary of its claims: none is weakened unnoticed.
+"""Comparison of a specification with the committed summary of its claims, so that a weaker one is noticed.
 
 A weaker claim is still true, so no prover objects to it. The summary, ``clip.expected.yaml`` beside
 ``clip.yaml``, repeats what is claimed of which family; a person changes both.
@@ -6,7 +6,6 @@ A weaker claim is still true, so no prover objects to it. The summary, ``clip.ex
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.language.printing import unparse
@@ -43,7 +42,7 @@ def summary(spec: Spec) -> dict[Place, str]:
     return found
 
 
-def differences(spec: Spec) -> Iterator[UserError]:
+def weakened(spec: Spec) -> Iterator[UserError]:
     """An error for each line in which a specification and its summary differ.
 
     The summary of another operator than Clip may be left out.
@@ -54,34 +53,28 @@ def differences(spec: Spec) -> Iterator[UserError]:
     expected = spec.path.with_name(f"{spec.path.stem}.expected.yaml")
     if spec.operator != "Clip" and not expected.exists():
         return
-    document, _ = read_document(expected)
+    document, yaml, now = read_document(expected)[0], read_document(spec.path)[0], summary(spec)
     kept = {
         (section, id_, key): str(text)
         for section, entries in document.data.items()
         for id_, lines in entries.items()
         for key, text in lines.items()
     }
-    now = summary(spec)
     for place in dict.fromkeys((*kept, *now)):
         if kept.get(place) != now.get(place):
-            where = f"{document.name}:{document.position(place).line} ({spell(place)})"
+            section, id_, _ = place
+            section = "cases" if section == "classes" else section
+            ids = [entry.id for entry in getattr(spec, section, ())]
+            line = yaml.position((section, ids.index(id_)) if id_ in ids else (section,)).line
             stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
-            what = f"{_entry(spec, place)} now says {stated}; expected is {due}"
-            todo = f"correct {Path(spec.file).name}; if the change is intended, change this line too"
-            yield UserError(what, where, todo)
+            yield UserError(
+                f"{yaml.name}:{line} (`{id_}`) now says {stated}; expected is {due}",
+                f"{document.name}:{document.position(place).line} ({spell(place)})",
+                f"correct {spec.path.name}; if the change is intended, change this line too",
+            )
 
 
-def _entry(spec: Spec, place: Place) -> str:
-    """File and line of the entry of which a line of the summary speaks."""
-    section, id_, _ = place
-    section = "cases" if section == "classes" else section
-    document, _ = read_document(spec.path)
-    ids = [entry.id for entry in getattr(spec, section, ())]
-    way = (section, ids.index(id_)) if id_ in ids else (section,)
-    return f"{document.name}:{document.position(way).line} (`{id_}`)"
-
-
-def check_expected(spec: Spec) -> None:
-    """Raise the first of the `differences`."""
-    for error in differences(spec):
+def refuse_weakened(spec: Spec) -> None:
+    """Raise the first of the errors."""
+    for error in weakened(spec):
         raise error
