@@ -242,9 +242,7 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
     parts = [printer.premise(part) for part in claim.premises]
     parts.append(printer.conclusion(claim.conclusion) if parts else printer.show(claim.conclusion))
     body = " -> ".join(parts)
-    used = names_used(claim, printer.head)
-    if claim.of_result:
-        body = f"let y = cases {printer.implicit} in {body}"
+    used = names_used(claim)
     lets = [
         f"let {name.lower()} = {printer.show(expr)} in"
         for name, expr in claim.witness.items()

@@ -74,8 +74,7 @@ class Claim:
         conclusion: a condition; or a formula in WhyML, which then is the whole claim.
         premises: conditions under which the conclusion holds.
         variables: universally quantified, each with its kind.
-        witness: values of other variables.
-        of_result: whether Y in premises and conclusion is the result of the cases.
+        witness: values of other variables, which may use the quantified ones.
     """
 
     subject: str
@@ -88,7 +87,6 @@ class Claim:
     premises: tuple[Expr, ...] = ()
     variables: tuple[Name, ...] = ()
     witness: Mapping[str, Expr] = field(default_factory=dict)
-    of_result: bool = False
 
     @property
     def id(self) -> str:

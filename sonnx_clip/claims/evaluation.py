@@ -78,10 +78,6 @@ class ClaimTruth(Evaluator):
 
         def holds(values: Mapping[str, Any]) -> bool:
             environment = {**values, **{name: value(values) for name, value in witness}}
-            if claim.of_result or claim.of_tensors:
-                result = self._of_tensors if claim.of_tensors else self.result
-                operands = (environment[name] for name in self._operands)
-                environment[self._head.result] = result(*operands)
             return not all(premise(environment) for premise in premises) or bool(conclusion(environment))
 
         return holds
@@ -104,9 +100,9 @@ def evaluated_claims(spec: Spec) -> Iterator[tuple[ElementType, Claim]]:
         of_kind |= {claim.name for claim in claims}
 
 
-def bound_names(spec: Spec, claim: Claim) -> list[str]:
+def bound_names(claim: Claim) -> list[str]:
     """The quantified variables that a claim uses."""
-    used = names_used(claim, spec.head)
+    used = names_used(claim)
     return [variable.id for variable in claim.variables if variable.id in used]
 
 
@@ -117,7 +113,7 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     """
     if claim.subject == SUBJECT:
         return [declared_example(spec)]
-    bound, of_tensors = tuple(bound_names(spec, claim)), claim.of_tensors
+    bound, of_tensors = tuple(bound_names(claim)), claim.of_tensors
     known = spec.memo.setdefault(("samples of claims", etype.id), {})
     if (bound, of_tensors) not in known:
         found = {tuple(numbers.values()): numbers for numbers in _samples(spec, etype, bound)}.values()
@@ -162,7 +158,7 @@ def check_claims(spec: Spec) -> None:
         if (at := counterexample(spec, etype, claim)) is not None:
             where = ""
             if claim.subject != SUBJECT:
-                witness = {name: truth(spec, etype)(of, {}) for name, of in claim.witness.items()}
+                witness = {name: truth(spec, etype)(of, at) for name, of in claim.witness.items()}
                 where = f" for {', '.join(_shown(spec, etype, *of) for of in {**witness, **at}.items())}"
             what = f"`{claim.id}` is false{where}: {claim.title}"
             todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"

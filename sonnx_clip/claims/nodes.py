@@ -72,11 +72,11 @@ def free_names(expr: Expr) -> set[str]:
             return {name for part in parts_of(expr) for name in free_names(part)}
 
 
-def names_used(claim: Claim, head: Head) -> set[str]:
-    """The free variables of premises and conclusion; a result uses the operands."""
+def names_used(claim: Claim) -> set[str]:
+    """The variables that premises and conclusion use, and those that the values of these use."""
     assert not isinstance(claim.conclusion, Written)
     used = {name for part in (*claim.premises, claim.conclusion) for name in free_names(part)}
-    return used - {head.result} | set(head.operands) if claim.of_result else used
+    return used.union(*(free_names(of) for name, of in claim.witness.items() if name in used))
 
 
 def variables_of(head: Head, condition: Expr) -> tuple[str, ...]:

@@ -70,7 +70,6 @@ class Template(Part):
     tensors: bool = False
     at: str = ""
     premises: tuple[str, ...] = ()
-    of_result: bool = False
     holds: str = ""
     written: str = ""
 
@@ -156,6 +155,7 @@ def expanded(
     head, subject = spec.head, etype.id if etype else SUBJECT
     given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands)}
     given |= {"result": f"{head.function}({given['operands']})", "type": subject}
+    given |= {"cases_as_result": {head.result: result_of(head)}}
     family = etype.family if etype else ""
     known = Given(family, entries, {**given, family: True})
     for template in templates()[section]:
@@ -185,7 +185,6 @@ def _claim(spec: Spec, etype: ElementType | None, subject: str, template: Templa
         premises=tuple(premises),
         variables=tuple(Name(name, Sort.FLOAT if name == "F" else sort) for name in variables),
         witness=given[template.at] if template.at else {},
-        of_result=template.of_result,
     )
 
 

@@ -263,8 +263,8 @@ class ClaimJudge:
     def _reach(self, claim: Claim) -> frozenset[str]:
         """The entries on which a claim rests."""
         assert not isinstance(claim.conclusion, Written)
-        pending = {"cases"} if claim.of_result else set()
-        pending = pending.union(*map(_names, (claim.conclusion, *claim.premises, *claim.witness.values())))
+        parts = (claim.conclusion, *claim.premises, *claim.witness.values())
+        pending = set[str]().union(*map(_names, parts))
         found: set[str] = set()
         while pending:
             name = pending.pop()
@@ -283,7 +283,7 @@ def _names(expr: Expr) -> set[str]:
 
 def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
     """Further values of the operands; none for a claim that speaks of tensors or of answers."""
-    names = bound_names(spec, claim)
+    names = bound_names(claim)
     operands = (*spec.head.operands, spec.head.second)
     if any(name.kind is not Kind.ELEMENT for name in claim.variables) or not set(names) <= set(operands):
         return ()

@@ -181,7 +181,8 @@ class Evaluator:
             case tree.Every(body=body):
                 inner, names = self._compile(body), (*self._head.tensors, self._head.result)
                 return lambda env: all(
-                    inner({**env, "i": i}) for i in range(min(len(env[name].entries) for name in names))
+                    inner({**env, "i": i})
+                    for i in range(min(len(env[name].entries) for name in names if name in env))
                 )
             case tree.Let(name=name, value=value, body=body):
                 given, inner = self._compile(value), self._compile(body)

@@ -17,7 +17,7 @@ from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.type_theories import ordered_axioms
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
 from sonnx_clip.claims.claim import Claim
-from sonnx_clip.claims.nodes import free_names, names, numbers
+from sonnx_clip.claims.nodes import free_names, names, numbers, result_of
 from sonnx_clip.claims.templates import condition
 from sonnx_clip.language.tree import (
     Compare,
@@ -206,7 +206,7 @@ def test_a_claim_binds_what_it_uses() -> None:
     assert statement(claim, printer) == "forall l m: t. lt m l"
     at = replace(claim, variables=(), witness=numbers({"X": "1", "L": "2", "M": "3"}))
     assert statement(at, printer) == "let l = (0x02: t (* 2 *)) in let m = (0x03: t (* 3 *)) in lt m l"
-    on_result = replace(claim, conclusion=y, premises=(x,), of_result=True)
+    on_result = replace(claim, conclusion=y, premises=(x,), witness={"Y": result_of(SPEC.head)})
     assert statement(on_result, printer) == "forall x l m: t. let y = cases x l m in nan x -> nan y"
 
 

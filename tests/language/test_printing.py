@@ -20,7 +20,8 @@ from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import infix
 from sonnx_clip.language.scope import NO_HEAD, element_scope
 from sonnx_clip.spec import load_spec
-from tests.language.whyml_reader import joined, read_formula
+from tests.language.forms import Former, joined
+from tests.language.whyml_reader import read_formula
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ B, E = tree.Kind.BOOL, tree.Kind.ELEMENT
 NAMES = ("X", "L", "M", "Y")
 SCOPE = element_scope("a test", NAMES, {}, frozenset({"float"}))
 FLOAT32 = load_spec().element_type("float32")
+FORMER = Former(FLOAT32, of_tensors=False)
 SIGNS = ("<", "<=", ">", ">=", "==")
 WORDS = ("and", "or", "implies", "iff")
 
@@ -56,29 +58,6 @@ def _trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]
 
 
 CONDITIONS = _trees(4)[1]
-
-
-# --- One form of what was read: nested tuples, a chain of "and" or "or" as one, < and <= alone -----------
-
-
-def plain(expr: Expr) -> Any:
-    """The form of a tree."""
-    match expr:
-        case tree.Name(id=name):
-            return name.lower()
-        case tree.Compare(operator=">" | ">=" as sign, left=left, right=right):
-            return (sign.replace(">", "<"), plain(right), plain(left))
-        case tree.Compare(operator=sign, left=left, right=right):
-            return (sign, plain(left), plain(right))
-        case tree.Call(function=function, arguments=arguments):
-            return (function, *map(plain, arguments))
-        case tree.Not(operand=operand):
-            return ("not", plain(operand))
-        case tree.Connective(operator=operator, left=left, right=right):
-            return joined(operator, plain(left), plain(right))
-        case tree.If(condition=condition, then=then, otherwise=otherwise):
-            return ("if", plain(condition), plain(then), plain(otherwise))
-    raise AssertionError(expr)
 
 
 # --- NumPy -----------------------------------------------------------------------------------------------
@@ -207,7 +186,7 @@ def from_coq(text: str) -> Any:
 COQ = CoqPrinter("float", "here", load_spec().head)
 WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_HEAD)
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
-    "the language": (unparse, lambda text: plain(parse(text, SCOPE))),
+    "the language": (unparse, lambda text: FORMER.form(parse(text, SCOPE))),
     "WhyML": (WHYML.show, read_formula),
     "NumPy": (lambda expr: numpy_oracle.expression(expr, "float", "X"), from_numpy),
     "Coq, a proposition": (COQ.proposition, from_coq),
@@ -217,7 +196,7 @@ TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
 
 def _wrong(target: str, expr: Expr) -> bool:
     show, read = TARGETS[target]
-    expected = in_numpy(plain(expr)) if target == "NumPy" else plain(expr)
+    expected = in_numpy(FORMER.form(expr)) if target == "NumPy" else FORMER.form(expr)
     try:
         return read(show(expr)) != expected
     except (AssertionError, IndexError):

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from sonnx_clip.whyml.why3_lexer import Why3Token, tokens
+from tests.language.forms import joined
 
 # Sign: how tightly it binds, the same for the operand on its right, the word of the language.
 _INFIX = {
@@ -15,14 +16,6 @@ _INFIX = {
 _NOT = 4
 _NAMES = {"lt": "<", "le": "<=", "eq": "==", "nan": "is_nan"}
 _KEYWORDS = ("then", "else", "in")
-
-
-def joined(word: str, left: Any, right: Any) -> Any:
-    """Two forms with a connective; how a chain of "and" or "or" is grouped means nothing."""
-    if word not in ("and", "or"):
-        return (word, left, right)
-    parts = [part[1:] if isinstance(part, tuple) and part[0] == word else (part,) for part in (left, right)]
-    return (word, *parts[0], *parts[1])
 
 
 def read_formula(text: str) -> Any:
