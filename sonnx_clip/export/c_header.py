@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from sonnx_clip.conform.expected import class_ids
-from sonnx_clip.export.export_manifest import layout_fields
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
 from sonnx_clip.language.types import FloatBits
+from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from sonnx_clip.export.suite import TypeSuite
 
 _RANKS = 4
-_LAYOUT_IDS = [layout.id for layout in LAYOUTS]
 
 
-def c_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
-    """The headers, each with its name."""
+def c_files(suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+    """The headers, each with its name; the layouts are those of the manifest."""
     templates = jinja2.Environment(  # noqa: S701 - it renders C
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         trim_blocks=True,
@@ -37,7 +36,7 @@ def c_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
     templates.filters["macro"] = lambda id_: f"SONNX_CLIP_{id_.upper().replace('-', '_')}"
     templates.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
     common = templates.get_template("common.h.j2").render(
-        spec=load_spec(), latitude=granted(), ranks=_RANKS, layouts=list(map(layout_fields, LAYOUTS)),
+        spec=load_spec(), latitude=granted(), ranks=_RANKS, layouts=layouts,
         zeros=[one for one in granted() if one.accepts == OTHER_ZERO],
         nans=[one for one in granted() if one.accepts != OTHER_ZERO],
     )  # fmt: skip
@@ -48,32 +47,27 @@ def c_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
 
 
 def _fields(one: TypeSuite) -> dict[str, Any]:
-    """What the header of a type is rendered of."""
-    width = one.etype.width
-    assert width is not None
+    """The variables of the header of a type."""
 
-    def pattern(bits: int) -> str:
-        return f"0x{bits:0{width // 4}x}"
+    def bits(values: Any) -> list[str]:
+        return [hex_bits(value, one.etype.id) for value in values]
 
-    numbers = zip(*(part.tolist() for part in one.operands), one.also.tolist(), strict=True)
     tables: dict[str, dict[str, list[Any]]] = {}
     for id_, table in zip(TABLES, one.tables, strict=True):
         parts = {key: part.ravel().tolist() for key, part in table.parts.items()}
-        bits = {key: list(map(pattern, parts[key])) for key in ("pool", "min", "max", "expected")}
-        tables[id_] = {**bits, "also": parts["also"], "class": parts["class"]}
+        as_bits = {key: bits(parts[key]) for key in ("pool", "min", "max", "expected")}
+        tables[id_] = {**as_bits, "also": parts["also"], "class": parts["class"]}
     sign, infinity = 0, 0
-    if isinstance(one.etype.bits, FloatBits):
-        sign = 1 << (width - 1)
+    if isinstance(one.etype.bits, FloatBits) and one.etype.width is not None:
+        sign = 1 << (one.etype.width - 1)
         infinity = ((1 << one.etype.bits.exponent) - 1) << (one.etype.bits.significand - 1)
+    numbers = zip(*(bits(part.tolist()) for part in one.operands), one.also.tolist(), strict=True)
     return {
-        "name": one.etype.id, "width": width, "class_ids": class_ids(one.etype.family), "tables": tables,
-        "vectors": [
-            (vector["id"], vector["class"], [*map(pattern, bits), also])
-            for vector, (*bits, also) in zip(one.vectors, numbers, strict=True)
-        ],
+        "name": one.etype.id, "width": one.etype.width, "class_ids": class_ids(one.etype.family),
+        "tables": tables,
+        "vectors": [(v["id"], v["class"], row) for v, row in zip(one.vectors, numbers, strict=True)],
         "calls": [
-            f"{{{c.table}, {_LAYOUT_IDS.index(c.layout)}, {c.pair}, {c.length}, {c.start}}}"
-            for c in one.calls
+            f"{{{c.table}, {LAYOUTS.index(c.layout)}, {c.pair}, {c.length}, {c.start}}}" for c in one.calls
         ],
-        "sign": pattern(sign), "infinity": pattern(infinity),
+        "sign": hex_bits(sign, one.etype.id), "infinity": hex_bits(infinity, one.etype.id),
     }  # fmt: skip

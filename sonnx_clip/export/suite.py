@@ -1,12 +1,11 @@
-"""The vectors, tables and calls of an element type: what every format holds.
+"""The vectors, tables and calls of an element type, which every format holds.
 
-- A *vector* is a triple in bits with its class and expected result, from generated/vectors: a call of one
-  entry.
+- A *vector* is a triple in bits with its class and expected result, from generated/vectors.
 - A *table* has a pool of values of X and pairs of bounds, and the expected result of each value under each
   pair.
 - A *call* takes a pair of a table and ``length`` entries of its pool from ``start`` on, round and round:
   ``X[i] = pool[(start + i) % len(pool)]``, so ``Y[i] = expected[pair][(start + i) % len(pool)]``. Its layout
-  says how these lie in memory. All layouts and lengths of `sonnx-clip check` are there.
+  places them in memory. All layouts and lengths of `sonnx-clip check` are there.
 
 Where another answer is acceptable, `also` has a flag for it, see `Granted`.
 """
@@ -61,8 +60,8 @@ class Granted:
     flag: int
     id: str
     accepts: str
-    reason: str
     always: bool
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class GrantedTable(Table):
 
     @property
     def parts(self) -> dict[str, Array]:
-        """The arrays that every format has of it, as bits, by the name that they have there."""
+        """Its arrays as bits, by the names that they have in every format."""
         return {
             "pool": self.pool, "min": self.scalars[0], "max": self.scalars[1], "expected": self.due,
             "class": self.classes, "also": self.also,
@@ -86,26 +85,20 @@ class SuiteCall:
 
     table: int
     pair: int
-    layout: str
+    layout: Layout
     length: int
     start: int
 
 
 @dataclass(frozen=True)
 class TypeSuite:
-    """All of one element type; `document` is its file of generated/vectors, and `text` the same as text."""
+    """All of one element type; `text` is its file of generated/vectors, `vectors` those in it."""
 
     etype: ElementType
-    document: dict[str, Any]
     text: str
+    vectors: list[dict[str, Any]]
     tables: tuple[GrantedTable, ...]
     calls: tuple[SuiteCall, ...]
-
-    @property
-    def vectors(self) -> list[dict[str, Any]]:
-        """The vectors, each as in the file."""
-        found: list[dict[str, Any]] = self.document["vectors"]
-        return found
 
     @property
     def operands(self) -> tuple[Array, ...]:
@@ -119,9 +112,9 @@ class TypeSuite:
         return flags(self.etype, *self.operands)
 
     def entries(self, call: SuiteCall) -> Array:
-        """Where in the pool each entry of X is, shape (length,)."""
+        """The place in the pool of each entry of X, shape (length,)."""
         size = len(self.tables[call.table].pool)
-        return (call.start + np.arange(call.length) * (not layout_of(call).repeats)) % size
+        return (call.start + np.arange(call.length) * (not call.layout.repeats)) % size
 
 
 def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSuite]:
@@ -150,7 +143,7 @@ def _of_type(etype: ElementType, vectors: Path | None) -> TypeSuite:
         _table(etype, special, *bounds_of(etype)),
         _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS)),
     )
-    return TypeSuite(etype, document, text, tables, tuple(_calls(etype, tables)))
+    return TypeSuite(etype, text, document["vectors"], tables, tuple(_calls(etype, *tables)))
 
 
 def vectors_text(name: str, folder: Path | None = None) -> str:
@@ -172,7 +165,6 @@ def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> Grant
 def _wide_pool(etype: ElementType) -> Array:
     """Every pattern of 8 bits; else special values, quarters or whole numbers about 0, and random ones."""
     bits = bits_type(etype.id)
-    assert etype.width is not None
     if etype.width == 8:
         return np.arange(256, dtype=bits)
     step = 4 if etype.family == "float" else 1
@@ -182,28 +174,19 @@ def _wide_pool(etype: ElementType) -> Array:
     return np.array(list(dict.fromkeys([*special_patterns(etype), *everyday, *random.tolist()])), bits)
 
 
-def _calls(etype: ElementType, tables: tuple[GrantedTable, ...]) -> Iterator[SuiteCall]:
+def _calls(etype: ElementType, special: GrantedTable, wide: GrantedTable) -> Iterator[SuiteCall]:
     """Every pair with the whole pool, every layout and every length with some pairs, and long calls."""
-    special, wide = tables
     size, pairs = len(special.pool), special.count
-    covering = len(covering_scalars(etype, 0)[0])  # the first pairs of `bounds_of` are these
     for pair in range(pairs):
-        yield SuiteCall(0, pair, PLAIN.id, size, 0)
-    number = 0
-    for layout in LAYOUTS[1:]:
-        for pair in range(covering):
-            number += 1
-            yield SuiteCall(0, pair, layout.id, layout.length or 0, _start(number, size))
-    for length in LENGTHS:
-        number += 1
-        yield SuiteCall(0, number % pairs, PLAIN.id, length, _start(number, size))
+        yield SuiteCall(0, pair, PLAIN, size, 0)
+    covering = range(len(covering_scalars(etype, 0)[0]))  # the first pairs of `bounds_of`
+    mixed = [(pair, layout, layout.length or 0) for layout in LAYOUTS[1:] for pair in covering]
+    mixed += [((len(mixed) + n + 1) % pairs, PLAIN, length) for n, length in enumerate(LENGTHS)]
+    for number, (pair, layout, length) in enumerate(mixed, 1):
+        # Knuth's multiplicative hash, as in the plan of the checker: no regularity of the pairs matters.
+        yield SuiteCall(0, pair, layout, length, (number * 2654435761 % 2**32) * size >> 32)
     for pair in range(wide.count):
-        yield SuiteCall(1, pair, PLAIN.id, LONG, 0)
-
-
-def _start(number: int, size: int) -> int:
-    """Knuth's multiplicative hash, as in the plan of the checker: no regularity of the pairs matters."""
-    return (number * 2654435761 % 2**32) * size >> 32
+        yield SuiteCall(1, pair, PLAIN, LONG, 0)
 
 
 @cache
@@ -215,21 +198,19 @@ def granted() -> tuple[Granted, ...]:
     """
     etype = load_spec().element_type("float16")
     pool = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, [pool], bounds_of(etype))
-    lower, upper = (bound[:, None] for bound in table.scalars)
+    lower, upper = (bound[:, None] for bound in bounds_of(etype))
+    due = tabulate(etype, [pool], bounds_of(etype)).due
     found = []
     for index, entry in enumerate(load_spec().latitude):
-        zero, nan = (
-            part.any() for part in _accepted(etype, entry.id, pool[None, :], lower, upper, table.due)
-        )
+        zero, nan = (part.any() for part in _accepted(etype, entry.id, pool[None, :], lower, upper, due))
         assert zero != nan, f"the latitude {entry.id} accepts {'both' if zero else 'nothing'}"
         accepts = OTHER_ZERO if zero else ANY_NAN
-        found.append(Granted(1 << index, entry.id, accepts, entry.reason, entry.always))
+        found.append(Granted(1 << index, entry.id, accepts, entry.always, entry.reason))
     return tuple(found)
 
 
 def flags(etype: ElementType, x: Array, lower: Array, upper: Array, due: Array) -> Array:
-    """What else is acceptable, as flags; all arguments are bits, and broadcast to the shape of `due`."""
+    """The flags of what else is acceptable; all arguments are bits, and broadcast to the shape of `due`."""
     also = np.zeros(due.shape, np.uint8)
     if etype.family == "float":
         for one in granted():
@@ -250,8 +231,3 @@ def _accepted(
     with np.errstate(invalid="ignore"):
         zero = (values[3] == 0) & accepts(*values, other)
     return zero, np.broadcast_to(accepts(*values, nan), due.shape)
-
-
-def layout_of(call: SuiteCall) -> Layout:
-    """The layout of a call."""
-    return next(layout for layout in LAYOUTS if layout.id == call.layout)

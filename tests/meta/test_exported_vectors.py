@@ -104,9 +104,7 @@ def test_vectors_that_are_all_one_kill_little(
     one = suite(["float32"])[0]
     pair = int(np.flatnonzero(one.tables[0].scalars[1].view(numpy_type("float32")) > 0)[0])
     calls = (next(c for c in one.calls if c.pair == pair and c.length == 33),)
-    poor = suites.TypeSuite(
-        one.etype, one.document | {"vectors": one.vectors[:1]}, one.text, one.tables, calls
-    )
+    poor = suites.TypeSuite(one.etype, one.text, one.vectors[:1], one.tables, calls)
     monkeypatch.setattr("sonnx_clip.export.write_export.suite", lambda _: [poor])
     write_export("npz", tmp_path / "poor")
     for name in ("tail_of_seven", "wrong_above_1024", "nan_min_propagates"):
