@@ -87,7 +87,8 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongClip) -> Module:
         f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
         [f"use elements.{etype.why3}"],
         [
-            *cases_and_result(spec, printer, "right"),
+            comment("Cases."),
+            *(d.text for d in cases_and_result(spec, printer, "right")),
             comment("Definitions."),
             *(d.text for d in definitions),
             operator.text,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.coq_formats import render_formats
 from sonnx_clip.backends.coq_printer import CoqPrinter
-from sonnx_clip.backends.declared import definitions_beyond_readings, definitions_used, reading_trees
+from sonnx_clip.backends.declared import definitions_of
 from sonnx_clip.backends.templating import CoqStatement, template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.claims.all_claims import claims_of
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FOLDER = "generated/coq"
 # The files of the readings, without the ending.
 MODULES: dict[FamilyId, str] = {"real": "RealReadings", "int": "IntReadings", "float": "FloatReadings"}
+# The sections whose definitions stand beside the cases; the others stand beside the readings.
+OF_MEANING = ("cases", "classes", "properties", "constraints", "latitude")
 _TACTICS = {
     "float": "float_order prec emax prec_is_positive prec_is_less",
     "int": "integer_order least greatest not_empty",
@@ -115,7 +117,7 @@ class _Family:
     def meaning(self) -> str:
         """The cases, definitions, classes and claims, with their theorems."""
         given = self.spec.head.arguments
-        stated = definitions_beyond_readings(self.spec)
+        stated = definitions_of(self.spec, *OF_MEANING)
         cases = [self._condition(c.id, given, c.when, c.title) for c in self.spec.cases]
         definitions = [self._defined(d) for d in stated]
         classes = [
@@ -156,8 +158,8 @@ class _Family:
 
     def readings(self) -> str:
         """What each reading allows, and exactly where it agrees with the cases."""
-        used = definitions_used(self.spec, reading_trees(self.spec))
-        elsewhere = {d.id for d in definitions_beyond_readings(self.spec)}
+        used = definitions_of(self.spec, "readings")
+        elsewhere = {d.id for d in definitions_of(self.spec, *OF_MEANING)}
         readings = [statement for r in self.spec.readings for statement in self._reading(r)]
         names = [*(d.name for d in readings[::-1]), *(d.id for d in used[::-1]), "cases"]
         cases = [case.id for case in reversed(self.spec.cases)]

@@ -1,62 +1,97 @@
-"""What theories declare of a specification: its cases, classes, definitions and readings."""
+"""What theories declare of a specification: of all that has a name, what their goals use."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.backends.theory import Declared, comment, declare
-from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer
-from sonnx_clip.claims.nodes import named_result
+from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer, tensor_printer
+from sonnx_clip.claims.nodes import STATED, named_result
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Kind, Use, subtrees
+from sonnx_clip.language.values import float_bits, infinity, sign_bit
+from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.entries import Restriction
+from sonnx_clip.spec.findings import allowed_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Constraint, Definition, Reading
+    from sonnx_clip.spec.entries import Constraint, Definition, Property
+    from sonnx_clip.spec.findings import Allowed
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def cases_and_result(spec: Spec, printer: WhymlPrinter, name: str = "cases") -> list[str]:
+def declarations_used(spec: Spec, etype: ElementType, statements: Iterable[str]) -> list[str]:
+    """The declarations that statements use, and those that these use, under a heading for each sort."""
+    sorts = spec.memo.setdefault(("declarations", etype.id), {}) or _declarations(spec, etype)
+    spec.memo["declarations", etype.id] = sorts
+    known = {d.name: d for group in sorts.values() for d in group}
+    wanted: set[str] = set()
+    pending = {word for text in statements for word in _WORD.findall(text)}
+    while pending:
+        if (name := pending.pop()) in known:
+            wanted.add(name)
+            pending |= {*_WORD.findall(known[name].body)} - wanted
+    kept = {title: [d.text for d in group if d.name in wanted] for title, group in sorts.items()}
+    return [part for title, texts in kept.items() if texts for part in (*_heading(title), *texts)]
+
+
+def _heading(title: str) -> list[str]:
+    return [comment(title)] if title.endswith(".") else []
+
+
+def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Declared]]:
+    """All that has a name in the theories of an element type, by its sort."""
+    printer, tensors = element_printer(spec, etype), tensor_printer(spec, etype)
+    given, answered = spec.head.arguments, spec.head.arguments_and_result
+    answers = allowed_answers(spec).items()
+    return {
+        "tensors": [
+            Declared(
+                "predicate typed (x: tensor)",
+                f"x.element = {etype.why3}",
+                "The tag of a tensor is that of its entries.",
+            )
+        ],
+        "Cases.": cases_and_result(spec, printer),
+        "Definitions.": [definition(spec, d, etype) for d in spec.definitions],
+        "Classes.": [
+            declare(c.id, given, "t", f"{c.case} {given} /\\ {printer.operand(c.when, AND)}")
+            for c in spec.classes_of(etype.family)
+        ],
+        "The bits of a float: sign and magnitude.": _float_bits(etype) if etype.family == "float" else [],
+        "values": [
+            Declared(
+                "predicate same_value (a b: t)",
+                "eq a b \\/ nan a /\\ nan b",
+                "The same value, zeros of both signs and all NaNs taken together.",
+            )
+        ],
+        "Whether y is an answer that a reading or a dialect allows.": [
+            _allowed(spec, etype, printer, name, of) for name, of in answers if _has(spec, etype, of)
+        ],
+        "What is claimed of the cases.": [
+            _property(spec, printer, p) for p in spec.properties if etype.family in p.families
+        ],
+        "constraints": [stated(c, answered, "tensor", tensors) for c in spec.constraints],
+    }
+
+
+def cases_and_result(spec: Spec, printer: WhymlPrinter, name: str = "cases") -> list[Declared]:
     """The cases, and the function of this name that gives the result of the first that holds."""
     given = spec.head.arguments
     *first, last = [(case.id, printer.show(named_result(case))) for case in spec.cases]
     result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]
+    head = f"function {name} ({given}: t) : t"
     return [
-        comment("Cases."),
-        *(declare(c.id, given, "t", printer.show(c.when), c.title).text for c in spec.cases),
-        f"  (** The result of each case. *)\n  function {name} ({given}: t) : t =\n    {result}",
+        *(declare(c.id, given, "t", printer.show(c.when), c.title) for c in spec.cases),
+        Declared(head, result, "The result of each case.", apart=True),
     ]
-
-
-def declared_classes(spec: Spec, etype: ElementType) -> list[str]:
-    """The classes of an element type as predicates, each with its case."""
-    printer = element_printer(spec, etype)
-    operands = printer.implicit
-    return [
-        declare(c.id, operands, "t", f"{c.case} {operands} /\\ {printer.operand(c.when, AND)}").text
-        for c in spec.classes_of(etype.family)
-    ]
-
-
-def declared_readings(spec: Spec, readings: Iterable[Reading], printer: WhymlPrinter) -> list[str]:
-    """What readings allow, as predicates of the operands and of an answer."""
-    return [
-        declare(
-            r.predicate, spec.head.arguments_and_result, "t", printer.show(r.returns), f"{r.id}: {r.title}"
-        ).text
-        for r in readings
-    ]
-
-
-def stated(entry: Constraint | Restriction, parameters: str, of: str, printer: WhymlPrinter) -> str:
-    """A constraint or a restriction as a predicate."""
-    title = entry.statement if isinstance(entry, Restriction) else entry.title
-    declared = declare(f"stated_{entry.id}", parameters, of, printer.show(entry.holds), title)
-    return replace(declared, apart=True).text
 
 
 def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
@@ -69,33 +104,96 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
     return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
 
 
-def definitions(spec: Spec, etype: ElementType, wanted: Iterable[Definition]) -> list[str]:
-    """Definitions as they are printed."""
-    return [definition(spec, d, etype).text for d in wanted]
+def stated(entry: Constraint | Restriction, parameters: str, of: str, printer: WhymlPrinter) -> Declared:
+    """A constraint or a restriction as a predicate."""
+    title = entry.statement if isinstance(entry, Restriction) else entry.title
+    return declare(f"{STATED}{entry.id}", parameters, of, printer.show(entry.holds), title, apart=True)
 
 
-def reading_trees(spec: Spec) -> list[Expr]:
-    """Every condition of the readings."""
+def _float_bits(etype: ElementType) -> list[Declared]:
+    """What the bits of a float are, as sign and magnitude, and how they compare."""
+    form, digits = float_bits(etype), (etype.width or 0) // 4
+    mask, top, zero = (f"(0x{value:0{digits}x}: t)" for value in (sign_bit(form) - 1, infinity(form), 0))
     return [
-        tree for r in spec.readings for tree in (r.returns, *r.agrees.values(), *r.agrees_bitwise.values())
+        Declared("function magnitude (a: t) : t", f"bw_and a {mask}"),
+        Declared("predicate negative (a: t)", f"ult {mask} a"),
+        Declared("predicate nan_bits (a: t)", f"ult {top} (magnitude a)"),
+        Declared(
+            "predicate le_bits (a b: t)",
+            f"""not nan_bits a /\\ not nan_bits b /\\
+    if negative a
+    then if negative b then ule (magnitude b) (magnitude a) else true
+    else if negative b then magnitude a = {zero} /\\ magnitude b = {zero}
+    else ule (magnitude a) (magnitude b)""",
+            apart=True,
+        ),
     ]
 
 
-def other_trees(spec: Spec) -> list[Expr]:
-    """Every condition on elements but those of the readings."""
-    trees = [case.when for case in spec.cases] + [klass.when for klass in spec.classes]
-    trees += [tree for p in spec.properties for tree in (p.claim, *p.repaired.values())]
-    return trees + [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
+def _has(spec: Spec, etype: ElementType, of: Allowed) -> bool:
+    """Whether a dialect has an element type, and default bounds of it where they are left out."""
+    dialect = spec.dialect(of.dialect) if of.dialect is not None else None
+    return dialect is None or (
+        etype.id in dialect.element_types
+        and (len(of.parameters) == len(spec.head.all) or defaults(spec, dialect, etype) is not None)
+    )
 
 
-def constraint_trees(spec: Spec) -> list[Expr]:
-    """Every condition of the constraints."""
-    return [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
+def _allowed(spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, of: Allowed) -> Declared:
+    """What a reading or a dialect allows, with the default bounds where bounds are left out."""
+    head, reading = spec.head, spec.reading(of.reading)
+    if of.dialect is None:
+        title = f"{reading.id}: {reading.title}"
+        return declare(name, head.arguments_and_result, "t", printer.show(reading.returns), title)
+    given = {variable: variable.lower() for variable in of.parameters}
+    title = f"{of.dialect} allows the answer y"
+    if len(given) < len(head.all):
+        ends = defaults(spec, spec.dialect(of.dialect), etype)
+        assert ends is not None
+        given = dict(zip(head.scalars, map(printer.value, ends), strict=True)) | given
+        title += f", without {name.rpartition('_')[2]}"
+    body = " ".join((reading.predicate, *(given[v] for v in head.all)))
+    return declare(name, " ".join(v.lower() for v in of.parameters), "t", body, title)
 
 
-def definitions_beyond_readings(spec: Spec) -> tuple[Definition, ...]:
-    """The definitions that more than readings use, and what these use, in the order of the file."""
-    return tuple(definitions_used(spec, [*other_trees(spec), *constraint_trees(spec)]))
+def _property(spec: Spec, printer: WhymlPrinter, p: Property) -> Declared:
+    claim, given = printer.show(p.claim), spec.head.arguments
+    result = spec.head.result.lower()
+    body = f"let {result} = cases {given} in {claim}" if result in _WORD.findall(claim) else claim
+    return declare(p.id, given, "t", body, p.title)
+
+
+# --- The conditions of a specification --------------------------------------------------------------------
+
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "cases": ("when",),
+    "definitions": ("is_",),
+    "classes": ("when",),
+    "properties": ("claim", "repaired"),
+    "constraints": ("holds", "repaired"),
+    "latitude": ("when", "accepts"),
+    "readings": ("returns", "agrees", "agrees_bitwise"),
+}
+"""The fields that are conditions, by section; those of `repaired` and `agrees` are by family."""
+
+
+class Place(NamedTuple):
+    """A field of an entry; `family` is empty where all families share the condition."""
+
+    section: str
+    entry: Any
+    field: str
+    family: str
+
+
+def conditions(spec: Spec, sections: Iterable[str] = CONDITIONS) -> Iterator[tuple[Place, Expr]]:
+    """Every condition of some sections, in the order of the sections."""
+    for section in sections:
+        for entry in getattr(spec, section):
+            for field in CONDITIONS[section]:
+                found = getattr(entry, field)
+                for family, condition in (found if isinstance(found, dict) else {"": found}).items():
+                    yield Place(section, entry, field, family), condition
 
 
 def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
@@ -109,3 +207,8 @@ def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
                 wanted.add(id_)
                 pending.append(known[id_].is_)
     return [d for d in spec.definitions if d.id in wanted]
+
+
+def definitions_of(spec: Spec, *sections: str) -> list[Definition]:
+    """The definitions that the conditions of some sections use, and what these use."""
+    return definitions_used(spec, (condition for _, condition in conditions(spec, sections)))

@@ -20,16 +20,16 @@ from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.backends.pages import render_coverage, render_dialects, render_findings, render_readings
 from sonnx_clip.backends.profile_file import render_profile
-from sonnx_clip.backends.reading_theories import (
+from sonnx_clip.backends.templating import header_lines
+from sonnx_clip.backends.theory import theories_of_types
+from sonnx_clip.backends.vectors import render_vectors
+from sonnx_clip.backends.why3_theories import (
     dialect_modules,
     example_modules,
     finding_modules,
     reading_modules,
+    type_theories,
 )
-from sonnx_clip.backends.templating import header_lines
-from sonnx_clip.backends.theory import theories_of_types
-from sonnx_clip.backends.type_theories import type_theories
-from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole

@@ -56,21 +56,34 @@ class Declared:
     apart: bool = False
 
     @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.head.split()[1]
+
+    @property
     def text(self) -> str:
-        """The declaration with its comment."""
+        """The declaration with its comment; a body in lines stays as it is."""
         about = f"  (** {escape(self.title, 'mlw')} *)\n" if self.title else ""
         between = "\n    " if self.apart else " "
-        return f"{about}  {self.head} ={between}{layout(self.body)}"
+        body = self.body if "\n" in self.body else layout(self.body)
+        return f"{about}  {self.head} ={between}{body}"
 
 
 def declare(
-    name: str, parameters: str, of: str, body: str, title: str = "", *, is_function: bool = False
+    name: str,
+    parameters: str,
+    of: str,
+    body: str,
+    title: str = "",
+    *,
+    is_function: bool = False,
+    apart: bool = False,
 ) -> Declared:
     """A predicate or function; a parameter that the body does not use is marked: Why3 would warn."""
     used = set(re.findall(r"[a-z_]\w*", body))
     shown = " ".join(p if p in used else f"_{p}" for p in parameters.split())
     head = f"function {name} ({shown}: {of}) : {of}" if is_function else f"predicate {name} ({shown}: {of})"
-    return Declared(head, body, title)
+    return Declared(head, body, title, apart)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import product
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.templating import header_lines
+from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import FloatBits, encode, show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import is_nan
@@ -33,60 +33,15 @@ def operand_keys(spec: Spec) -> tuple[str, ...]:
     return tuple(o.id.lower() if o.role == "tensor" else o.onnx for o in spec.operands)
 
 
-def vectors_schema(spec: Spec) -> dict[str, Any]:
+def _schema(spec: Spec) -> str:
     """JSON Schema, draft 2020-12. It is closed: what it does not name is not there."""
-    text, integer, bits = {"type": "string"}, {"type": "integer"}, {"$ref": "#/$defs/pattern"}
-    latitude = {"enum": [entry.id for entry in spec.latitude]}
-    file = {
-        "$schema": {"const": "schema.json"},
-        "generated": {"type": "array", "items": text},
-        "spec_sha256": {**text, "pattern": "^[0-9a-f]{64}$"},
-        "operator": {"const": spec.operator},
-        "type": {"enum": [etype.id for etype in spec.element_types if etype.width is not None]},
-        "family": {"enum": ["int", "float"]},
-        "bits": {"$ref": "#/$defs/format"},
-        "latitude": {"type": "object", "additionalProperties": {"$ref": "#/$defs/latitude"}},
-        "classes": {"type": "object", "additionalProperties": {"$ref": "#/$defs/class"}},
-        "vectors": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/vector"}},
-    }
-    pattern = {
-        "description": "The bits of a value, most significant digit first, all digits of its width.",
-        **text,
-        "pattern": "^0x([0-9a-f]{2}|[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16})$",
-    }
-    form = {"width": {"enum": [8, 16, 32, 64]}, "encoding": text, "exponent": integer, "significand": integer}
-    vector = {
-        "id": {**text, "pattern": r"^[a-z0-9]+\.[a-z_]+\.[0-9]+$"},
-        "class": {"enum": [klass.id for klass in spec.classes]},
-        "case": {"enum": [case.id for case in spec.cases]},
-        **dict.fromkeys(operand_keys(spec), bits),
-        "expected": bits,
-        "acceptable": {"type": "array", "items": {"$ref": "#/$defs/acceptable"}},
-        "comment": text,
-    }
-    accepted = [{"latitude": latitude, "any_nan": {"const": True}}, {"latitude": latitude, "bits": bits}]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$comment": " ".join(header_lines(spec)),
-        "title": f"Test vectors of {spec.operator} in the SONNX profile",
-        **_object(file),
-        "$defs": {
-            "pattern": pattern,
-            "format": _object(form, optional=("exponent", "significand")),
-            "latitude": _object({"reason": text, "always": {"type": "boolean"}}),
-            "class": _object({"title": text, "matters": text}),
-            "vector": _object(vector),
-            "acceptable": {
-                "description": "A result other than the expected one that a latitude accepts.",
-                "oneOf": [_object(one) for one in accepted],
-            },
-        },
-    }
-
-
-def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "additionalProperties": False, "required": required, "properties": properties}
+    text = template("vectors_schema.json.j2").render(
+        header=header_lines(spec),
+        spec=spec,
+        types=[etype.id for etype in spec.element_types if etype.width is not None],
+        operands=operand_keys(spec),
+    )
+    return json.dumps(json.loads(text), indent=2) + "\n"
 
 
 # --- Vectors --------------------------------------------------------------------------------------------
@@ -114,7 +69,7 @@ _ABOUT_ZERO = (
 
 def render_vectors(spec: Spec) -> dict[str, str]:
     """The text of each file of the target, by its path in the repository."""
-    files = {SCHEMA_PATH: json.dumps(vectors_schema(spec), indent=2) + "\n"}
+    files = {SCHEMA_PATH: _schema(spec)}
     for etype in spec.element_types:
         if etype.width is not None:
             files[f"generated/vectors/{etype.id}.json"] = _file(spec, etype)

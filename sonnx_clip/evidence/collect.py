@@ -24,7 +24,7 @@ from sonnx_clip.evidence.model import (
 from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.mutants.record import RECORD as MUTANTS
-from sonnx_clip.mutants.record import MutantsRecord, closing_line
+from sonnx_clip.mutants.record import MutantsRecord
 from sonnx_clip.mutants.run import all_mutants, digest_of
 from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
 from sonnx_clip.prove.coq import digests as coq_digests
@@ -341,4 +341,4 @@ def _mutants(found: Records) -> tuple[str, Basis]:
         if recorded[kind] != count:
             what = f"{kind}: {recorded[kind]} mutants are recorded, and there are {count}"
             raise UserError(what, str(path), "run: make mutants")
-    return closing_line(record), TAKEN
+    return record.closing_line, TAKEN

@@ -1,4 +1,4 @@
-"""Runs mutants of the NumPy and C kernels on every vector, in place and out of place."""
+"""Mutants of the NumPy kernels and of the C kernels, run on every vector, in place and out of place."""
 
 from __future__ import annotations
 
@@ -35,15 +35,7 @@ _COMPILE = ("cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC")
 
 @dataclass(frozen=True)
 class KernelMutant:
-    """A kernel with one change.
-
-    Args:
-        kind: `NUMPY` or `C`.
-        name: the file and the function.
-        change: the line, the old and the new text.
-        source: the text of the mutant.
-        types: the element types that use it.
-    """
+    """A file of kernels with one change, and the element types that use it."""
 
     kind: str
     name: str
@@ -70,12 +62,12 @@ class Vector(NamedTuple):
 @cache
 def vectors(etype: str) -> dict[tuple[int, int], tuple[Vector, ...]]:
     """The vectors of an element type, grouped by their bounds."""
-    data = json.loads(repo_file(f"generated/vectors/{etype}.json").read_text(encoding="utf-8"))
-    found: dict[tuple[int, int], list[Vector]] = defaultdict(list)
+    data = json.loads(_text(f"generated/vectors/{etype}.json"))
+    found: dict[tuple[int, int], tuple[Vector, ...]] = defaultdict(tuple)
     for v in data["vectors"]:
         vector = Vector(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
-        found[vector.low, vector.high].append(vector)
-    return {bounds: tuple(vs) for bounds, vs in found.items()}
+        found[vector.low, vector.high] += (vector,)
+    return found
 
 
 def kernel_mutants(spec: Spec) -> Iterator[KernelMutant]:
@@ -83,59 +75,57 @@ def kernel_mutants(spec: Spec) -> Iterator[KernelMutant]:
     every = tuple(e.id for e in spec.element_types if e.family != "real")
     floats = ("float16", "bfloat16", "float32", "float64", "int8", "uint8")
     for path in (KERNELS, PLAN):
-        for function, change, source in of_python(repo_file(path).read_text(encoding="utf-8")):
+        for function, change, source in of_python(_text(path)):
             types = every if function in ("fill", "limit", "plan_integers") else floats
             yield KernelMutant(NUMPY, f"{Path(path).name} {function}", change, source, types)
     for etype in spec.element_types:
         if etype.c is not None:
-            path = f"generated/c/sonnx_clip_{etype.id}.c"
-            for change, source in of_c(repo_file(path).read_text(encoding="utf-8")):
-                yield KernelMutant(C, Path(path).name, change, source, (etype.id,))
+            name = f"sonnx_clip_{etype.id}.c"
+            for change, source in of_c(_text(f"generated/c/{name}")):
+                yield KernelMutant(C, name, change, source, (etype.id,))
+
+
+def _text(path: str) -> str:
+    return repo_file(path).read_text(encoding="utf-8")
 
 
 def killer(mutant: KernelMutant, seconds: float = _SECONDS) -> str:
     """The vector that kills a mutant, or how it fails before; empty if it survives."""
     if mutant.kind == C:
         return _killer_in_c(mutant, seconds)
+    kernels, plan = ModuleType("mutant_kernels"), ModuleType("mutant_plan")
     try:
-        planners = _planners(mutant)
+        for path, module in ((KERNELS, kernels), (PLAN, plan)):
+            source = mutant.source if mutant.name.startswith(Path(path).name) else _text(path)
+            exec(compile(source, path, "exec"), vars(module))  # noqa: S102  # our source, changed
     except Exception as error:  # noqa: BLE001  # a mutant may do anything
         return f"import {type(error).__name__}"
+    plan.kernels = kernels  # type: ignore[attr-defined]
 
     def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
-        plan = planners[x.dtype](low, high)
+        planned = plan.PLANNERS[x.dtype](low, high)
         out = x.copy() if in_place else np.full(x.shape, 1, x.dtype)
-        plan.kernel(out if in_place else x, plan.lower, plan.upper, out)
+        planned.kernel(out if in_place else x, planned.lower, planned.upper, out)
         return out
 
     return _first_wrong_vector(mutant.types, clip)
-
-
-def _planners(mutant: KernelMutant) -> Any:
-    sources = {path: repo_file(path).read_text(encoding="utf-8") for path in (KERNELS, PLAN)}
-    sources[KERNELS if mutant.name.startswith("kernels") else PLAN] = mutant.source
-    kernels, plan = ModuleType("mutant_kernels"), ModuleType("mutant_plan")
-    exec(compile(sources[KERNELS], KERNELS, "exec"), kernels.__dict__)  # noqa: S102  # our source, changed
-    exec(compile(sources[PLAN], PLAN, "exec"), plan.__dict__)  # noqa: S102
-    plan.kernels = kernels  # type: ignore[attr-defined]
-    return plan.PLANNERS
 
 
 def _first_wrong_vector(types: tuple[str, ...], clip: Callable[..., Any]) -> str:
     """Vectors with the same bounds are run together, then each alone."""
     with np.errstate(all="ignore"):
         for etype in types:
-            for (low, high), group in vectors(etype).items():
-                bounds = np.asarray(_array(low, etype)[()]), np.asarray(_array(high, etype)[()])
+            for pair, group in vectors(etype).items():
+                bounds = [np.asarray(_array(bound, etype)[()]) for bound in pair]
                 for few in (group, *((v,) for v in group)):
                     for in_place in (False, True):
                         try:
                             got = clip(_array([v.x for v in few], etype), *bounds, in_place)
                         except Exception:  # noqa: BLE001  # a mutant may raise anything
                             return f"vector {few[0].id}"
-                        wrong = [v for v, y in zip(few, _bits(got), strict=True) if int(y) != v.expected]
-                        if wrong:
-                            return f"vector {wrong[0].id}"
+                        for vector, y in zip(few, _bits(got), strict=True):
+                            if int(y) != vector.expected:
+                                return f"vector {vector.id}"
     return ""
 
 
@@ -149,14 +139,13 @@ def _bits(array: Any) -> Any:
 
 def _killer_in_c(mutant: KernelMutant, seconds: float) -> str:
     """Compile and run, in a process of its own: a mutant may write anywhere, and need not end."""
-    (etype,) = mutant.types
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "mutant.c", Path(folder) / "mutant.so"
         source.write_text(mutant.source, encoding="utf-8")
         command = [*_COMPILE, f"-I{repo_file('generated/c')}", str(source), "-o", str(library)]
         if run_limited(command, None).status != 0:
             return "compiler"
-        done = run_isolated(_run_in_c, library, etype, seconds=seconds)
+        done = run_isolated(_run_in_c, library, *mutant.types, seconds=seconds)
     if done.failure is not None:
         return "vector: it does not end" if done.hung else "vector: it crashes"
     return done.result.decode()
@@ -169,14 +158,15 @@ def _run_in_c(library: Path, etype: str) -> bytes:
     def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
         # What lies around the arrays is compared afterwards: a kernel writes nothing beside them.
         around = np.full(x.size + 2 * _PAD, 1, x.dtype)
-        inside = around[_PAD:-_PAD]
+        inside, edges = around[_PAD:-_PAD], np.r_[:_PAD, x.size + _PAD : around.size]
         inside[:] = x if in_place else inside
         source = inside if in_place else x.copy()
         bounds = (number.from_buffer_copy(bound.tobytes()) for bound in (low, high))
         function(inside.ctypes.data, source.ctypes.data, *bounds, x.size)
-        edges = np.concatenate([around[:_PAD], around[-_PAD:]])
-        if np.any(edges != np.ones(1, x.dtype)) or not (in_place or np.array_equal(_bits(source), _bits(x))):
+        if np.any(around[edges] != np.ones(1, x.dtype)) or not (
+            in_place or np.array_equal(_bits(source), _bits(x))
+        ):
             raise ValueError("the kernel writes beside its output")
-        return inside.copy()
+        return inside
 
     return _first_wrong_vector((etype,), clip).encode()

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from sonnx_clip.backends.templating import template
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 RECORD, PAGE, REASONS = "spec/measured/mutants.json", "docs/mutants.md", "spec/mutants_reasons.txt"
-_MOST = 5  # of the obligations or vectors that kill most, in the record
 
 Outcome: TypeAlias = Literal["equivalent", "reason", "open"]
 
@@ -50,23 +46,22 @@ class MutantsRecord(Stored):
         """How many mutants have an outcome, of one kind or of all."""
         return sum(s.outcome == outcome and kind in ("", s.kind) for s in self.survivors)
 
+    @property
+    def closing_line(self) -> str:
+        """The score in one line."""
+        killed = sum(kind.killed for kind in self.kinds)
+        return (
+            f"{killed + len(self.survivors)} mutants: {killed} killed, "
+            f"{self.count('equivalent')} proved equivalent, {self.count('reason')} kept for a "
+            f"written reason, {self.count('open')} open"
+        )
+
     def dump(self) -> str:
         """As JSON, with a line for each survivor."""
         data = self.model_dump(mode="json")
         rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in data.pop("survivors"))
         head = json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
         return f'{head},\n "survivors": [\n  {rows}\n ]\n}}\n'
-
-
-def counted(killers: Iterable[tuple[str, str]]) -> tuple[KindOfMutant, ...]:
-    """The counts of each kind, from pairs of a mutant's kind and its killer, which may be empty."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for kind, by in killers:
-        counts[kind].update([by] if by else [])
-    return tuple(
-        KindOfMutant(kind=kind, killed=counter.total(), by=dict(counter.most_common(_MOST)))
-        for kind, counter in counts.items()
-    )
 
 
 def reasons() -> list[tuple[str, str]]:
@@ -84,27 +79,13 @@ def survivor(kind: str, name: str, change: str, *, equivalent: bool = False) -> 
     return Survivor(kind=kind, name=name, change=change, outcome=outcome, reason=reason)
 
 
-def closing_line(record: MutantsRecord) -> str:
-    """The score in one line."""
-    killed = sum(kind.killed for kind in record.kinds)
-    return (
-        f"{killed + len(record.survivors)} mutants: {killed} killed, "
-        f"{record.count('equivalent')} proved equivalent, {record.count('reason')} kept for a "
-        f"written reason, {record.count('open')} open"
-    )
-
-
 def page(record: MutantsRecord) -> str:
     """docs/mutants.md."""
-    of_kind = Counter(s.kind for s in record.survivors)
-    others = Counter(s.reason or "open" for s in record.survivors if s.outcome != "equivalent")
-    equal = Counter(s.name for s in record.survivors if s.outcome == "equivalent")
     return template("mutants.md.j2").render(
         record=record,
-        closing_line=closing_line(record),
-        survivors=of_kind,
-        others=others.items(),
-        equal=sorted(equal.items()),
+        survivors=Counter(s.kind for s in record.survivors),
+        others=Counter(s.reason or "open" for s in record.survivors if s.outcome != "equivalent").items(),
+        equal=sorted(Counter(s.name for s in record.survivors if s.outcome == "equivalent").items()),
         RECORD=RECORD,
         REASONS=REASONS,
     )

@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 
 from sonnx_clip import __version__
+from sonnx_clip.mutants.claim_judge import ClaimJudge, proved_equivalent
 from sonnx_clip.mutants.kernel_mutants import KernelMutant, kernel_mutants, killer, vectors
-from sonnx_clip.mutants.record import PAGE, RECORD, MutantsRecord, closing_line, counted, page, survivor
-from sonnx_clip.mutants.yaml_mutants import ClaimJudge, YamlMutant, proved_equivalent, yaml_mutants
+from sonnx_clip.mutants.record import PAGE, RECORD, KindOfMutant, MutantsRecord, page, survivor
+from sonnx_clip.mutants.yaml_mutants import YamlMutant, yaml_mutants
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
 from sonnx_clip.root.folders import checkout
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 Mutant: TypeAlias = YamlMutant | KernelMutant
+_MOST = 5  # of the obligations or vectors that kill most, in the record
 
 
 class Journal:
@@ -72,7 +75,7 @@ def run_mutants(
     conditions = digest_of_parts([mutant.key for mutant in yaml_mutants(spec)])
     inputs = digest_of_parts([repr(vectors(e.id)) for e in spec.element_types if e.bits])
     judge = ClaimJudge(spec)
-    killers: list[tuple[str, str]] = []
+    killers: dict[str, Counter[str]] = defaultdict(Counter)
     left: list[Mutant] = []
     with progress("mutants", len(mutants), "mutants", console) as show:
         for count, mutant in enumerate(mutants, 1):
@@ -82,7 +85,7 @@ def run_mutants(
             else:
                 by = journal.result([inputs, mutant.key], killer, mutant)
                 name = by.partition(" ")[0].rstrip(":")
-            killers.append((mutant.kind, name))
+            killers[mutant.kind].update([name] if by else [])
             left += [] if by else [mutant]
             show(count, "")
     asked = [mutant for mutant in left if isinstance(mutant, YamlMutant)]
@@ -91,7 +94,10 @@ def run_mutants(
     return MutantsRecord(
         tool=f"sonnx-clip {__version__}",
         mutated_sha256=digest_of(mutants),
-        kinds=counted(killers),
+        kinds=tuple(
+            KindOfMutant(kind=kind, killed=by.total(), by=dict(by.most_common(_MOST)))
+            for kind, by in killers.items()
+        ),
         survivors=tuple(survivor(m.kind, m.name, m.change, equivalent=m.key in equal) for m in left),
     )
 
@@ -108,5 +114,5 @@ def main() -> int:
         return 2
     write_whole(root / RECORD, record.dump())
     write_whole(root / PAGE, page(record))
-    print(closing_line(record))
+    print(record.closing_line)
     return 1 if record.count("open") else 0

@@ -5,7 +5,6 @@ import pytest
 from sonnx_clip.backends import coq_files
 from sonnx_clip.backends.coq_files import MODULES, check_names, theorems_of
 from sonnx_clip.backends.coq_printer import CoqPrinter
-from sonnx_clip.backends.declared import definitions_beyond_readings
 from sonnx_clip.language.tree import (
     Call,
     Compare,
@@ -101,13 +100,11 @@ def test_every_entry_is_rendered():
 
 def test_definitions_of_readings_are_in_their_file():
     spec, files = load_spec(), coq_files.render_coq(load_spec())
-    rendered = {d.id for d in definitions_beyond_readings(spec)}
-    assert {"formula", "is_infinite"} <= rendered
-    assert "is_max_2019" not in rendered
-    for d in spec.definitions:
-        written = f"Definition {d.id} ("
-        assert (written in files["generated/coq/Float.v"]) == (d.id in rendered)
-        assert (written in files["generated/coq/FloatReadings.v"]) == (d.id not in rendered)
+    meaning, readings = (files[f"generated/coq/{name}.v"] for name in ("Float", "FloatReadings"))
+    of_meaning = {d.id for d in spec.definitions if f"Definition {d.id} (" in meaning}
+    assert of_meaning == {d.id for d in spec.definitions if f"Definition {d.id} (" not in readings}
+    assert {"formula", "is_infinite"} <= of_meaning
+    assert "is_max_2019" not in of_meaning
 
 
 def test_every_reading_is_rendered_for_every_family():

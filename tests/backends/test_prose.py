@@ -19,7 +19,7 @@ from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.generate import THEORIES
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
-from sonnx_clip.backends.type_theories import type_theories
+from sonnx_clip.backends.why3_theories import type_theories
 from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file

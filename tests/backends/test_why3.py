@@ -14,7 +14,7 @@ import pytest
 
 from sonnx_clip.backends.templating import WIDTH, layout
 from sonnx_clip.backends.theory import declare
-from sonnx_clip.backends.type_theories import ordered_axioms
+from sonnx_clip.backends.why3_theories import ordered_axioms
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
 from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.nodes import free_names, names, numbers, result_of

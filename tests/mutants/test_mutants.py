@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from sonnx_clip.mutants.claim_judge import ClaimJudge, proved_equivalent
 from sonnx_clip.mutants.kernel_mutants import kernel_mutants, killer
 from sonnx_clip.mutants.record import PAGE, RECORD, MutantsRecord, page, reasons, survivor
 from sonnx_clip.mutants.run import Journal, all_mutants, digest_of, run_mutants
-from sonnx_clip.mutants.yaml_mutants import ClaimJudge, proved_equivalent, yaml_mutants
+from sonnx_clip.mutants.yaml_mutants import yaml_mutants
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 

@@ -1,33 +1,15 @@
-"""The theories of the element types: the cases and what they entail, and the constraints on tensors. And the
-theory of the restrictions on what a model declares.
+"""The theories in Why3: of each element type, its readings, dialects and examples and what findings claim;
+and of the restrictions on what a model declares.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.declared import (
-    cases_and_result,
-    constraint_trees,
-    declared_classes,
-    definitions,
-    definitions_used,
-    other_trees,
-    reading_trees,
-    stated,
-)
-from sonnx_clip.backends.theory import (
-    CLIP,
-    FOLDER,
-    TENSORS,
-    Declared,
-    Goal,
-    Module,
-    comment,
-    theories_of_types,
-    theory_file,
-)
+from sonnx_clip.backends.declared import declarations_used, stated
+from sonnx_clip.backends.theory import CLIP, FOLDER, TENSORS, Goal, Module, theories_of_types, theory_file
 from sonnx_clip.backends.whyml_printer import (
     APPLY,
     ATOM,
@@ -37,18 +19,17 @@ from sonnx_clip.backends.whyml_printer import (
     goals,
     tensor_printer,
 )
-from sonnx_clip.claims.all_claims import MEANING, claims_of
+from sonnx_clip.claims.all_claims import MEANING, READINGS, claims_of
 from sonnx_clip.claims.meaning_claims import WRITTEN
-from sonnx_clip.claims.templates import SUBJECT
+from sonnx_clip.claims.templates import SUBJECT, entries_of
 from sonnx_clip.language.tree import Kind, Value
-from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.evaluate import declared_example
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.language.printing import Piece
@@ -62,11 +43,50 @@ _ORDERED = "why3/ordered.mlw"
 
 def type_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     """The theories of the element types and of the restrictions by their path, and their obligations."""
-    files, obligations = theories_of_types(spec, "", lambda s, etype: [*_modules(s, etype)])
+    files, obligations = theories_of_types(spec, "", type_modules)
     if spec.operator not in WRITTEN or not spec.restrictions:
         return files, obligations
     path, module = f"{FOLDER}/{SUBJECT}.mlw", restrictions_module(spec)
     return {**files, path: theory_file(spec, [module])}, [*obligations, *module.obligations(SUBJECT, path)]
+
+
+def _module(
+    spec: Spec,
+    etype: ElementType,
+    name: str,
+    about: str,
+    groups: Sequence[str],
+    uses: Sequence[str] = (),
+    printer: WhymlPrinter | None = None,
+    constants: Sequence[str] = (),
+) -> Iterator[Module]:
+    """A module with the claims of some groups as goals and what they use, if there are any."""
+    found = list(goals(claims_of(spec, etype.id, *groups), printer or element_printer(spec, etype)))
+    statements = [g.statement for g in found]
+    if any("converts" in statement for statement in statements):
+        uses = ["use elements.Float32 as FLOAT", f"use convert.To{etype.why3}", *uses]
+    parts = [*declarations_used(spec, etype, statements), *constants]
+    smoke = "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
+    if found:
+        yield Module(name, about, [f"use elements.{etype.why3}", *uses], parts, found, smoke)
+
+
+# --- The element types --------------------------------------------------------------------------------------
+
+
+def type_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """That an element type is ordered, what the cases entail, and the constraints on tensors."""
+    about = f"The meaning of {spec.operator} on one element."
+    uses, of_tensors = [CLIP] * (spec.operator in WRITTEN), tensor_printer(spec, etype)
+    return [
+        _instance(etype),
+        *_module(spec, etype, "Meaning", about, MEANING, uses),
+        *_module(
+            spec, etype, "Constraints", "The constraints, on tensors of any shape.", ["constraints"],
+            [CLIP, TENSORS], of_tensors,
+        ),
+        *_refutation(spec, etype),
+    ]  # fmt: skip
 
 
 def ordered_axioms() -> tuple[str, ...]:
@@ -76,17 +96,6 @@ def ordered_axioms() -> tuple[str, ...]:
     if not found:
         raise UserError("there is no axiom of an ordered element type", _ORDERED, "restore the file")
     return found
-
-
-def _modules(spec: Spec, etype: ElementType) -> Iterator[Module]:
-    yield _instance(etype)
-    yield _meaning(spec, etype)
-    if spec.operator not in WRITTEN:
-        return
-    if spec.constraints:
-        yield _constraints(spec, etype)
-    if refutations := claims_of(spec, etype.id, "refuted constraints"):
-        yield _refutation(spec, etype, refutations)
 
 
 def _instance(etype: ElementType) -> Module:
@@ -107,81 +116,11 @@ def _instance(etype: ElementType) -> Module:
     )
 
 
-def _meaning(spec: Spec, etype: ElementType) -> Module:
-    printer = element_printer(spec, etype)
-    of_readings = definitions_used(spec, reading_trees(spec))
-    of_others = definitions_used(spec, other_trees(spec))
-    own = [d for d in spec.definitions if d in of_others or d not in of_readings]
-    return Module(
-        "Meaning",
-        f"The meaning of {spec.operator} on one element.",
-        [f"use elements.{etype.why3}", *[CLIP] * (spec.operator in WRITTEN)],
-        [
-            *cases_and_result(spec, printer),
-            *([comment("Definitions."), *definitions(spec, etype, own)] if own else []),
-            comment("Classes."),
-            *declared_classes(spec, etype),
-            *(_float_bits(etype) if etype.family == "float" else []),
-        ],
-        list(goals(claims_of(spec, etype.id, *MEANING), printer)),
-        "smoke_meaning",
-    )
-
-
-def _float_bits(etype: ElementType) -> list[str]:
-    """What the bits of a float are, as sign and magnitude, and how they compare."""
-    form, digits = float_bits(etype), (etype.width or 0) // 4
-    mask, top, zero = (f"(0x{value:0{digits}x}: t)" for value in (sign_bit(form) - 1, infinity(form), 0))
-    return [
-        comment("The bits of a float: sign and magnitude."),
-        f"  function magnitude (a: t) : t = bw_and a {mask}",
-        f"  predicate negative (a: t) = ult {mask} a",
-        f"  predicate nan_bits (a: t) = ult {top} (magnitude a)",
-        f"""  predicate le_bits (a b: t) =
-    not nan_bits a /\\ not nan_bits b /\\
-    if negative a
-    then if negative b then ule (magnitude b) (magnitude a) else true
-    else if negative b then magnitude a = {zero} /\\ magnitude b = {zero}
-    else ule (magnitude a) (magnitude b)""",
-    ]
-
-
-def _constraints(spec: Spec, etype: ElementType) -> Module:
-    found = list(goals(claims_of(spec, etype.id, "constraints"), tensor_printer(spec, etype)))
-    typed = Declared(
-        "predicate typed (x: tensor)", f"x.element = {etype.why3}",
-        "The tag of a tensor is that of its entries.",
-    )  # fmt: skip
-    return Module(
-        "Constraints",
-        "The constraints, on tensors of any shape.",
-        [f"use elements.{etype.why3}", CLIP, TENSORS],
-        [
-            *[typed.text] * any(g.name == "C3_of_the_entries" for g in found),
-            *definitions(spec, etype, definitions_used(spec, constraint_trees(spec))),
-            *_stated(spec, etype, refuted=False),
-        ],
-        found,
-        "smoke_constraints",
-    )
-
-
-def _stated(spec: Spec, etype: ElementType, *, refuted: bool) -> list[str]:
-    """The constraints of an element type as predicates, or those alone that are refuted."""
-    parameters = WhymlPrinter(etype, spec.head, of_result=True).implicit
-    printer = tensor_printer(spec, etype)
-    return [
-        stated(c, parameters, "tensor", printer)
-        for c in spec.constraints
-        if etype.family in (c.refuted_for if refuted else c.families)
-    ]
-
-
-def _refutation(spec: Spec, etype: ElementType, claims: tuple[Claim, ...]) -> Module:
-    (witness,) = [claim.witness for claim in claims if claim.role == "refuted"]
-    printer = element_printer(spec, etype)
+def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
+    group, printer = "refuted constraints", element_printer(spec, etype)
+    refuted = (c.witness for c in claims_of(spec, etype.id, group) if c.role == "refuted")
     tensors = []
-    for name, number in witness.items():
+    for name, number in next(refuted, {}).items():
         shape = "Dim 1 Scalar" if name in spec.head.tensors else "Scalar"
         record = f"{{ element = {etype.why3}; shape = {shape}; entry = fun _ -> {printer.atom(number)} }}"
         tensors.append(f"  constant refuting_{name.lower()} : tensor =\n    {record}")
@@ -191,18 +130,48 @@ def _refutation(spec: Spec, etype: ElementType, claims: tuple[Claim, ...]) -> Mo
         "    type shape = shape, type index = index, predicate valid = valid,\n"
         "    constant empty = Scalar, constant origin = Origin"
     )
-    return Module(
-        "Refutation",
-        "What the page states of the tensors and is not so: the numbers that refute it.",
-        [f"use elements.{etype.why3}", "use tensor.OneEntry", CLIP, clone],
-        [
-            *definitions(spec, etype, definitions_used(spec, constraint_trees(spec))),
-            *_stated(spec, etype, refuted=True),
-            *tensors,
-        ],
-        list(goals(claims, tensor_printer(spec, etype))),
-        "smoke_refutation",
+    about = "What the page states of the tensors and is not so: the numbers that refute it."
+    uses, of_tensors = ["use tensor.OneEntry", CLIP, clone], tensor_printer(spec, etype)
+    yield from _module(spec, etype, "Refutation", about, [group], uses, of_tensors, tensors)
+
+
+# --- Readings, dialects, examples and findings --------------------------------------------------------------
+
+
+def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """Where the readings agree with the cases."""
+    about = (
+        f"Where the readings of {spec.operator} agree in {etype.id}: with the cases, and with one another."
     )
+    return [*_module(spec, etype, "Readings", about, READINGS, [CLIP] * (spec.operator in WRITTEN))]
+
+
+def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """Where the dialects agree with the cases, and what they add to them."""
+    about = (
+        f"The dialects of Clip in {etype.id}: where each is the Clip of SONNX, what its missing bounds do,"
+        " what its\n    conversions do to bounds, and what a newer one changes."
+    )
+    scales = etype.family == "float" and any(d.scale_bias for d in entries_of(spec, etype, "dialects"))
+    uses = [*[f"use scale_bias.Scale{etype.why3}"] * scales, CLIP]
+    return [*_module(spec, etype, "Dialects", about, ["dialects"], uses)]
+
+
+def example_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """The worked examples of dialects: each is an obligation, entry by entry or for all X."""
+    about = f"The worked examples of dialects in {etype.id}."
+    return [*_module(spec, etype, "Examples", about, ["dialect examples"])]
+
+
+def finding_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """What the findings about the sources claim of elements, and of tensors of any shape."""
+    about, uses = "What the findings about the sources claim of", [CLIP, TENSORS]
+    elements, tensors = f"{about} elements of {etype.id}.", f"{about} tensors of {etype.id}, of any shape."
+    of_stated = replace(tensor_printer(spec, etype), of_result=True, prefix="stated_")
+    return [
+        *_module(spec, etype, "Findings", elements, ["findings"]),
+        *_module(spec, etype, "TensorFindings", tensors, ["findings on tensors"], uses, of_stated),
+    ]
 
 
 # --- The restrictions, on what a model declares -------------------------------------------------------------
@@ -211,7 +180,7 @@ def _refutation(spec: Spec, etype: ElementType, claims: tuple[Claim, ...]) -> Mo
 def restrictions_module(spec: Spec) -> Module:
     """The restrictions as the YAML states them, and what is claimed of them."""
     printer = WhymlPrinter(None, spec.head, of_result=True)
-    restrictions = [stated(r, printer.implicit, "declared", printer) for r in spec.restrictions]
+    restrictions = [stated(r, printer.implicit, "declared", printer).text for r in spec.restrictions]
     example = declared_example(spec)
     fields = [f"{name.lower()} = {_declared(spec, example[name])}" for name in spec.head.all]
     record = "{ " + ";\n    ".join(fields) + " }"
