@@ -23,10 +23,9 @@ import shutil
 import stat
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -118,15 +117,8 @@ def _is_private(path: Path) -> bool:
 # --- Compiling ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Compiler:
-    """A compiler and how it is called.
-
-    Args:
-        command: the compiler, and the words that CC may hold behind it.
-        flags: what it is given, without ``-shared -fPIC``.
-        predefined: the macros that it defines under these flags.
-    """
+class Compiler(NamedTuple):
+    """A compiler with the words that CC may hold behind it, its flags, and the macros that it predefines."""
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
@@ -235,6 +227,12 @@ def function_of(library: ctypes.CDLL, etype: str) -> Any:
     return found
 
 
+def functions_of(library: Path) -> Mapping[np.dtype[Any], Any]:
+    """The C function of each element type."""
+    loaded = ctypes.CDLL(str(library))
+    return {dtype: function_of(loaded, dtype.name) for dtype in PLANNERS}
+
+
 def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], None]:
     """A call ``(x, out)`` of a C function under two bounds, given by their bits.
 
@@ -267,11 +265,8 @@ def _address(array: Array) -> int:
 
 
 @cache
-def kernels(cpuinfo: Path = CPUINFO) -> Mapping[np.dtype[Any], Any] | None:
+def kernels() -> Mapping[np.dtype[Any], Any] | None:
     """The C function of each element type, as `function_of`; None for NumPy's kernels.
-
-    Args:
-        cpuinfo: the file that lists the processor's features.
 
     Raises:
         UserError: SONNX_CLIP_KERNELS is ``c`` and there is no library, or it is no choice.
@@ -283,9 +278,9 @@ def kernels(cpuinfo: Path = CPUINFO) -> Mapping[np.dtype[Any], Any] | None:
     if chosen == "numpy":
         return None
     try:
-        found = installed(cpuinfo=cpuinfo)
+        found = installed()
         if found is not None:
-            return _functions(found)
+            return functions_of(found)
         why = "they are not built for this processor"
     except (UserError, OSError) as error:
         why = str(error)
@@ -294,54 +289,45 @@ def kernels(cpuinfo: Path = CPUINFO) -> Mapping[np.dtype[Any], Any] | None:
     return None
 
 
-def installed(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Path | None:
+def installed() -> Path | None:
     """The library that was installed for this processor from this C; None if there is none.
-
-    Args:
-        files: the C and its header; None for `source_files`.
-        cpuinfo: the file that lists the processor's features.
 
     Raises:
         UserError: the C, the cache or the processor's features cannot be found.
         OSError: a file cannot be read.
     """
-    return _find(key_of(files or source_files(), cpuinfo))
+    return _find(key_of_installed())
 
 
-def install(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Path:
+def install() -> Path:
     """Build the library, try it and keep it for `sonnx_clip.clip`; what was kept before is replaced.
 
     A library that is kept already, byte for byte, is not tried again.
-
-    Args:
-        files: as for `installed`.
-        cpuinfo: likewise.
 
     Raises:
         UserError: there is no compiler, or it refuses the C; what it made gives a wrong answer; the cache
             cannot be written; or the processor's features cannot be read.
     """
-    sources = files or source_files()
-    key, built = key_of(sources, cpuinfo), built_file(find_compiler(), sources)
+    key, built = key_of_installed(), built_file(find_compiler(), source_files())
     found = _find(key)
     if found is not None and found.name == library_name(key, built):
         return found
-    _try(_functions(built))
+    _try(functions_of(built))
     kept = _keep(key, lambda new: shutil.copyfile(built, new))
     kernels.cache_clear()
     return kept
 
 
-def key_of(files: Sequence[Path], cpuinfo: Path = CPUINFO) -> str:
+def key_of_installed() -> str:
     """The digest of what a library must have been built from and for."""
-    system = (platform.system(), platform.machine(), *platform.libc_ver(), processor_features(cpuinfo))
-    return _digest(system, files)
+    system = (platform.system(), platform.machine(), *platform.libc_ver(), processor_features())
+    return _digest(system, source_files())
 
 
-def processor_features(cpuinfo: Path = CPUINFO) -> str:
+def processor_features() -> str:
     """The features of the processor, in the system's words; UserError if it does not list them."""
     try:
-        with cpuinfo.open("rb") as opened:
+        with CPUINFO.open("rb") as opened:
             lines = opened.read(_HEAD).decode(errors="replace").splitlines()
     except OSError:
         lines = []
@@ -350,12 +336,7 @@ def processor_features(cpuinfo: Path = CPUINFO) -> str:
         if colon and name.strip() in _FEATURES:
             return " ".join(sorted(features.split()))
     todo = "nothing is needed: `sonnx_clip.clip` uses the kernels of NumPy"
-    raise UserError("the features of the processor cannot be read", str(cpuinfo), todo)
-
-
-def _functions(library: Path) -> Mapping[np.dtype[Any], Any]:
-    loaded = ctypes.CDLL(str(library))
-    return {dtype: function_of(loaded, dtype.name) for dtype in PLANNERS}
+    raise UserError("the features of the processor cannot be read", str(CPUINFO), todo)
 
 
 def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
@@ -385,10 +366,10 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
                     raise UserError("the compiled kernel gives a wrong answer", where, todo)
 
 
-def main(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> int:
-    """Build the kernels from and for what `install` takes; the exit status."""
+def main() -> int:
+    """Build the kernels for `sonnx_clip.clip`; the exit status."""
     try:
-        kept = install(files, cpuinfo)
+        kept = install()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

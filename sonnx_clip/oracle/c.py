@@ -5,16 +5,17 @@ The kernels are compiled when the first of them is needed.
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.oracle.built import built_file, find_compiler, function_of, in_c, source_files
+from sonnx_clip.oracle.built import built_file, find_compiler, functions_of, in_c, source_files
 from sonnx_clip.oracle.strict import bound_of, check_bounds, checked_out, is_plain, tensor_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sonnx_clip.oracle.formats import Array
 
 
@@ -33,30 +34,17 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
     source = tensor if is_plain(tensor) else tensor.copy(order="C")
     if source.ctypes.data != target.ctypes.data and np.may_share_memory(source, target):
         source = source.copy(order="C")
-    in_c(function(tensor.dtype.name), lower.tobytes(), upper.tobytes())(source, target)
+    in_c(functions()[tensor.dtype], lower.tobytes(), upper.tobytes())(source, target)
     if target is not result:
         np.copyto(result, target)
     return result if out is None else out
 
 
 @cache
-def function(etype: str) -> Any:
-    """The C function of an element type, by its id: see `sonnx_clip.oracle.built.function_of`.
+def functions() -> Mapping[np.dtype[Any], Any]:
+    """The C function of each element type: see `sonnx_clip.oracle.built.function_of`.
 
     Raises:
-        KeyError: there is no such element type.
         UserError: there is no C compiler, or it refuses the kernels.
     """
-    return function_of(library(), etype)
-
-
-@cache
-def library() -> ctypes.CDLL:
-    """The shared library with the 12 functions; UserError if it cannot be built."""
-    return ctypes.CDLL(str(built_file(find_compiler(), source_files())))
-
-
-def flags() -> tuple[str, ...]:
-    """The compiler and its flags, as words of a command line."""
-    compiler = find_compiler()
-    return (*compiler.command, *compiler.flags)
+    return functions_of(built_file(find_compiler(), source_files()))

@@ -18,45 +18,29 @@ class Format:
     """Constants of a float format, on its bits.
 
     What is combined with arrays is an array of shape (), what is compared with the result of a reduction is a
-    scalar: NumPy is several times as fast so.
-
-    Args:
-        unsigned: the unsigned integer that holds the bits.
-        signed: the signed one.
-        one: the number 1, unsigned, shape ().
-        plus_zero: the bits of +0, unsigned, shape ().
-        minus_zero: the bits of -0, which are the sign, unsigned, shape ().
-        magnitude: all but the sign, unsigned, shape ().
-        infinity: the bits of infinity, unsigned, shape ().
-        first_nan: the bits after those of infinity, unsigned, shape ().
-        beyond_infinity: how many patterns are above infinity, unsigned, shape (). They are the NaNs.
-        shift: how far the sign is from the lowest bit, signed, shape ().
-        signed_zero: the bits of +0, signed, shape ().
-        least: the bits of -0, signed, shape (): the least signed integer.
-        sign: the bits of -0, an unsigned scalar.
-        lowest: the bits of -0, a signed scalar.
-        signed_infinity: the bits of infinity, a signed scalar.
-        minus_infinity: the bits of minus infinity, an unsigned scalar.
-        infinite: infinity itself, a scalar of the format.
+    scalar: NumPy is several times as fast so. `unsigned` and `signed` are the integers that hold the bits.
     """
 
     unsigned: np.dtype[Any]
     signed: np.dtype[Any]
+    # Unsigned, of shape ().
     one: Array
     plus_zero: Array
     minus_zero: Array
-    magnitude: Array
+    magnitude: Array  # all bits but the sign
     infinity: Array
-    first_nan: Array
-    beyond_infinity: Array
-    shift: Array
+    first_nan: Array  # the bits after those of infinity
+    beyond_infinity: Array  # how many patterns are above infinity: the NaNs
+    # Signed, of shape ().
+    shift: Array  # how far the sign is from the lowest bit
     signed_zero: Array
-    least: Array
-    sign: Any
-    lowest: Any
+    least: Array  # the least signed integer: -0
+    # Scalars.
+    sign: Any  # -0, unsigned
+    lowest: Any  # -0, signed
     signed_infinity: Any
-    minus_infinity: Any
-    infinite: Any
+    minus_infinity: Any  # unsigned
+    infinite: Any  # a number of the format
 
 
 def _format(dtype: np.dtype[Any], infinity: int) -> Format:

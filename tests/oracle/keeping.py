@@ -6,7 +6,7 @@ from sonnx_clip.oracle import built, strict
 def keep(library):
     """Keep a library for `clip` as `install` does, untried."""
     built.folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = built.folder() / built.library_name(built.key_of(built.source_files()), library)
+    kept = built.folder() / built.library_name(built.key_of_installed(), library)
     kept.write_bytes(library.read_bytes())
     kept.chmod(0o500)
     return kept

@@ -133,17 +133,22 @@ def test_a_library_of_another_user_is_not_loaded(kept, monkeypatch):
     assert installed() is None
 
 
-def test_another_processor_and_other_c_need_another_library(kept, tmp_path):
-    (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu sse2 made_up\n")
-    assert installed(cpuinfo=tmp_path / "cpuinfo") is None
-    assert installed(mistaken(tmp_path)) is None
+def test_another_processor_and_other_c_need_another_library(kept, tmp_path, monkeypatch):
     assert installed() == kept
+    sources = mistaken(tmp_path)
+    with monkeypatch.context() as changed:
+        changed.setattr(built, "source_files", lambda: sources)
+        assert installed() is None
+    assert installed() == kept
+    (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu sse2 made_up\n")
+    monkeypatch.setattr(built, "CPUINFO", tmp_path / "cpuinfo")
+    assert installed() is None
 
 
-def test_without_features_clip_stays_with_numpy(kept, tmp_path, capsys):
-    assert kernels(tmp_path / "none") is None
-    assert kernels() is not None
-    assert built.main(cpuinfo=tmp_path / "none") == 2
+def test_without_features_clip_stays_with_numpy(kept, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(built, "CPUINFO", tmp_path / "none")
+    assert kernels() is None
+    assert built.main() == 2
     assert "features of the processor cannot be read" in capsys.readouterr().err
 
 
@@ -156,8 +161,10 @@ def test_without_features_clip_stays_with_numpy(kept, tmp_path, capsys):
         ("int8", "while (i < n) {", "while (i + 1 < n) {"),
     ],
 )
-def test_c_that_answers_wrong_is_not_kept(name, old, new, cache, tmp_path, capsys):
-    assert built.main(mistaken(tmp_path, name, old, new)) == 2
+def test_c_that_answers_wrong_is_not_kept(name, old, new, tmp_path, monkeypatch, capsys):
+    sources = mistaken(tmp_path, name, old, new)
+    monkeypatch.setattr(built, "source_files", lambda: sources)
+    assert built.main() == 2
     said = capsys.readouterr().err
     assert "the compiled kernel gives a wrong answer" in said
     assert f"{name}, min " in said
