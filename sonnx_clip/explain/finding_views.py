@@ -178,8 +178,7 @@ def _lines(spec: Spec, witness: Stands) -> WitnessView:
     page = spec.page(witness.page).file
     *others, last = map(str, witness.stands_at or ("",))
     lines = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
-    ends = ", where the section ends" if witness.ends else ""
-    shows = f"occurs only in {lines} of {page}{ends}" if last else f"occurs in no line of {page}"
+    shows = f"occurs only in {lines} of {page}" if last else f"occurs in no line of {page}"
     return WitnessView(type=None, numbers=f"“{witness.text}”", shows=shows, silence=IN_TEXT)
 
 

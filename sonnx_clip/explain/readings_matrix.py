@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import InterpretedReading, Reading
+    from sonnx_clip.spec.entries import Interpretation, Reading
     from sonnx_clip.spec.readings import Triple
 
 Agreement: TypeAlias = Literal["bits", "values", "differs"]
@@ -159,14 +159,14 @@ def matrix_text(found: Matrix, width: int | None = None) -> str:
 # --- Interpretations: how a reading treats NaN where its words are silent -----------------------------------
 
 
-def shown_by(interpretation: InterpretedReading) -> str:
+def shown_by(interpretation: Interpretation) -> str:
     """The support of an interpretation, in words."""
     if interpretation.ran is None:
         return "no run"
     return f"runs of {interpretation.ran} in spec/measured/runtimes.json, whose answers it allows"
 
 
-def interpreted(interpretation: InterpretedReading) -> str:
+def interpreted(interpretation: Interpretation) -> str:
     """An interpretation in a line: ours, the alternative, and what supports ours."""
     return (
         f"chosen: {interpretation.ours}. Alternative: {interpretation.alternative}. "

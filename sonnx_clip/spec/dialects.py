@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 System: TypeAlias = Literal["sonnx", "onnx", "directml"]
 GivenAs: TypeAlias = Literal["inputs", "attributes", "members"]
 BoundType: TypeAlias = Literal["tensor", "float32"]
-_Aspect = Literal[
+if TYPE_CHECKING:
+    Aspect: TypeAlias = str
+else:  # one of these words, which is a text to all who read it
+    Aspect = Literal[
     "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts", "cast_of_no_number",
     "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place", "inputs", "scalar_bounds",
     "attributes", "result", "errors", "function", "missing_max", "equivalence",
 ]  # fmt: skip
-if TYPE_CHECKING:
-    Aspect: TypeAlias = str
-else:  # one of these words, which is a text to all who read it
-    Aspect = _Aspect
 DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.]+$")]
 
 ALWAYS: tuple[Aspect, ...] = (
@@ -294,11 +293,8 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
 
 def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
     """What stands for missing bounds as numbers of the element type; None if they are refused."""
-    given = given_defaults(spec, dialect, etype)
-    if given is None or dialect.missing is None or dialect.missing.of == "element":
-        return given
-    of = bound_type(spec, dialect, etype)
-    if of.id == etype.id:
+    given, of = given_defaults(spec, dialect, etype), bound_type(spec, dialect, etype)
+    if given is None or dialect.missing is None or dialect.missing.of == "element" or of.id == etype.id:
         return given
     low, high = (convert(value, of, etype) for value in given)
     assert low is not None

@@ -222,13 +222,7 @@ def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagno
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
     """Raise the UserError of the diagnostic that comes first in the file, if there is any."""
-    placed = [
-        (
-            document.key_position(diagnostic.way) if diagnostic.of_key else document.position(diagnostic.way),
-            diagnostic,
-        )
-        for diagnostic in diagnostics
-    ]
+    placed = [((document.key_position if d.of_key else document.position)(d.way), d) for d in diagnostics]
     if placed:
-        at, first = min(placed, key=lambda pair: (pair[0].line, pair[0].column))
+        at, first = min(placed, key=lambda pair: pair[0])
         raise document.error(first.way, first.what, first.todo, at)

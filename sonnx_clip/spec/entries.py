@@ -154,16 +154,11 @@ Witnesses: TypeAlias = Annotated[dict[FamilyId, Witness], Field(default_factory=
 
 
 class Interpretation(Part):
-    """What the words of a source are taken to mean where it does not say, and what else they could mean."""
+    """What the words of a source are taken to mean where they are silent, and what else they could mean."""
 
     ours: Text
     alternative: Text
-
-
-class InterpretedReading(Interpretation):
-    """What a reading takes the silence of its words on NaN to mean, and what shows that it may."""
-
-    ran: Form | None = None  # of the runs of the findings whose answers it allows
+    ran: Form | None = None  # of a reading, on NaN: of the runs of findings whose answers show that it may
 
 
 class Restriction(Part):
@@ -312,7 +307,7 @@ class Reading(Part):
     differs_at: Witnesses
     agrees_bitwise: Conditions
     differs_bitwise_at: Witnesses
-    interpretation: InterpretedReading | None = None
+    interpretation: Interpretation | None = None
     source: Source | None = None
     reference: Text | None = None
 

@@ -216,25 +216,18 @@ class Evaluator:
         return lambda env: compare(key(left(env)), key(right(env)))
 
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
-        etype, key = self.etype, self._key
-        first = arguments[0]
-        match name:
-            case "identical":
-                second = arguments[1]
-                return lambda env: values.identical(first(env), second(env))
-            case "is_nan":
-                return lambda env: (k := key(first(env))) != k  # true of the key of a NaN alone
-            case "is_signalling":
-                return lambda env: values.is_signalling(first(env), etype)
-            case "shape":
-                return lambda env: first(env).shape
-            case "type":
-                return _type_of(trees[0], etype)
-            case "becomes":
-                predicate: Callable[..., bool] = self._becomes
-            case _:
-                predicate = DECLARED_WORDS[name]
-        return lambda env: predicate(*(argument(env) for argument in arguments))
+        if name == "type":
+            return _type_of(trees[0], self.etype)
+        functions: dict[str, Callable[..., Any]] = {
+            "identical": values.identical,
+            "is_nan": lambda value: (key := self._key(value)) != key,  # true of the key of a NaN alone
+            "is_signalling": partial(values.is_signalling, etype=self.etype),
+            "shape": operator.attrgetter("shape"),
+            "becomes": self._becomes,
+            **DECLARED_WORDS,
+        }
+        function = functions[name]
+        return lambda env: function(*(argument(env) for argument in arguments))
 
     def _becomes(self, given: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,18 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.dialects import used_bounds
 from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import as_tensors, evaluator
-from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
+from sonnx_clip.spec.findings import END, Contrast, Refutation, Stands, Theorem
 from sonnx_clip.spec.readings import answers_told, same_value
-from sonnx_clip.spec.texts import fold
+from sonnx_clip.spec.texts import fold, source_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.findings import FindingWitness, Side
     from sonnx_clip.spec.model import Spec
-
-_BEGINS_ANOTHER = ("#", "<a id")  # a heading, or the anchor in front of one
 
 
 @dataclass(frozen=True)
@@ -156,20 +155,11 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
 
 
 def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]:
-    """The text stands at these lines, at all of them, and ends its section where that is said."""
+    """The text stands at these lines, and at no others."""
     path = repo_file(spec.page(witness.page).file)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    wanted = fold(witness.text).casefold()
-    found = tuple(number for number, line in enumerate(lines, 1) if wanted in fold(line).casefold())
+    text, wanted = source_text(path), fold(witness.text).casefold()
+    places = re.finditer(re.escape(wanted), f"{text.words} {END}".casefold())
+    found = tuple(dict.fromkeys(text.line(place.start()) for place in places))
     if found != witness.stands_at:
         told = f"stands at {', '.join(map(str, found))}" if found else "stands nowhere"
         yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")
-    elif witness.ends and (follows := next((n for n in found if not _ends(lines, n, wanted)), None)):
-        what = f"something follows `{witness.text}` at line {follows} of {path.name}"
-        yield Diagnostic((*way, "ends"), what, "say where the section ends with it")
-
-
-def _ends(lines: Sequence[str], number: int, wanted: str) -> bool:
-    rest = [line.strip() for line in lines[number:] if line.strip()]
-    ends_line = fold(lines[number - 1]).casefold().endswith(wanted)
-    return ends_line and (not rest or rest[0].startswith(_BEGINS_ANOTHER))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.model import Spec
 
+END = "⟨end⟩"
 _NEWEST: tuple[Form, ...] = ("clip-13",)
 Forms: TypeAlias = tuple[Form, ...]
 """What runtimes are given: a node `clip` of an operator set, or as nodes of it the function `body` or the
@@ -55,15 +56,11 @@ class Refutation(Witness):
 
 
 class Stands(Part):
-    """A text, and every line of a page that has it in upper or lower case; none if no line has it.
-
-    `ends` says that nothing follows it in the sections of these lines.
-    """
+    """A text in upper or lower case, and the lines of a page at which it begins; `END` ends a page."""
 
     page: Text
     text: Text
     stands_at: Lines
-    ends: bool = False
 
 
 MeasuredWitness: TypeAlias = Contrast | Refutation

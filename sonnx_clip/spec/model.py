@@ -128,12 +128,11 @@ class Spec(Part):
         return self
 
     def __copy__(self) -> Spec:
-        """A copy, which takes over nothing that was computed for this specification."""
-        return _without_memo(super().__copy__())
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Spec:
-        """A deep copy, likewise."""
-        return _without_memo(super().__deepcopy__(memo))
+        """A copy, as of `model_copy`, which takes over nothing that was computed for this specification."""
+        copied = super().__copy__()
+        for name in ("head", "memo"):
+            copied.__dict__.pop(name, None)
+        return copied
 
     @property
     def digest(self) -> str:
@@ -199,12 +198,6 @@ class Spec(Part):
     reading = _Find[Reading]("readings")
     dialect = _Find[Dialect]("dialects")
     example = _Find[Example]("examples")
-
-
-def _without_memo(copied: Spec) -> Spec:
-    for name in copied.__dict__.keys() - Spec.model_fields.keys():
-        del copied.__dict__[name]
-    return copied
 
 
 def _sections() -> Iterator[YamlSection]:

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _TAG = re.compile(r"<[^>]*>")
@@ -48,11 +48,7 @@ class SourceText:
         words = [(word, number) for number, line in enumerate(lines, 1) for word in line.split()]
         self.words = " ".join(word for word, _ in words)
         self._lines = [number for _, number in words]
-        self._starts: list[int] = []
-        at = 0
-        for word, _ in words:
-            self._starts.append(at)
-            at += len(word) + 1
+        self._starts = [0, *accumulate(len(word) + 1 for word, _ in words)]
         headings = _HEADINGS.get(suffix, _plain)(lines)
         ends = [
             next((line for line, other in headings[index + 1 :] if other <= level), len(lines))
@@ -69,12 +65,10 @@ class SourceText:
 
     def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:
         """Where words begin and end, at a place or later, `to` being the last ones; -1 where they are not."""
-        start = self.words.find(fold(words), at)
-        end = start + len(fold(words))
-        if to is not None and start >= 0:
-            last = self.words.find(fold(to), end)
-            return (start, last + len(fold(to))) if last >= 0 else (-1, -1)
-        return start, end
+        words, last = fold(words), fold(to or "")
+        start = self.words.find(words, at)
+        end = self.words.find(last, start + len(words)) if start >= 0 else -1
+        return (start, end + len(last)) if end >= 0 else (-1, -1)
 
     def spans(self, title: str, quote: str) -> list[tuple[int, int]] | None:
         """Where a quotation begins and ends in sections of a title; None if there is no such section."""
@@ -121,13 +115,9 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
     padded = ["", *(line.strip() for line in lines), ""]
     return [
         (index, 1 if re.search(r"- \d+$", line) else 2)
-        for index, (above, line, below) in enumerate(_threes(padded))
+        for index, (above, line, below) in enumerate(zip(padded, padded[1:], padded[2:], strict=False))
         if 0 < len(line) <= 60 and not above and not below and not line.endswith(".") and "=" not in line
     ]
-
-
-def _threes(lines: list[str]) -> Iterator[tuple[str, str, str]]:
-    return zip(lines, lines[1:], lines[2:], strict=False)
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
