@@ -1,6 +1,4 @@
-"""Files are written as a whole: a reader sees the old ones or the new ones, never half of one. And SHA-256,
-by which records name what they speak of.
-"""
+"""Files written as a whole: a reader sees the old ones or the new ones, never half of one. And SHA-256."""
 
 from __future__ import annotations
 
@@ -17,19 +15,22 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+STANDARD_OUTPUT = "-"
+"""Stands for standard output where a command takes a file to write to."""
+
 
 def digest_of(content: bytes | str) -> str:
-    """Of bytes, or of a text in UTF-8."""
+    """SHA-256 of bytes, or of a text in UTF-8."""
     return hashlib.sha256(_bytes(content)).hexdigest()
 
 
 def digest_of_file(path: Path) -> str:
-    """Of what a file holds; OSError if it cannot be read."""
+    """SHA-256 of a file; OSError if it cannot be read."""
     return digest_of(path.read_bytes())
 
 
 def digest_of_parts(parts: Iterable[bytes | str]) -> str:
-    """Of several parts in their order, each behind its length: where one ends and the next begins counts."""
+    """SHA-256 of parts in their order, each behind its length: where one ends and the next begins counts."""
     digest = hashlib.sha256()
     for part in map(_bytes, parts):
         digest.update(b"%d:" % len(part) + part)
@@ -40,24 +41,15 @@ def _bytes(content: bytes | str) -> bytes:
     return content.encode() if isinstance(content, str) else content
 
 
-# --- Files are written as a whole: a reader sees the old ones or the new ones, never half of one ------------
-
-
-STANDARD_OUTPUT = "-"
-"""What stands for standard output where a command takes a file to write to."""
-
-
 def is_standard_output(target: Path | None) -> bool:
-    """Whether a target is no file but standard output."""
-    return target is not None and str(target) == STANDARD_OUTPUT
+    """Whether a target is standard output."""
+    return str(target) == STANDARD_OUTPUT
 
 
 def _no_standard_output(target: Path) -> None:
     if is_standard_output(target):
-        raise UserError(
-            "this output cannot go to standard output (-)",
-            todo="give the name of a file or folder",
-        )
+        what = "this output cannot go to standard output (-)"
+        raise UserError(what, todo="give the name of a file or folder")
 
 
 def make_folder(folder: Path) -> None:
@@ -66,9 +58,8 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(
-            f"this folder cannot be made: {error.strerror}", str(folder), "write elsewhere"
-        ) from error
+        what = f"this folder cannot be made: {error.strerror}"
+        raise UserError(what, str(folder), "write elsewhere") from error
 
 
 def read_regular(file: Path) -> str:
@@ -78,21 +69,16 @@ def read_regular(file: Path) -> str:
         OSError: it is missing, no regular file, or cannot be read; the words are in `strerror`.
         UnicodeDecodeError: it is no UTF-8.
     """
-    _require_regular(file)
-    return file.read_text(encoding="utf-8")
+    return read_regular_bytes(file).decode("utf-8")
 
 
 def read_regular_bytes(file: Path) -> bytes:
     """Its content; it raises the same OSError."""
-    _require_regular(file)
-    return file.read_bytes()
-
-
-def _require_regular(file: Path) -> None:
     mode = file.stat().st_mode
     if not stat.S_ISREG(mode):
         words = "this is a folder" if stat.S_ISDIR(mode) else "this is no regular file"
         raise OSError(errno.EINVAL, words, str(file))
+    return file.read_bytes()
 
 
 def check_target(file: Path, wanted: str = "only a regular file is replaced") -> None:
@@ -109,26 +95,18 @@ def check_target(file: Path, wanted: str = "only a regular file is replaced") ->
     try:
         mode = file.lstat().st_mode
     except OSError:
-        return  # there is nothing to be replaced, or the writing will say why it cannot be
+        return  # there is nothing to be replaced, or writing will report why it cannot be
     if stat.S_ISREG(mode):
         return
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO"}
     kind = kinds.get(stat.S_IFMT(mode), "a socket" if stat.S_ISSOCK(mode) else "a device")
-    raise UserError(
-        f"this is {kind}, and {wanted}",
-        str(file),
-        "give the name of a file" + (", or the name that the link leads to" if stat.S_ISLNK(mode) else ""),
-    )
+    link = ", or the name that the link leads to" if stat.S_ISLNK(mode) else ""
+    raise UserError(f"this is {kind}, and {wanted}", str(file), f"give the name of a file{link}")
 
 
 def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
     """Write a file beside its place and rename it there; UserError if it cannot be written."""
     write_together({file: text}, mode)
-
-
-def write_whole_bytes(file: Path, data: bytes | Iterable[bytes], mode: int = 0o644) -> None:
-    """Write a binary file beside its place and rename it there; UserError if it cannot be written."""
-    write_together({file: data}, mode)
 
 
 def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: int = 0o644) -> None:
@@ -139,33 +117,19 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
     try:
         for file, content in files.items():
             make_folder(file.parent)
-            beside[file] = _write_beside(file, content, mode)
+            descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+            beside[file] = Path(name)
+            with os.fdopen(descriptor, "wb") as out:
+                out.writelines([_bytes(content)] if isinstance(content, (bytes, str)) else content)
+            beside[file].chmod(mode)
         for file, new in beside.items():
             new.replace(file)
     except OSError as error:
-        where = str(error.filename2 or file)
-        raise UserError(
+        what, todo = (
             f"it cannot be written: {error.strerror}",
-            where,
             "check the folder's permissions, or write elsewhere",
-        ) from error
+        )
+        raise UserError(what, str(error.filename2 or file), todo) from error
     finally:
         for new in beside.values():
             new.unlink(missing_ok=True)
-
-
-def _write_beside(file: Path, content: str | bytes | Iterable[bytes], mode: int) -> Path:
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as out:
-            if isinstance(content, str):
-                out.write(content.encode("utf-8"))
-            elif isinstance(content, bytes):
-                out.write(content)
-            else:
-                out.writelines(content)
-        Path(name).chmod(mode)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)

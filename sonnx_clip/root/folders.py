@@ -1,6 +1,4 @@
-"""Where files are: the project's own, in a checkout or a wheel, and what can be made again, in the user's
-cache.
-"""
+"""The project's own files, in a checkout or a wheel, and the user's cache."""
 
 from __future__ import annotations
 
@@ -44,19 +42,10 @@ def repo_file(relative: str) -> Path:
     return repo_root() / relative
 
 
-# --- The folder in which the user's programs keep what can be made again, and what may be believed there ----
-#
-# `sonnx_clip.oracle.built` keeps the C kernels in it.
-
-
-_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
 def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/sonnx-clip``, by default ``~/.cache/sonnx-clip``; UserError if there is no home."""
     named = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path is to be ignored: XDG Base Directory Specification.
-    if Path(named).is_absolute():
+    if Path(named).is_absolute():  # a relative path is to be ignored: XDG Base Directory Specification
         return Path(named, "sonnx-clip")
     try:
         return Path.home() / ".cache" / "sonnx-clip"
@@ -67,4 +56,4 @@ def cache_folder() -> Path:
 
 def is_private(found: stat_result) -> bool:
     """Whether it is this user's, and nobody else can write to it."""
-    return found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

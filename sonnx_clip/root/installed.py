@@ -15,7 +15,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def processor(cpuinfo: Path = CPUINFO) -> str:
-    """The models of the processors with their instructions, as digest behind the first model's name."""
+    """The name of the first processor, and a digest of the models and instructions of all."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -27,9 +27,9 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
 
 
 def distribution(name: str) -> str | None:
-    """Version and digest of what a distribution says to consist of, with size and time of each file there.
+    """Version, and digest of the record of a distribution with size and time of each file.
 
-    So a file that was edited where it is installed counts as well. None if it is not there, or does not say.
+    So an edit of an installed file counts. None if the distribution or its record is not there.
     """
     found = _files_of(name)
     if found is None:
@@ -39,10 +39,7 @@ def distribution(name: str) -> str | None:
 
 
 def release(name: str) -> str | None:
-    """As `distribution`, but the same in whatever folder and on whatever machine it is installed.
-
-    So an edit that leaves a file its size is not seen, nor a file that is no module of the distribution.
-    """
+    """As `distribution`, but independent of folder and machine: an edit counts if it changes a size."""
     found = _files_of(name)
     if found is None:
         return None
@@ -55,15 +52,15 @@ def release(name: str) -> str | None:
 
 def _size(file: str, *, timed: bool) -> str:
     try:
-        there = os.stat(file)  # noqa: PTH116 - of thousands of files
+        found = os.stat(file)  # noqa: PTH116 - of thousands of files
     except OSError:
         return "missing"
-    return f"{there.st_size} {there.st_mtime_ns}" if timed else str(there.st_size)
+    return f"{found.st_size} {found.st_mtime_ns}" if timed else str(found.st_size)
 
 
 @cache
 def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
-    """Version, record and files of a distribution, as they are when it is first asked for."""
+    """Version, record and files of a distribution, as they are at the first call."""
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -71,12 +68,11 @@ def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
     record = found.read_text("RECORD")
     if record is None or found.files is None:
         return None
-    files = [str(file.locate()) for file in found.files if file.suffix != ".pyc"]
-    return found.version, record, tuple(files)
+    return found.version, record, tuple(str(f.locate()) for f in found.files if f.suffix != ".pyc")
 
 
 def our_code() -> str:
-    """A digest of all source files of this package as they are now: what makes a verdict, and more."""
+    """A digest of all source files of this package as they are now."""
     files = sorted(package().rglob("*.py"))
     return digest_of_parts(
         part for file in files for part in (str(file.relative_to(package())), file.read_bytes())

@@ -1,6 +1,4 @@
-"""Does work that may die, take all memory or never end, in a process of its own with limits; and work that
-makes many objects without Python's collector.
-"""
+"""Runs work that may crash, take all memory or never end in a process of its own with limits."""
 
 from __future__ import annotations
 
@@ -21,14 +19,13 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 
-# Beyond what this process has already: room for a model and for a runtime.
-MEMORY = 8 << 30
+MEMORY = 8 << 30  # beyond what this process has already: room for a model and for a runtime
 _DONE, _RAISED = b"0", b"1"
 
 
 @dataclass(frozen=True)
 class IsolatedOutcome:
-    """What the work returned, or why it returned nothing; it `hung` if its time was up."""
+    """The bytes that the work returned, or its failure; it `hung` if its time was up."""
 
     result: bytes
     failure: str | None = None
@@ -42,12 +39,10 @@ def run_isolated(
     folder: Path | None = None,
     memory: int = MEMORY,
 ) -> IsolatedOutcome:
-    """Do some work in a process of its own.
-
-    Where the system can fork, the process starts with everything that is imported and loaded here.
+    """Do some work in a process of its own, forked where the system can, so that all imports are there.
 
     Args:
-        work: a function of a module; its result comes back, an exception as the name and its text.
+        work: a function of a module; an exception comes back as its name and text.
         given: its arguments.
         seconds: how long it may take; it is killed after that.
         folder: where it runs; here by default.
@@ -74,9 +69,9 @@ def run_isolated(
             process.kill()
         process.join()
         receiver.close()
-    if kind == _DONE:
-        return IsolatedOutcome(answer)
-    return IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
+    return (
+        IsolatedOutcome(answer) if kind == _DONE else IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
+    )
 
 
 def _child(
@@ -87,16 +82,18 @@ def _child(
     memory: int,
     seconds: float,
 ) -> None:
-    faulthandler.disable()  # how this process dies is what the parent reports
+    faulthandler.disable()  # the parent reports how this process dies
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
     _limit(memory, seconds)
-    _silence()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
     if folder is not None:
         os.chdir(folder)
     try:
         kind, answer = _DONE, work(*given)
-    except BaseException as error:  # noqa: BLE001  # whatever it is, the parent says it
+    except BaseException as error:  # noqa: BLE001  # the parent reports it
         kind, answer = _RAISED, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
     sender.send_bytes(kind)
     sender.send_bytes(answer)
@@ -113,35 +110,20 @@ def _limit(memory: int, seconds: float) -> None:
     with contextlib.suppress(OSError, ValueError):
         used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     cpu = int(seconds * (os.cpu_count() or 1)) + 10
-    for kind, limit in (
-        (resource.RLIMIT_AS, used + memory),
-        (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    limits = {resource.RLIMIT_AS: used + memory, resource.RLIMIT_CPU: cpu, resource.RLIMIT_CORE: 0}
+    for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
-def _silence() -> None:
-    """What C++ says goes nowhere: the parent says what matters."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nowhere, stream)
-    os.close(nowhere)
-
-
-# --- Python's garbage collector put off while many objects are made that live on ----------------------------
-
-
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No collection inside: each would go through all objects that a large model has, and free none."""
-    if not gc.isenabled():
-        yield
-        return
+    """No garbage collection inside: each would go through all objects of a large model, and free none."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 Show: TypeAlias = "Callable[[int, str], None]"
-"""Called with how much is done, and what is at work."""
+"""Called with the amount done, and the name of the current item."""
 
 _PARTS = 5  # lines in a whole stage, where there is no terminal
 _MINUTE = 60.0
@@ -24,50 +24,29 @@ _MINUTE = 60.0
 
 @contextmanager
 def progress(label: str, total: int, unit: str, console: Console, known: int | None = None) -> Iterator[Show]:
-    """Show how far a stage is until it ends.
+    """Show the progress of a stage: a bar on a terminal, else lines on standard error.
 
     Args:
         label: what the stage does: ``proving``.
         total: how much there is to do.
         unit: what is counted: ``answers``.
         console: where the result of the stage goes; a bar goes there too if it is a terminal.
-        known: of what takes long, how much of it was done before, and takes no time; the rate and the time
-            that is left are then shown. None shows neither.
+        known: how much was done before and takes no time; the rate and the time left are then shown.
     """
-    if console.is_terminal:
-        with _bar(label, total, console, timed=known is not None) as show:
-            yield show
-    else:
+    if not console.is_terminal:
         yield _in_lines(label, total, unit, known)
+        return
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-
-@contextmanager
-def _bar(label: str, total: int, console: Console, *, timed: bool) -> Iterator[Show]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    left = (TextColumn("left"), TimeRemainingColumn()) if timed else ()
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left,
-        TextColumn("{task.fields[at_work]}"),
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(label, total=total, at_work="")
-
-        def show(done: int, at_work: str) -> None:
-            bar.update(task, completed=done, at_work=at_work)
-
-        yield show
+    left = (TextColumn("left"), TimeRemainingColumn()) if known is not None else ()
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn(), *left)
+    with Progress(*columns, TextColumn("{task.fields[item]}"), console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total, item="")
+        yield lambda done, item: bar.update(task, completed=done, item=item)
 
 
 def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
-    """A line on standard error at each fifth of the work, or of what takes long each minute too."""
+    """A line at each fifth of the work, and at each minute if the rate is shown."""
     following, began = 1, time.monotonic()
     said = began
 
@@ -76,30 +55,21 @@ def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
         now = time.monotonic()
         late = known is not None and now - said > _MINUTE
         if done and (done * _PARTS >= following * total or late):
-            more = "" if known is None else _rate(done, total, known, now - began)
-            print(f"{label}: {done} of {total} {unit}{more}", file=sys.stderr, flush=True)
+            rate, new = "", done - (known or 0)
+            if known is not None and new > 0 and done < total:
+                left = duration((total - done) * (now - began) / new)
+                rate = f"; {new * _MINUTE / max(now - began, 1e-9):.0f} a minute, about {left} left"
+            print(f"{label}: {done} of {total} {unit}{rate}", file=sys.stderr, flush=True)
             following, said = done * _PARTS // total + 1, now
 
     return show
 
 
-def _rate(done: int, total: int, known: int, seconds: float) -> str:
-    """How many a minute, and how long it will take yet, in words."""
-    new = done - known
-    if new <= 0 or seconds <= 0 or done >= total:
-        return ""
-    left = duration((total - done) * seconds / new)
-    return f"; {new * _MINUTE / seconds:.0f} a minute, about {left} left"
-
-
 def duration(seconds: float) -> str:
-    """A time in words that people say: ``40 s``, ``3 min``, ``2.5 h``."""
+    """A time in words: ``40 s``, ``3 min``, ``2.5 h``."""
     if seconds < 2 * _MINUTE:
         return f"{max(1, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-# --- Lines for a terminal, broken between words: what the printing commands use for sentences and lists -----
 
 
 def terminal_width() -> int | None:
@@ -116,9 +86,6 @@ def hanging(line: str, width: int | None, indent: int = 4) -> str:
         line, width, subsequent_indent=" " * (start + indent), break_long_words=False, break_on_hyphens=False
     )
     return "\n".join(parts)
-
-
-# --- Counts as people say them, for what the commands print -------------------------------------------------
 
 
 def counted(count: int, noun: str) -> str:

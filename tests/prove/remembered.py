@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sonnx_clip.prove import prove_all, tasks
 from sonnx_clip.prove.provers import ask
 from sonnx_clip.prove.tasks import WHY3_SECONDS
-from sonnx_clip.root.files import digest_of_parts, write_whole_bytes
+from sonnx_clip.root.files import digest_of_parts, write_together
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Remembered:
                 if _failed(found):
                     return found
                 self.known[key] = found
-                write_whole_bytes(file, pickle.dumps(found))
+                write_together({file: pickle.dumps(found)})
         return self.known[key]
 
 

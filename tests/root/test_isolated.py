@@ -1,26 +1,25 @@
-"""Work in a process of its own: what it returns, raises, outlives or brings down."""
+"""Work in a process of its own returns bytes or a failure, whatever it does."""
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root.isolated import IsolatedOutcome, run_isolated
+from sonnx_clip.root.isolated import IsolatedOutcome, run_isolated, without_collection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 
-def _length(*given: bytes) -> bytes:
-    return str([len(one) for one in given]).encode()
-
-
-def _where() -> bytes:
-    return os.getcwd().encode()  # noqa: PTH109
+def _where(*given: bytes) -> bytes:
+    os.write(1, b"loud")
+    os.write(2, b"loud")
+    return os.getcwd().encode() + b"".join(given)  # noqa: PTH109
 
 
 def _raises() -> bytes:
@@ -40,16 +39,13 @@ def _takes_all() -> bytes:
     return bytes(1 << 34)
 
 
-def _is_loud() -> bytes:
-    os.write(1, b"loud")
-    os.write(2, b"loud")
-    return b"quiet"
-
-
-def test_returned_arrays(tmp_path: Path) -> None:
-    assert run_isolated(_length, b"ab", b"", seconds=30) == IsolatedOutcome(b"[2, 0]")
-    assert run_isolated(_where, seconds=30, folder=tmp_path).result == bytes(tmp_path)
+def test_result_comes_back_and_nothing_reaches_the_streams(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = run_isolated(_where, b"a", b"b", seconds=30, folder=tmp_path)
+    assert found == IsolatedOutcome(bytes(tmp_path) + b"ab")
     assert len(run_isolated(os.urandom, 5_000_000, seconds=30).result) == 5_000_000
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +62,14 @@ def test_failure_is_reported(work: Callable[[], bytes], seconds: float, failure:
     assert run_isolated(work, seconds=seconds) == IsolatedOutcome(b"", failure, hung=work is _hangs)
 
 
-def test_nothing_of_it_reaches_the_streams(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run_isolated(_is_loud, seconds=30) == IsolatedOutcome(b"quiet")
-    assert capfd.readouterr() == ("", "")
+def test_collector_is_off_inside_and_on_afterwards() -> None:
+    def fails() -> None:
+        with without_collection():
+            with without_collection():
+                pass
+            assert not gc.isenabled()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    assert gc.isenabled()
