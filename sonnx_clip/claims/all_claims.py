@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MEANING: Final = ("encoding", "cases", "classes", "properties", "latitude", "examples")
 READINGS: Final = ("readings", "contrasts", "latitude and readings")
 _GROUPS: Mapping[str, Callable[[Spec, ElementType], Iterator[Claim]]] = {
-    "encoding": meaning.encoding_claims,
+    "encoding": meaning.format_claims,
     "cases": meaning.cases_claims,
     "classes": meaning.classes_claims,
     "properties": meaning.properties_claims,
@@ -37,7 +37,7 @@ _GROUPS: Mapping[str, Callable[[Spec, ElementType], Iterator[Claim]]] = {
     "dialects": readings.dialect_claims,
     "dialect examples": readings.dialect_example_claims,
     "findings on tensors": partial(meaning.findings_claims, tensors=True),
-    "integer route": meaning.integer_route_claims,
+    "integer route": partial(meaning.format_claims, about="integer route"),
 }
 _NEED_THEORIES = list(_GROUPS)[list(_GROUPS).index("constraints") :]
 """The groups whose claims use theories in why3/ that are written by hand, for Clip alone."""

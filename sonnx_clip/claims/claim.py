@@ -14,16 +14,9 @@ if TYPE_CHECKING:
 
 
 Kind: TypeAlias = Literal[
-    "theorem",
-    "refutation",
-    "counterexample",
-    "instance",
-    "refinement",
-    "equivalence",
-    "finding",
-    "smoke",
+    "theorem", "refutation", "counterexample", "instance", "refinement", "equivalence", "finding", "smoke",
     "canary",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.evaluate import Evaluator, TensorValue, as_tensors, declared_example
@@ -113,12 +112,13 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     """
     if claim.subject == SUBJECT:
         return [declared_example(spec)]
-    bound, of_tensors = tuple(bound_names(claim)), claim.of_tensors
-    known = spec.memo.setdefault(("samples of claims", etype.id), {})
-    if (bound, of_tensors) not in known:
-        found = {tuple(numbers.values()): numbers for numbers in _samples(spec, etype, bound)}.values()
-        known[bound, of_tensors] = [as_tensors(spec, etype, of) if of_tensors else of for of in found]
-    made: Sequence[Mapping[str, Any]] = known[bound, of_tensors]
+    bound, known = tuple(bound_names(claim)), spec.memo.setdefault(("samples of claims", etype.id), {})
+    if (bound, claim.of_tensors) not in known:
+        found = dict.fromkeys(tuple(at.items()) for at in _samples(spec, etype, bound))
+        known[bound, claim.of_tensors] = [
+            as_tensors(spec, etype, dict(at)) if claim.of_tensors else dict(at) for at in found
+        ]
+    made: Sequence[Mapping[str, Any]] = known[bound, claim.of_tensors]
     return made
 
 
@@ -170,13 +170,11 @@ def check_claims(spec: Spec) -> None:
 
 
 def _place(spec: Spec, id_: str) -> str:
-    """The position of an entry, with its line if the file is still the one that was read."""
+    """The position of an entry."""
     ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == id_]
-    if ways and spec.path.is_file():
-        document, content = read_document(spec.path)
-        if digest_of(content) == spec.digest:
-            return document.error(ways[0], "", "").where or spec.file
-    return f"{spec.file} ({id_})"
+    if not ways or not spec.path.is_file():
+        return f"{spec.file} ({id_})"
+    return read_document(spec.path)[0].error(ways[0], "").where or spec.file
 
 
 def _shown(spec: Spec, etype: ElementType, name: str, of: Value | TensorValue) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import free_names, names, numbers, result_of, stated, variables_of
-from sonnx_clip.claims.templates import Listed, entries_of, expanded
-from sonnx_clip.language.tree import Call, Kind, Let, Use, Value, conjuncts, subtrees
-from sonnx_clip.language.values import encode, float_bits, infinity, sign_bit
+from sonnx_clip.claims.nodes import free_names, names, numbers, stated, values, variables_of
+from sonnx_clip.claims.templates import Listed, entries_of, expanded, templates
+from sonnx_clip.language.tree import Call, Kind, Use, conjuncts, subtrees
+from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import encode, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
 from sonnx_clip.spec import evaluator
@@ -22,7 +23,7 @@ from sonnx_clip.spec.evaluate import (
 from sonnx_clip.spec.findings import types_of_claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
@@ -37,28 +38,16 @@ WRITTEN = frozenset({"Clip"})
 # --- Single elements ----------------------------------------------------------------------------------------
 
 
-def encoding_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """The symbols of the element type mean what its bits say."""
-    if etype.family == "int":
-        yield from expanded(spec, etype, "encoding of integers", etype)
-    elif etype.family == "float":
-        known = {definition.id: True for definition in spec.definitions}
-        form = float_bits(etype)
-        bits = {"zero": 0, "normal": 1 << (form.significand - 1), "infinity": infinity(form)}
-        yield from expanded(spec, etype, "encoding of floats", etype, **_literals(bits), **known)
-
-
-def integer_route_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """Floats can be clipped as integers: lemmas of a float format."""
-    if etype.family == "float":
-        sign, most = sign_bit(float_bits(etype)), infinity(float_bits(etype))
-        bits = {"plus_zero": 0, "minus_zero": sign, "infinity": most, "n": most + 1}
-        bits |= {"minus_infinity": sign | most, "magnitude": sign - 1}
-        yield from expanded(spec, etype, "integer route", etype, **_literals(bits))
-
-
-def _literals(bits: Mapping[str, int]) -> dict[str, Expr]:
-    return {name: Value(of, Kind.ELEMENT) for name, of in bits.items()}
+def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> Iterator[Claim]:
+    """The symbols of an element type mean what its bits say; and how floats are clipped as integers."""
+    given: dict[str, Any] = {definition.id: True for definition in spec.definitions}
+    if isinstance(form := etype.bits, FloatBits):
+        sign, most = sign_bit(form), infinity(form)
+        bits = {"zero": 0, "minus_zero": sign, "normal": 1 << (form.significand - 1), "magnitude": sign - 1}
+        bits |= {"infinity": most, "minus_infinity": sign | most, "n": most + 1}
+        given |= values(bits)
+    if (section := f"{about} of {etype.family}") in templates():
+        yield from expanded(spec, etype, section, etype, **given)
 
 
 def _parts(ids: list[str]) -> dict[str, Any]:
@@ -109,28 +98,20 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
 def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each latitude is used by some answer that differs from the cases, and accepts no other value."""
     for entry in entries_of(spec, etype, "latitude"):
-        yield from expanded(spec, etype, "latitude", entry, narrow=_narrow(spec))
-
-
-def _narrow(spec: Spec) -> str:
-    """The most that latitude may accept: the value of the result, or the NaN of the first operand."""
-    return f"A == Y or is_nan(A) and is_nan(Y) or is_nan(A) and is_nan({spec.head.operands[0]})"
+        yield from expanded(spec, etype, "latitude", entry)
 
 
 def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Latitude accepts what some reading answers, and all that these readings answer within its limits."""
-    entries, asked = entries_of(spec, etype, "latitude"), ", ".join((*spec.head.operands, "A"))
+    entries, operands = entries_of(spec, etype, "latitude"), ", ".join(spec.head.operands)
     for entry in entries:
-        given = Listed(f"{spec.reading(id_).predicate}({asked})" for id_ in entry.given_by)
-        yield from expanded(spec, etype, "latitude and readings", entry, given=given)
-    granted = [f"group(group(_when{i}) and group(_accepts{i}))" for i in range(len(entries))]
-    conditions = {f"when{i}": entry.when for i, entry in enumerate(entries)}
-    conditions |= {f"accepts{i}": entry.accepts for i, entry in enumerate(entries)}
+        answers = Listed(f"{spec.reading(id_).predicate}({operands}, A)" for id_ in entry.given_by)
+        yield from expanded(spec, etype, "latitude and readings", entry, answers=answers)
+    given = {f"{key}{i}": getattr(of, key) for i, of in enumerate(entries) for key in ("when", "accepts")}
+    given["granted"] = Listed(f"group(group(_when{i}) and group(_accepts{i}))" for i in range(len(entries)))
+    given["latitude"] = Listed(entry.id for entry in entries)
     for reading in readings_of_latitude(spec) if entries else ():
-        yield from expanded(
-            spec, etype, "readings and latitude", reading, narrow=_narrow(spec), granted=Listed(granted),
-            latitude=Listed(entry.id for entry in entries), **conditions,
-        )  # fmt: skip
+        yield from expanded(spec, etype, "readings and latitude", reading, **given)
 
 
 def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -144,24 +125,18 @@ def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             texts |= {f"{name}{row}": text for name, text in zip(at, given, strict=True)}
             texts[f"Y{row}"] = example.Y[row]
         scalars = numbers({name: getattr(example, name) for name in head.scalars})
-        every = Listed(entries)
-        yield from expanded(
-            spec, etype, "examples", example, entries=every, scalars=scalars, **numbers(texts)
-        )
+        placeholders = {"entries": Listed(entries), "scalars": scalars, **numbers(texts)}
+        yield from expanded(spec, etype, "examples", example, **placeholders)
 
 
 def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) -> Iterator[Claim]:
     """The theorems of findings on single elements; or on tensors, where Y is the result of the operator."""
-    head = spec.head
-    section = "findings on tensors" if tensors else "findings"
+    section, every = "findings on tensors" if tensors else "findings", " ".join(spec.head.all)
     for finding in entries_of(spec, etype, "findings"):
         for part in finding.theorems:
             if part.tensors == tensors and etype in types_of_claim(spec, part):
-                holds = part.holds
-                if tensors:
-                    holds = Let(head.result, result_of(head, tensors=True), part.holds)
-                given = {"goal": finding.goal(part), "every": " ".join(head.all), "holds": holds}
-                yield from expanded(spec, etype, section, finding, part, **given)
+                goal = finding.goal(part)
+                yield from expanded(spec, etype, section, finding, part, goal=goal, every=every)
 
 
 # --- Tensors ------------------------------------------------------------------------------------------------
@@ -191,8 +166,8 @@ def refuted_constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim
             texts = c.refuted_for[etype.family].texts()
             entry = evaluator(spec, etype).result(*(encode(text, etype) for text in texts.values()))
             refuting = " ".join(f"refuting_{name.lower()}" for name in texts)
-            literal = Value(entry, Kind.ELEMENT)
-            yield from expanded(spec, etype, "refuted constraints", c, refuting=refuting, entry=literal)
+            literal = values({"entry": entry})
+            yield from expanded(spec, etype, "refuted constraints", c, refuting=refuting, **literal)
 
 
 # --- The restrictions: equivalent to the hand-written ones, consistent, and independent ---------------------
@@ -217,29 +192,23 @@ def restrictions_claims(spec: Spec) -> Iterator[Claim]:
         yield from expanded(spec, None, "restrictions", r, fields=fields, by_hand=r.id.lower())
     texts = {id_: f"_{id_}" for id_ in conditions}
     given = {"ids": Listed(texts), "every": Listed(texts.values()), **conditions}
-    example = _declared(declared_example(spec))
+    example = values(declared_example(spec), Kind.DECLARED)
     yield from expanded(spec, None, "all restrictions", example=example, **given)
     for r in spec.restrictions:
         broken = broken_example(spec, r)
-        at = _declared({name: broken[name] for name in r.broken_alone_by})
+        at = values({name: broken[name] for name in r.broken_alone_by}, Kind.DECLARED)
         given["every"] = Listed((f"not _{r.id}", *(texts[id_] for id_ in texts if id_ != r.id)))
         yield from expanded(spec, None, "one restriction", r, broken=at, **given)
-    tensors = _declared({f"t{i}": tensor for i, tensor in enumerate(_DECLARED)})
+    tensors = values({f"t{i}": tensor for i, tensor in enumerate(_DECLARED)}, Kind.DECLARED)
     scalars = [i for i, tensor in enumerate(_DECLARED) if tensor is None or tensor.dims == ()]
+    nodes = ((r.id, part) for r in spec.restrictions for part in subtrees(r.holds))
+    uses = dict.fromkeys((id_, part.function) for id_, part in nodes if isinstance(part, Call))
     for word, holds in DECLARED_WORDS.items():
         agree = []
         for of in product(scalars, repeat=2) if word == "same_type" else zip(range(len(_DECLARED))):
             text = f"{word}({', '.join(f'_t{i}' for i in of)})"
             agree.append(text if holds(*(_DECLARED[i] for i in of)) else f"not {text}")
-        users = (r.id for r in spec.restrictions if word in _words(r.holds))
-        yield from expanded(spec, None, "words", id=word, of=Listed(users), agree=Listed(agree), **tensors)
-    users = (r.id for r in spec.restrictions if "is_scalar" in _words(r.holds))
-    yield from expanded(spec, None, "shape of a scalar", of=Listed(users))
-
-
-def _words(condition: Expr) -> set[str]:
-    return {part.function for part in subtrees(condition) if isinstance(part, Call)}
-
-
-def _declared(tensors: Mapping[str, DeclaredTensor | None]) -> dict[str, Expr]:
-    return {name: Value(of, Kind.DECLARED) for name, of in tensors.items()}
+        users = Listed(id_ for id_, used in uses if used == word)
+        yield from expanded(spec, None, "words", id=word, of=users, agree=Listed(agree), **tensors)
+    users = Listed(id_ for id_, used in uses if used == "is_scalar")
+    yield from expanded(spec, None, "shape of a scalar", of=users)

@@ -31,6 +31,11 @@ def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
     return {name: Number(text) for name, text in texts.items()}
 
 
+def values(of: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[str, Expr]:
+    """Values by their bits, or declared tensors, by name."""
+    return {name: tree.Value(value, kind) for name, value in of.items()}
+
+
 def result_of(head: Head, *, tensors: bool = False) -> tree.Call:
     """The result of the cases; or of the operator on tensors, which why3/tensor.mlw defines."""
     if tensors:

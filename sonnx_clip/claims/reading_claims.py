@@ -6,25 +6,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import numbers
+from sonnx_clip.claims.nodes import numbers, values
 from sonnx_clip.claims.templates import Listed, entries_of, expanded
 from sonnx_clip.language.convert import beyond
 from sonnx_clip.language.show import show
-from sonnx_clip.language.tree import Kind, Number, Value
+from sonnx_clip.language.tree import Kind, Number
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec.dialects import ComputedBy, bounds_of, defaults, given_defaults
 from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.readings import leaves_values_open
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Claim
-    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
-    from sonnx_clip.spec.findings import Side
 
 
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -36,23 +34,18 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Two readings differ at the numbers of the first finding that contrasts them."""
+    reading_of = {dialect.id: dialect.reading for dialect in spec.dialects}
     found: dict[tuple[str, ...], Contrast] = {}
     for witness in (w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)):
         if witness.type == etype.id and witness.texts().keys() >= set(spec.head.operands):
-            first, *further = (_reading_of(spec, side) for side in witness.answers)
-            for pair in ({first, id_} for id_ in further):
+            # A side with bounds of its own is no reading of these numbers.
+            sides = [None if side.texts() else reading_of.get(side.by, side.by) for side in witness.answers]
+            for pair in ({sides[0], other} for other in sides[1:]):
                 if len(pair) == 2 and not pair & {"cases", None}:
                     found.setdefault(tuple(r.id for r in spec.readings if r.id in pair), witness)
-    for ids, witness in found.items():
-        one, other = map(spec.reading, ids)
-        at = numbers(witness.texts())
-        yield from expanded(spec, etype, "contrasts", one, other=other, contrasted_at=at)
-
-
-def _reading_of(spec: Spec, side: Side) -> str | None:
-    """The reading that a side follows; None where it answers with bounds of its own."""
-    of_dialect = {dialect.id: dialect.reading for dialect in spec.dialects}
-    return None if side.texts() else of_dialect.get(side.by, side.by)
+    for (one, other), witness in found.items():
+        given = {"other": spec.reading(other), "contrasted_at": numbers(witness.texts())}
+        yield from expanded(spec, etype, "contrasts", spec.reading(one), **given)
 
 
 # --- Dialects -----------------------------------------------------------------------------------------------
@@ -71,18 +64,15 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             yield from expanded(spec, etype, "equivalence", d, d.equivalence, **pair)
     converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
     if converting and etype.family == "int":
-        low, high = _values(beyond(etype, spec.element_type("float32")), Kind.FLOAT)
-        yield from expanded(spec, etype, "conversion to integers", id=converting, low=low, high=high)
+        low, high = beyond(etype, spec.element_type("float32"))
+        ends = values({"low": low, "high": high}, Kind.FLOAT)
+        yield from expanded(spec, etype, "conversion to integers", id=converting, **ends)
     elif converting:
         is_wider = etype.id == "float64"
         yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
     scaled = " ".join(d.id for d in dialects if d.scale_bias)
     if scaled and etype.family == "float":
         yield from expanded(spec, etype, "scale and bias", id=scaled, is_float16=etype.id == "float16")
-
-
-def _values(values: Sequence[object], kind: Kind = Kind.ELEMENT) -> list[Expr]:
-    return [Value(of, kind) for of in values]
 
 
 def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
@@ -107,12 +97,10 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     told = f"the least and the greatest number of {etype.id}"
     if found != (encode("lowest", etype), encode("highest", etype)):
         told = f"{show(found[0], etype)} and {show(found[1], etype)}"
-    low, high = _values(found)
-    placeholders = {"low": low, "high": high, "told": told, "limits": True}
+    placeholders = {**values({"low": found[0], "high": found[1]}), "told": told, "limits": True}
     placeholders["keeps_infinities"] = etype.family == "float" and found[1] == encode("inf", etype)
     if d.converts_to(etype.id) and d.missing.of == "bound":
-        least, greatest = _values(given, Kind.FLOAT)
-        placeholders |= {"least": least, "greatest": greatest, "limits": False}
+        placeholders |= {**values({"least": given[0], "greatest": given[1]}, Kind.FLOAT), "limits": False}
     return placeholders
 
 
@@ -134,7 +122,7 @@ def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Itera
 def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the pages of dialects: entry by entry, or for all X."""
     for example in entries_of(spec, etype, "dialect_examples"):
-        low, high = _values(bounds_of(spec, example))
+        low, high = bounds_of(spec, example)
         reading = spec.reading(spec.dialect(example.dialect).reading)
         rest: dict[str, Any]
         if isinstance(example.Y, ComputedBy):
@@ -145,6 +133,5 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             entries = (f"group({word}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
             texts = {f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")}
             rest = {"entries": Listed(entries), **numbers(texts)}
-        yield from expanded(
-            spec, etype, "examples of dialects", example, reading=reading, low=low, high=high, **rest
-        )
+        rest |= {"reading": reading, **values({"low": low, "high": high})}
+        yield from expanded(spec, etype, "examples of dialects", example, **rest)

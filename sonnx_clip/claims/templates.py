@@ -148,14 +148,13 @@ def expanded(
         spec: the specification.
         etype: the element type; None for claims on restrictions.
         section: the key in claims.yaml.
-        entries: whose attributes placeholders may stand for; the first that has one counts.
-        given: other placeholders: texts; expressions; tuples of expressions, for premises; numbers by
-            variable, for a witness.
+        entries: their attributes are placeholders; of the first that has one.
+        given: other placeholders: texts, expressions, tuples of premises, witnesses by variable.
     """
     head, subject = spec.head, etype.id if etype else SUBJECT
     given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands)}
     given |= {"result": f"{head.function}({given['operands']})", "type": subject}
-    given |= {"cases_as_result": {head.result: result_of(head)}}
+    given |= {"cases_as_result": {head.result: result_of(head)}, "first": head.operands[0]}
     family = etype.family if etype else ""
     known = Given(family, entries, {**given, family: True})
     for template in templates()[section]:
@@ -240,8 +239,9 @@ def _meant(
         case tree.Call(function="let", arguments=(Name(id=name), value, body)):
             return tree.Let(name, value, body)
         case tree.Call(function="with_result", arguments=(body,)):
+            uses_result = tensors or head.result in free_names(body)
             result = result_of(head, tensors=tensors)
-            return tree.Let(head.result, result, body) if head.result in free_names(body) else body
+            return tree.Let(head.result, result, body) if uses_result else body
         case tree.Call(function="some_operand" | "some_answer" | "different" as word, arguments=(*of, body)):
             return _some(spec, family, word, [name.id for name in of if isinstance(name, Name)], body)
     return None
