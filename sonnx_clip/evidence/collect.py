@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import sonnx_clip
@@ -17,7 +16,6 @@ from sonnx_clip.evidence.model import (
     CoqEvidence,
     Evidence,
     ObligationEvidence,
-    ReplyEvidence,
     SourceItem,
     Totals,
 )
@@ -28,7 +26,7 @@ from sonnx_clip.mutants.record import MutantsRecord
 from sonnx_clip.mutants.run import all_mutants, digest_of
 from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
 from sonnx_clip.prove.coq import digests as coq_digests
-from sonnx_clip.prove.frama_c import OPTIONS, PROVERS
+from sonnx_clip.prove.frama_c import OPTIONS
 from sonnx_clip.prove.frama_c import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
 from sonnx_clip.prove.trusted import surprises, trusted
@@ -42,29 +40,29 @@ from sonnx_clip.spec.coverage import PATH as COVERAGE
 from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.evidence.model import Basis, Entry, RuntimeEvidence
+    from sonnx_clip.evidence.model import Basis, Entry
     from sonnx_clip.evidence.records import Records
-    from sonnx_clip.language import ElementType
-    from sonnx_clip.prove.frama_c import OfType
+    from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.prove.proofs_record import TrustedItem
     from sonnx_clip.spec.coverage import Coverage
 
 TAKEN: Basis = "taken from records, not repeated"
-_OF_TASKS = (
-    "assertion",
-    "setting",
-    "refused",
-)  # what is taken for granted in the tasks, which are not printed here
+_OF_TASKS = ("assertion", "setting", "refused")
+"""What is taken for granted in the tasks, which are not printed here."""
 
 
 def gather(found: Records) -> Evidence:
     """The evidence; nothing in it is stated that does not follow from the records."""
     spec, proofs = found.spec, found.proofs
-    obligations = _obligations(found)
+    obligations = tuple(
+        ObligationEvidence(obligation=o.obligation, status=o.status, replies=o.replies)
+        for o in proofs.outcomes_of(found.obligations)
+    )
     coq = _coq(found)
-    entries = tuple(entries_of(found, obligations, coq))
+    theorems = coq.record.theorems if coq.record and coq.status == "checked" else ()
+    entries = tuple(entries_of(found, obligations, theorems))
     taken = _trusted(found)
     runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
@@ -85,11 +83,11 @@ def gather(found: Records) -> Evidence:
         entries=entries,
         obligations=obligations,
         findings=tell(spec, found.measured),
-        runtimes=runtimes,
+        runtimes={runtime.name: runtime.report for runtime in runtimes},
         c_kernels=c_kernels,
         coq=coq,
         replays=found.replays,
-        dialects=dialects,
+        dialects={dialect.name: dialect.report for dialect in dialects},
         sources=tuple(_sources(coverage)),
         trusted=taken,
         tools=_tools(found),
@@ -99,23 +97,6 @@ def gather(found: Records) -> Evidence:
         },
         files={name: digest_of_file(repo_file(name)) for name in _files()},
     )
-
-
-def _obligations(found: Records) -> tuple[ObligationEvidence, ...]:
-    return tuple(
-        ObligationEvidence(
-            **asdict(outcome.obligation),
-            status=outcome.status,
-            replies=tuple(
-                ReplyEvidence(
-                    prover=r.prover, version=r.version, verdict=r.verdict, task=r.task,
-                    words=r.words,
-                )
-                for r in outcome.replies
-            ),
-        )
-        for outcome in found.proofs.outcomes_of(found.obligations)
-    )  # fmt: skip
 
 
 def _trusted(found: Records) -> tuple[TrustedItem, ...]:
@@ -128,10 +109,9 @@ def _coq(found: Records) -> CoqEvidence:
     if record is None:
         return CoqEvidence(status="not run")
     if record.spec_sha256 != found.spec.digest or record.sources != coq_digests(coq_sources(repo_root())):
-        return CoqEvidence(status="stale", coq=record.coq)
-    if problems := (*record.problems, *unlisted_axioms(repo_root(), record.axioms)):
-        return CoqEvidence(status="not proved", coq=record.coq, problems=problems)
-    return CoqEvidence(status="checked", coq=record.coq, theorems=record.theorems, axioms=record.axioms)
+        return CoqEvidence(status="stale", record=record)
+    problems = (*record.problems, *unlisted_axioms(repo_root(), record.axioms))
+    return CoqEvidence(status="not proved" if problems else "checked", record=record, problems=problems)
 
 
 def _kernels(found: Records) -> Iterator[CKernelEvidence]:
@@ -139,28 +119,17 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
     fresh = record is not None and record.spec_digest == found.spec.digest and record.options == OPTIONS
     by_type = {one.type: one for one in record.types} if record else {}
     for etype in found.spec.element_types:
-        if etype.c is not None:
-            yield _kernel(etype, by_type.get(etype.id), fresh=fresh)
-
-
-def _kernel(etype: ElementType, one: OfType | None, *, fresh: bool) -> CKernelEvidence:
-    if one is None:
-        return CKernelEvidence(type=etype.id, status="not run")
-    if not fresh or one.files != frama_c_digests(etype):
-        return CKernelEvidence(type=etype.id, status="stale")
-    return CKernelEvidence(
-        type=etype.id,
-        status=one.status(etype),
-        goals=one.total,
-        shown=one.shown,
-        simplified=one.simplified,
-        by={name: one.shown_by(name) for name in PROVERS},
-        open=(
-            *one.open(etype),
-            *(f"{g.name}: by one prover" for g in one.goals if g.status == "proved by one"),
-        ),
-        taken=one.taken,
-    )
+        one = by_type.get(etype.id)
+        if etype.c is None:
+            continue
+        if one is None:
+            yield CKernelEvidence(type=etype.id, status="not run")
+        elif not fresh or one.files != frama_c_digests(etype):
+            yield CKernelEvidence(type=etype.id, status="stale")
+        else:
+            by_one = (f"{g.name}: by one prover" for g in one.goals if g.status == "proved by one")
+            opened = (*one.open(etype), *by_one)
+            yield CKernelEvidence(type=etype.id, status=one.status(etype), found=one, open=opened)
 
 
 def _sources(coverage: Coverage) -> Iterator[SourceItem]:
@@ -196,16 +165,16 @@ def _files() -> Iterator[str]:
 
 def _totals(
     found: Records, obligations: Sequence[ObligationEvidence], entries: Sequence[Entry],
-    runtimes: Sequence[RuntimeEvidence], c_kernels: Sequence[CKernelEvidence], unaccounted: Sequence[str],
+    runtimes: Sequence[RuntimeView], c_kernels: Sequence[CKernelEvidence], unaccounted: Sequence[str],
 ) -> Totals:  # fmt: skip
-    goals = [o for o in obligations if o.kind != "smoke"]
-    smoke = [o for o in obligations if o.kind == "smoke"]
+    goals = [o for o in obligations if o.obligation.kind != "smoke"]
+    smoke = [o for o in obligations if o.obligation.kind == "smoke"]
     status = Counter(o.status for o in goals)
     provers = set(found.proofs.provers)
     unasked = sum({r.prover for r in o.replies} != provers for o in obligations)
     ours = [runtime for runtime in runtimes if runtime.name in OURS]
     opened = [
-        *(f"not proved: {o.id}: {_answers(o)}" for o in obligations if o.status == "not proved"),
+        *(f"not proved: {o.obligation.id}: {_answers(o)}" for o in obligations if o.status == "not proved"),
         *(f"a canary was not refuted: {o.obligation.id}" for o in _canaries(found) if o.status != "proved"),
         *(f"not answered by every prover: {counted(unasked, 'obligation')}" for _ in range(unasked > 0)),
         *(f"no obligation shows {e.id} in {', '.join(e.gaps)}" for e in entries if e.gaps),
@@ -243,84 +212,72 @@ def _answers(o: ObligationEvidence) -> str:
 
 def _argument(
     found: Records, coverage: Coverage, obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
-    c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeEvidence],
+    c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
 ) -> Iterator[Argument]:  # fmt: skip
     """Every line of argument, those too that were not run."""
 
     def line(name: str, shows: str, result: str, record: str, basis: Basis) -> Argument:
         return Argument(name=name, shows=shows, result=result, record=record, basis=basis)
 
-    answers = Counter(one.answer.sort for one in coverage.covered)
+    def taken(name: str, shows: str, result: str, record: str) -> Argument:
+        return line(name, shows, result, record, TAKEN if result else "not run")
+
+    replies, canaries = sum(len(o.replies) for o in obligations), _canaries(found)
     yield line(
         "Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
-        "; ".join(f"{count:,} {sort}" for sort, count in answers.items()), COVERAGE, "confirmed",
+        _counts((one.answer.sort for one in coverage.covered), "; "), COVERAGE, "confirmed",
     )  # fmt: skip
     yield line(
         "Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",
         f"{len(found.generated.files)} files rendered again, equal", "generated/", "confirmed",
     )  # fmt: skip
-    replies = sum(len(o.replies) for o in obligations)
     yield line(
         "Statuses", "each status follows from the provers’ answers",
         f"derived again from {replies:,} answers", "build/proofs.json", "confirmed",
     )  # fmt: skip
-    yield line(
+    yield taken(
         "Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
-        f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json", TAKEN,
+        f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json",
     )  # fmt: skip
-    canaries = _canaries(found)
-    yield line(
+    yield taken(
         "Canaries", "the printer, Why3, its drivers and each prover refute false statements",
-        f"{sum(o.status == 'proved' for o in canaries)} of {len(canaries)} refuted",
-        "build/proofs.json", TAKEN,
+        f"{sum(o.status == 'proved' for o in canaries)} of {len(canaries)} refuted", "build/proofs.json",
     )  # fmt: skip
     basis: Basis = TAKEN if coq.status in ("checked", "not proved") else coq.status  # type: ignore[assignment]
-    result = f"{len(coq.theorems)} theorems checked" if coq.status == "checked" else ""
+    theorems = f"{len(coq.record.theorems)} theorems checked" if coq.record else ""
     yield line(
-        "Coq’s kernel", "the definition and its properties, without Z3 and cvc5", result,
-        "build/foundation.json", basis,
+        "Coq’s kernel", "the definition and its properties, without Z3 and cvc5",
+        theorems if coq.status == "checked" else "", "build/foundation.json", basis,
     )  # fmt: skip
-    kernels = Counter(kernel.status for kernel in c_kernels)
-    basis = TAKEN if set(kernels) - {"not run", "stale"} else "stale" if kernels["stale"] else "not run"
+    kernels = {kernel.status for kernel in c_kernels}
     yield line(
         "Frama-C", "the generated C meets its contracts",
-        ", ".join(f"{count} kernels {status}" for status, count in kernels.items()),
-        "build/frama-c.json", basis,
+        _counts((f"kernels {kernel.status}" for kernel in c_kernels), ", "), "build/frama-c.json",
+        TAKEN if kernels - {"not run", "stale"} else "stale" if "stale" in kernels else "not run",
     )  # fmt: skip
-    yield line(
-        "Replay", "the obligations again, by Why3 alone",
-        "; ".join(
-            f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}"
-            for r in found.replays
-        ),
-        "build/replays/", TAKEN if found.replays else "not run",
-    )  # fmt: skip
+    counted_again = (
+        f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}" for r in found.replays
+    )
+    yield taken("Replay", "the obligations again, by Why3 alone", "; ".join(counted_again), "build/replays/")
     for runtime in runtimes:
-        yield line(
-            f"Runtime {runtime.name}", "its answers, class by class",
-            f"{runtime.compared:,} answers compared, {counted(len(runtime.deviations), 'recorded deviation')}"
-            if runtime.run else "",
-            f"build/{'dialects' if ' against ' in runtime.name else 'verdicts'}/",
-            TAKEN if runtime.run else "not run",
-        )  # fmt: skip
-    yield from _elsewhere(found)
-
-
-def _elsewhere(found: Records) -> Iterator[Argument]:
+        recorded = counted(len(runtime.deviations), "recorded deviation")
+        result = f"{runtime.report.compared:,} answers compared, {recorded}" if runtime.report else ""
+        folder = "dialects" if " against " in runtime.name else "verdicts"
+        yield taken(f"Runtime {runtime.name}", "its answers, class by class", result, f"build/{folder}/")
     result, basis = _mutants(found)
-    yield Argument(
-        name="Mutants", shows="small mistakes in the specification and the kernels are found",
-        result=result, record=MUTANTS, basis=basis,
+    yield line(
+        "Mutants", "small mistakes in the specification and the kernels are found", result, MUTANTS, basis
+    )
+    yield taken(
+        "Answers in findings", "what runtimes answer where a source is unclear",
+        f"{len(found.measured.answers):,} answers", "spec/measured/runtimes.json",
     )  # fmt: skip
-    yield Argument(
-        name="Answers in findings", shows="what runtimes answer where a source is unclear",
-        result=f"{len(found.measured.answers):,} answers", record="spec/measured/runtimes.json", basis=TAKEN,
-    )  # fmt: skip
-    for name, shows in (
-        ("DirectML", "its answers (needs Windows and a Direct3D 12 device)"),
-        ("Other processors", "the C kernels elsewhere: make cross"),
-    ):
-        yield Argument(name=name, shows=shows, result="", record="none", basis="not run")
+    yield taken("DirectML", "its answers (needs Windows and a Direct3D 12 device)", "", "none")
+    yield taken("Other processors", "the C kernels elsewhere: make cross", "", "none")
+
+
+def _counts(sorts: Iterable[str], separator: str) -> str:
+    return separator.join(f"{count:,} {sort}" for sort, count in Counter(sorts).items())
 
 
 def _mutants(found: Records) -> tuple[str, Basis]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sonnx_clip.evidence.model import SHOWN, Entry, SourceWords
+from sonnx_clip.evidence.model import SHOWN, Entry
 from sonnx_clip.evidence.trace import Trace
 from sonnx_clip.explain.dialects_table import dialect_table
+from sonnx_clip.explain.finding_views import Words
 from sonnx_clip.explain.readings_matrix import shown_by
 from sonnx_clip.language import encode, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.conform.check_report import TypeReport
-    from sonnx_clip.evidence.model import CoqEvidence, ObligationEvidence
+    from sonnx_clip.evidence.model import ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.language import ElementType
+    from sonnx_clip.language.types import Source
+    from sonnx_clip.prove.coq import CoqTheorem
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Example, Property
 
@@ -33,35 +35,22 @@ RESULT_CONSTRAINTS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What the evidence shows of an entry, in the terms of its section.
-
-    Args:
-        title: its heading.
-        statement: what it states.
-        role: what it is.
-        families: those of which it speaks.
-        facts: names and values.
-        speaks: whether a vector of an element type is a test of it.
-        refuted: families for which it is refuted as it stands.
-        except_types: element types of which it does not speak.
-        once: whether it speaks of no element type.
-    """
+class _Shown(NamedTuple):
+    """What the evidence shows of an entry, in the terms of its section."""
 
     title: str
     statement: str
     role: str
-    families: Sequence[str]
+    families: Sequence[str]  # those of which it speaks
     facts: Facts = ()
-    speaks: Speaks = field(default=lambda _type, _vector: False)
-    refuted: Sequence[str] = ()
-    except_types: Sequence[str] = ()
-    once: bool = False
+    speaks: Speaks = lambda _type, _vector: False  # whether a vector of an element type is a test of it
+    refuted: Sequence[str] = ()  # families for which it is refuted as it stands
+    except_types: Sequence[str] = ()  # element types of which it does not speak
+    once: bool = False  # whether it speaks of no element type
 
 
 def entries_of(
-    found: Records, obligations: Sequence[ObligationEvidence], coq: CoqEvidence
+    found: Records, obligations: Sequence[ObligationEvidence], theorems: Sequence[CoqTheorem]
 ) -> Iterator[Entry]:
     """Every entry that the evidence shows, section by section."""
     spec = found.spec
@@ -78,6 +67,7 @@ def entries_of(
             }
             touched = {klass for of_type in touching.values() for klass in of_type}
             classes = tuple(klass.id for klass in spec.classes if klass.id in touched)
+            source: Source | None = getattr(entry, "source", None)
             yield Entry(
                 id=entry.id,
                 section=section.name,
@@ -88,14 +78,15 @@ def entries_of(
                 families=tuple(shown.families),
                 aliases={str(t): alias for t, alias in getattr(entry, "aliases", {}).items()},
                 facts=shown.facts,
-                source=_quotation(spec, entry),
+                source=_quotation(spec, source) if source else None,
+                lines=lines_of(spec, source) if source else (),
                 cells=trace.cells(
                     entry.id, shown.families, refuted=shown.refuted, except_types=shown.except_types,
                     once=shown.once,
                 ),
                 classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
                 vectors={type_id: len(of_type) for type_id, of_type in touching.items() if of_type},
-                theorems=tuple(t.id for t in coq.theorems if entry.id in t.shows),
+                theorems=tuple(t.id for t in theorems if entry.id in t.shows),
                 violated_by=tuple(_violated_by(found, entry)) if section.name == "properties" else (),
             )  # fmt: skip
 
@@ -106,15 +97,9 @@ def _listed(spec: Spec, section: str) -> Sequence[Any]:
     return spec.dialects if section == "dialects" else getattr(spec, section)
 
 
-def _quotation(spec: Spec, entry: Any) -> SourceWords | None:
-    source = getattr(entry, "source", None)
-    if source is None:
-        return None
+def _quotation(spec: Spec, source: Source) -> Words:
     page = spec.page(source.page)
-    return SourceWords(
-        page=page.id, title=page.title, file=page.file, section=source.section,
-        lines=lines_of(spec, source), quote=source.quote,
-    )  # fmt: skip
+    return Words(page=page.id, title=page.title, file=page.file, section=source.section, quote=source.quote)
 
 
 def _shown(spec: Spec, section: str, entry: Any) -> _Shown:

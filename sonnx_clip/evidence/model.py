@@ -1,7 +1,8 @@
-"""evidence.json: what the page says, in a form for machines (format 2).
+"""evidence.json: what the page says, in a form for machines (format 3).
 
-Ids are those of spec/clip.yaml, of the obligations (``float32.total``) and of the vectors
-(``float32.low_tie.1``). A digest is SHA-256 in hex. A bit pattern is hex text with all its digits.
+What another command recorded has the form of its record. Ids are those of spec/clip.yaml, of the obligations
+(``float32.total``) and of the vectors (``float32.low_tie.1``). A digest is SHA-256 in hex. A bit pattern is
+hex text with all its digits.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
-from sonnx_clip.claims.claim import Kind
-from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.explain.finding_views import FindingView
-from sonnx_clip.prove.coq import CoqTheorem
-from sonnx_clip.prove.outcome import ProverVerdict, Status
+from sonnx_clip.claims.claim import Obligation
+from sonnx_clip.conform.check_report import Report, Verdict
+from sonnx_clip.explain.finding_views import FindingView, Words
+from sonnx_clip.prove.coq import CoqRecord
+from sonnx_clip.prove.frama_c import OfType
+from sonnx_clip.prove.outcome import Reply, Status
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage import Sort
@@ -72,17 +74,6 @@ class Argument(Stored):
     basis: Basis
 
 
-class SourceWords(Stored):
-    """A quotation: the text by id, title and file, the section, and the lines at which it stands."""
-
-    page: str
-    title: str
-    file: str
-    section: str
-    lines: tuple[int, ...] = ()
-    quote: str
-
-
 class Cell(Stored):
     """What is shown of an entry in one element type, or in all of them at once.
 
@@ -99,9 +90,10 @@ class Cell(Stored):
 class Entry(Stored):
     """An entry of spec/clip.yaml and what is traced to it.
 
-    `vectors` counts the test vectors that speak of it, by element type; `classes` are those in which they
-    lie, and in which runtimes are judged on it. `theorems` are Coq's. `violated_by` names the runtimes and
-    element types of which a recorded answer makes a property false.
+    `lines` are those at which its quotation stands. `vectors` counts the test vectors that speak of it, by
+    element type; `classes` are those in which they lie, and in which runtimes are judged on it. `theorems`
+    are Coq's. `violated_by` names the runtimes and element types of which a recorded answer makes a property
+    false.
     """
 
     id: str
@@ -113,7 +105,8 @@ class Entry(Stored):
     families: tuple[str, ...]
     aliases: dict[str, str] = Field(default_factory=dict)
     facts: tuple[tuple[str, str], ...] = ()
-    source: SourceWords | None
+    source: Words | None
+    lines: tuple[int, ...]
     cells: tuple[Cell, ...]
     classes: tuple[str, ...] = ()
     vectors: dict[str, int] = Field(default_factory=dict)
@@ -131,82 +124,28 @@ class Entry(Stored):
         return any(cell.finding for cell in self.cells)
 
 
-class ReplyEvidence(Stored):
-    """What a prover answered to a task, of which `task` is the digest."""
-
-    prover: str
-    version: str
-    verdict: ProverVerdict
-    task: str
-    words: str
-
-
 class ObligationEvidence(Stored):
     """An obligation with the provers' answers, from which its status is derived."""
 
-    id: str
-    kind: Kind
-    subject: str
-    shows: tuple[str, ...]
-    title: str
-    file: str
-    theory: str
-    goal: str
-    statement: str
+    obligation: Obligation
     status: Status
-    replies: tuple[ReplyEvidence, ...]
-
-
-class DeviationEvidence(Stored):
-    """The first deviation of a kind of one runtime in one class, element type and form of a model."""
-
-    type: str
-    klass: str
-    form: str = ""
-    kind: Literal["violates", "acceptable", "raises", "crashed"]
-    latitude: str | None
-    shown: str
-    words: str | None
-    explanation: str | None
-    layout: str
-    reproduce: str
-
-
-class RuntimeEvidence(Stored):
-    """A runtime: its verdicts by element type and class (or C1, C3), and by form of a model."""
-
-    name: str
-    run: bool
-    version: str = ""
-    policy: str = ""
-    environment: str = ""
-    compared: int = 0
-    verdicts: dict[str, dict[str, Shown]]
-    forms: dict[str, dict[str, Shown]] = Field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    deviations: tuple[DeviationEvidence, ...] = ()
+    replies: tuple[Reply, ...]
 
 
 class CKernelEvidence(Stored):
-    """What Frama-C shows of the C of an element type: `shown` of `goals`, `by` prover; what is `open`."""
+    """What Frama-C found of the C of an element type, and what of it is open."""
 
     type: str
     status: Literal[Status, "stale", "not run"]
-    goals: int = 0
-    shown: int = 0
-    simplified: int = 0
-    by: dict[str, int] = Field(default_factory=dict)
+    found: OfType | None = None
     open: tuple[str, ...] = ()
-    taken: tuple[str, ...] = ()
 
 
 class CoqEvidence(Stored):
     """What Coq's kernel has checked; ``stale`` says that the files have changed since."""
 
     status: Literal["checked", "not proved", "stale", "not run"]
-    coq: str = ""
-    theorems: tuple[CoqTheorem, ...] = ()
-    axioms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    record: CoqRecord | None = None
     problems: tuple[str, ...] = ()
 
 
@@ -263,9 +202,10 @@ class Evidence(Stored):
     """The whole of evidence.json.
 
     `files` holds the SHA-256 of what the evidence rests on, `programs` that of Why3, its drivers and provers.
+    The record of a runtime is None where it was not run.
     """
 
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     tool: str
     operator: str
     spec_sha256: str
@@ -275,11 +215,11 @@ class Evidence(Stored):
     entries: tuple[Entry, ...]
     obligations: tuple[ObligationEvidence, ...]
     findings: tuple[FindingView, ...]
-    runtimes: tuple[RuntimeEvidence, ...]
+    runtimes: dict[str, Report | None]
     c_kernels: tuple[CKernelEvidence, ...]
     coq: CoqEvidence
     replays: tuple[ReplayEvidence, ...]
-    dialects: tuple[RuntimeEvidence, ...]
+    dialects: dict[str, Report | None]
     sources: tuple[SourceItem, ...]
     trusted: tuple[TrustedItem, ...]
     tools: dict[str, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import Counter
 from dataclasses import asdict
 from functools import cache
 from itertools import accumulate, groupby
@@ -15,14 +16,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.model import SHOWN
+from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
+from sonnx_clip.prove.frama_c import PROVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sonnx_clip.evidence.model import Cell, Entry, Evidence, RuntimeEvidence, Shown
+    from sonnx_clip.evidence.model import Cell, Entry, Evidence, ObligationEvidence, Shown
     from sonnx_clip.evidence.records import Records
+    from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec import Spec
 
 VERDICT_SIGNS = {
@@ -51,19 +55,21 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         digest: SHA-256 of evidence.json, which the page names.
     """
     spec = found.spec
+    runtimes, compared = runtimes_of(spec, evidence.runtimes), dialects_of(spec, evidence.dialects)
     return (
         environment()
         .get_template("index.html.j2")
         .render(
             evidence=evidence,
+            runtimes=runtimes,
             digest=digest,
-            data=packed(_data(evidence, found)),
+            data=packed(_data(evidence, found, (*runtimes, *compared))),
             sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
             subjects=_subjects(evidence),
             machine_types=[etype.id for etype in spec.element_types if etype.width is not None],
-            classes=_classes(evidence),
+            classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
             anchors=_anchors(evidence),
-            obligations={o.id: o for o in evidence.obligations},
+            obligations={o.obligation.id: o for o in evidence.obligations},
             worst=worst_of,
             cell_of=cell_of,
             status_sign=status_sign,
@@ -76,6 +82,8 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
             reading_signs=SIGNS,
             reading_meanings=MEANINGS,
             dialects=dialect_table(spec),
+            compared=compared,
+            c_provers=PROVERS,
             **_PANEL,
         )
     )
@@ -121,7 +129,7 @@ def packed(data: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def worst_of(runtime: RuntimeEvidence, classes: Iterable[str], types: Iterable[str]) -> Shown | None:
+def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str]) -> Shown | None:
     """The worst verdict of a runtime in some classes and types; None where it has none of them.
 
     What was not run makes the whole ``not run``, unless something fails.
@@ -150,21 +158,15 @@ def status_sign(cell: Cell) -> str:
 
 
 def _subjects(evidence: Evidence) -> dict[str, int]:
-    ordered = [*evidence.element_types, *dict.fromkeys(o.subject for o in evidence.obligations)]
-    counts = {subject: sum(o.subject == subject for o in evidence.obligations) for subject in ordered}
-    return {subject: count for subject, count in counts.items() if count}
-
-
-def _classes(evidence: Evidence) -> list[str]:
-    """The rows of the matrix of runtimes."""
-    return list(
-        dict.fromkeys(c for r in evidence.runtimes for of_type in r.verdicts.values() for c in of_type)
-    )
+    counts = Counter(o.obligation.subject for o in evidence.obligations)
+    ordered = dict.fromkeys([*evidence.element_types, *counts])
+    return {subject: counts[subject] for subject in ordered if counts[subject]}
 
 
 def _anchors(evidence: Evidence) -> dict[str, str]:
     """Where an entry, a finding or an obligation stands on the page, by its id."""
-    found = {o.id: f"o-{o.id}" for o in evidence.obligations}
+    ids = [o.obligation.id for o in evidence.obligations]
+    found = {id_: f"o-{id_}" for id_ in ids}
     found |= {finding.id: f"finding-{finding.id}" for finding in evidence.findings}
     for entry in reversed(evidence.entries):
         found[entry.id] = f"{entry.section}-{entry.id}"
@@ -174,7 +176,7 @@ def _anchors(evidence: Evidence) -> dict[str, str]:
 # --- What page.js renders on demand -------------------------------------------------------------------------
 
 
-def _data(evidence: Evidence, found: Records) -> dict[str, Any]:
+def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
     entries = groupby(evidence.entries, key=lambda entry: entry.section)
     sources = groupby(evidence.sources, key=lambda words: words.source)
     trusted = groupby(sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where)
@@ -187,7 +189,7 @@ def _data(evidence: Evidence, found: Records) -> dict[str, Any]:
         },
         "entries": {section: [_entry(entry) for entry in of_section] for section, of_section in entries},
         "obligations": {
-            subject: [o.model_dump() for o in evidence.obligations if o.subject == subject]
+            subject: [_obligation(o) for o in evidence.obligations if o.obligation.subject == subject]
             for subject in _subjects(evidence)
         },
         "vectors": {
@@ -196,12 +198,15 @@ def _data(evidence: Evidence, found: Records) -> dict[str, Any]:
             if etype.width is not None
         },
         "sources": {source: [words.model_dump() for words in of_source] for source, of_source in sources},
-        "deviations": {
-            r.name: [d.model_dump() for d in r.deviations] for r in (*evidence.runtimes, *evidence.dialects)
-        },
+        "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
     }
+
+
+def _obligation(found: ObligationEvidence) -> dict[str, Any]:
+    replies = [reply.model_dump(exclude={"cpu"}) for reply in found.replies]
+    return {**asdict(found.obligation), "status": found.status, "replies": replies}
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

@@ -1,16 +1,13 @@
-"""What the checker's reports say of each runtime, in the form of the evidence."""
+"""What the checker's reports say of each runtime, as the page shows it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.form_words import told_of_forms
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.evidence.entries import RESULT_CONSTRAINTS
-from sonnx_clip.evidence.model import (
-    DeviationEvidence,
-    RuntimeEvidence,
-)
 from sonnx_clip.runtimes.runtime import RUNTIMES
 
 COMPARED = ("onnxruntime", "onnx-reference")
@@ -19,7 +16,7 @@ COMPARED = ("onnxruntime", "onnx-reference")
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sonnx_clip.conform.check_report import Deviation, Report
+    from sonnx_clip.conform.check_report import Report
     from sonnx_clip.evidence.model import Shown
     from sonnx_clip.spec import Spec
 
@@ -30,32 +27,73 @@ def not_judged(spec: Spec, name: str, ours: Report | None) -> Iterator[str]:
         yield f"{name} was not run"
         return
     judged = {t.type: t for t in ours.types if t.compared and t.verdict != "unsupported"}
-    for etype in spec.element_types:
-        if etype.width is None:
-            continue
-        if etype.id not in judged:
-            yield f"{name} was not judged in {etype.id}"
-            continue
-        there = {klass.id for klass in judged[etype.id].classes}
-        if lacking := {*(c.id for c in spec.classes_of(etype.family)), *RESULT_CONSTRAINTS} - there:
-            yield f"{name} was not judged in {etype.id}, {', '.join(sorted(lacking))}"
+    machine = [etype for etype in spec.element_types if etype.width is not None]
+    if missing := [etype.id for etype in machine if etype.id not in judged]:
+        yield f"{name} was not judged in {', '.join(missing)}"
+    for etype in machine:
+        there = {klass.id for klass in judged[etype.id].classes} if etype.id in judged else None
+        due = {*(c.id for c in spec.classes_of(etype.family)), *RESULT_CONSTRAINTS}
+        if there is not None and (lacking := sorted(due - there)):
+            yield f"{name} was not judged in {etype.id}, {', '.join(lacking)}"
     if ours.policy != "default":
         yield f"{name} was judged under the {ours.policy} policy only"
 
 
-def runtimes_of(spec: Spec, reports: Mapping[str, Report]) -> tuple[RuntimeEvidence, ...]:
-    """One entry for each known runtime and each report; what was not checked is ``not run``."""
+@dataclass(frozen=True)
+class RuntimeView:
+    """A runtime with its verdicts by element type and class (or C1, C3); no report: it was not run."""
+
+    name: str
+    report: Report | None
+    verdicts: dict[str, dict[str, Shown]]
+
+    @property
+    def forms(self) -> dict[str, dict[str, Shown]]:
+        """The verdicts by form of a model and element type."""
+        forms: dict[str, dict[str, Shown]] = {}
+        for found in self.report.types if self.report else ():
+            for form in found.forms or ():
+                forms.setdefault(str(form.form), {})[found.type] = form.verdict
+        return forms
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What is said of element types as a whole, each line once; then what was and was not compared."""
+        if self.report is None:
+            return
+        said: dict[str, list[str]] = {}
+        for one in self.report.types:
+            words = [f"{one.verdict}: {one.words}"] if one.words else []
+            words += [f"refused in the layout {layout}: {t}" for layout, t in one.refused_layouts.items()]
+            for line in (*words, *one.remarks):
+                said.setdefault(line, []).append(one.type)
+        yield from (f"{', '.join(types)}: {line}" for line, types in said.items())
+        yield from (*behaviour(self.report), *told_of_forms(self.report), *self.report.scope)
+
+    @property
+    def deviations(self) -> list[dict[str, Any]]:
+        """The first deviation of a kind in each class, element type and form of a model."""
+        found = []
+        for of_type in self.report.types if self.report else ():
+            found += [(of_type.type, c.id, "", d) for c in of_type.classes for d in c.deviations]
+            for form in of_type.forms or ():
+                found += [(of_type.type, id_, str(form.form), d) for id_, d in form.deviations.items()]
+        return [{"type": t, "klass": c, "form": form, **d.model_dump()} for t, c, form, d in found]
+
+
+def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
+    """One view for each known runtime and each report; what was not checked is ``not run``."""
     return tuple(_runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports]))
 
 
-def dialects_of(spec: Spec, reports: Mapping[str, Report]) -> tuple[RuntimeEvidence, ...]:
-    """One entry for each runtime and version of ONNX's Clip; `COMPARED` without a report are ``not run``."""
-    there = {report.runtime for report in reports.values()}
+def dialects_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
+    """One view for each runtime and version of ONNX's Clip; `COMPARED` without a report are ``not run``."""
+    there = {name.partition(" against ")[0] for name in reports}
     missing = [f"{name} against onnx" for name in COMPARED if name not in there]
     return tuple(_runtime(spec, name, reports.get(name)) for name in [*reports, *missing])
 
 
-def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeEvidence:
+def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeView:
     verdicts: dict[str, dict[str, Shown]] = {
         etype.id: dict.fromkeys(
             [*(c.id for c in spec.classes_of(etype.family)), *RESULT_CONSTRAINTS], "not run"
@@ -63,51 +101,6 @@ def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeEvidence:
         for etype in spec.element_types
         if etype.width is not None
     }
-    if report is None:
-        return RuntimeEvidence(name=name, run=False, verdicts=verdicts)
-    forms: dict[str, dict[str, Shown]] = {}
-    for found in report.types:
+    for found in report.types if report else ():
         verdicts[found.type] |= {c.id: c.verdict for c in found.classes if c.id in verdicts[found.type]}
-        for form in found.forms or ():
-            forms.setdefault(str(form.form), {})[found.type] = form.verdict
-    return RuntimeEvidence(
-        name=name,
-        run=True,
-        version=report.runtime_version,
-        policy=report.policy,
-        environment=f"Python {report.python}, NumPy {report.numpy}, {report.machine}; {report.tool}",
-        compared=report.compared,
-        verdicts=verdicts,
-        forms=forms,
-        notes=tuple(_notes(report)),
-        deviations=tuple(_deviations(report)),
-    )
-
-
-def _notes(report: Report) -> Iterator[str]:
-    """What is said of element types as a whole, each line once; then what was and was not compared."""
-    said: dict[str, list[str]] = {}
-    for one in report.types:
-        words = [f"{one.verdict}: {one.words}"] if one.words else []
-        refused = [f"refused in the layout {layout}: {text}" for layout, text in one.refused_layouts.items()]
-        for line in (*words, *refused, *one.remarks):
-            said.setdefault(line, []).append(one.type)
-    yield from (f"{', '.join(types)}: {line}" for line, types in said.items())
-    yield from (*behaviour(report), *told_of_forms(report), *report.scope)
-
-
-def _deviations(report: Report) -> Iterator[DeviationEvidence]:
-    for found in report.types:
-        for klass in found.classes:
-            for deviation in klass.deviations:
-                yield _deviation(found.type, klass.id, "", deviation)
-        for form in found.forms or ():
-            for id_, deviation in form.deviations.items():
-                yield _deviation(found.type, id_, str(form.form), deviation)
-
-
-def _deviation(type_id: str, klass: str, form: str, found: Deviation) -> DeviationEvidence:
-    return DeviationEvidence(
-        type=type_id, klass=klass, form=form, kind=found.kind, latitude=found.latitude, shown=found.shown,
-        words=found.words, explanation=found.explanation, layout=found.layout, reproduce=found.reproduce,
-    )  # fmt: skip
+    return RuntimeView(name, report, verdicts)

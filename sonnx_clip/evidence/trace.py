@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 _WORST_FIRST: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved", "does not apply")
 
 
-def weakest(statuses: Iterable[CellStatus]) -> CellStatus:
-    """The status of the whole, that of its weakest part; ``does not apply`` if there is no part."""
-    return min(statuses, key=_WORST_FIRST.index, default="does not apply")
-
-
 class Trace:
     """Finds the obligations of an entry.
 
@@ -32,8 +27,8 @@ class Trace:
         names = {etype.id for etype in types}
         self._of: dict[tuple[str, str], list[ObligationEvidence]] = {}
         for o in obligations:
-            subject = o.subject if o.subject in names else ALL_TYPES
-            for id_ in o.shows:
+            subject = o.obligation.subject if o.obligation.subject in names else ALL_TYPES
+            for id_ in o.obligation.shows:
                 self._of.setdefault((id_, subject), []).append(o)
 
     def cells(
@@ -61,12 +56,13 @@ class Trace:
 
 
 def _cell(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool = False) -> Cell:
-    ids = tuple(o.id for o in found)
-    kinds = {o.kind for o in found} - {"smoke"}
+    ids = tuple(o.obligation.id for o in found)
+    kinds = {o.obligation.kind for o in found} - {"smoke"}
     if not kinds:
         return Cell(type=type_id, status="gap", note="no obligation shows it", finding=refuted)
     refutes = bool({"refutation", "counterexample"} & kinds)
     if refuted and not (refutes and "theorem" in kinds):
         lack = "refutes it" if not refutes else "shows its repaired form"
         return Cell(type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True)
-    return Cell(type=type_id, status=weakest(o.status for o in found), finding=refuted, obligations=ids)
+    status = min((o.status for o in found), key=_WORST_FIRST.index)
+    return Cell(type=type_id, status=status, finding=refuted, obligations=ids)

@@ -96,7 +96,7 @@ def test_it_loads_few_nodes(seen):
 
 def test_link_opens_what_it_leads_into(seen, written):
     found = seen[0]["400"]
-    task = next(o for o in written.evidence.obligations if o.id == "float32.total").replies[0].task
+    task = next(o for o in written.evidence.obligations if o.obligation.id == "float32.total").replies[0].task
     assert found["opened"]
     assert task in found["shown"]
     assert "why3 prove" in found["shown"]
@@ -116,6 +116,19 @@ def test_it_is_dark_where_dark_is_preferred(seen, written, tmp_path):
     assert console == []
     assert seen[0]["400"]["paper"] == "rgb(251, 250, 247)"
     assert dark["400"]["paper"] == "rgb(22, 24, 28)"
+
+
+def test_it_prints_the_summary_and_the_whole_trace_in_few_bytes(written, tmp_path):
+    """Gradients made it 26 MB: each is printed as a picture."""
+    command = [
+        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile",
+        "--virtual-time-budget=20000", f"--print-to-pdf={tmp_path}/page.pdf",
+        (written.folder / "index.html").as_uri(),
+    ]  # fmt: skip
+    subprocess.run(command, capture_output=True, timeout=120, check=True)
+    printed = (tmp_path / "page.pdf").read_bytes()
+    assert len(printed) < 2_000_000
+    assert 6 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 20
 
 
 def test_these_checks_can_fail(written, tmp_path):

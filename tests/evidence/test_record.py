@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 from sonnx_clip.evidence.model import ALL_TYPES
+from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 
@@ -44,7 +45,8 @@ def test_every_other_entry_is_there(evidence):
 
 
 def test_obligation_and_what_it_shows_name_each_other(evidence):
-    named = {(id_, o.id) for o in evidence.obligations for id_ in o.shows if id_ != "smoke"}
+    obligations = [o.obligation for o in evidence.obligations]
+    named = {(id_, o.id) for o in obligations for id_ in o.shows if id_ != "smoke"}
     of_entries = {(e.id, id_) for e in evidence.entries for c in e.cells for id_ in c.obligations}
     of_findings = {(f.id, id_) for f in evidence.findings for part in f.claim for id_ in part.obligations}
     assert named == of_entries | of_findings
@@ -81,7 +83,7 @@ def test_recorded_answer_that_breaks_a_property_is_named(evidence):
 
 
 def test_runtimes_keep_their_verdicts(evidence):
-    verdicts = {r.name: r.verdicts for r in evidence.runtimes}
+    verdicts = {r.name: r.verdicts for r in runtimes_of(load_spec(), evidence.runtimes)}
     assert verdicts["numpy"]["float32"]["low_max_nan"] == "violates"
     assert verdicts["numpy"]["float64"]["low_max_nan"] == "not run"
     assert set(verdicts["onnxruntime"]["int8"].values()) == {"not run"}

@@ -225,7 +225,7 @@ def test_evidence(checkout: Checkout) -> None:
         assert set(seen) <= set(files)
         seen.update(files)
         if "evidence.json" in files:
-            assert json.loads((folder / "evidence.json").read_text())["format"] == 2
+            assert json.loads((folder / "evidence.json").read_text())["format"] == 3
         if "index.html" in files:
             assert (folder / "index.html").read_text().rstrip().endswith("</html>")
 

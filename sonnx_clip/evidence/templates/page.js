@@ -62,7 +62,7 @@
       el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", "))),
       e.source ? el("blockquote", {}, e.source.quote, el("footer", {},
         `${e.source.title}; section “${e.source.section}”, `,
-        listed(e.source.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
+        listed(e.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
         Object.entries(e.aliases).map(([tensor, alias]) => `; there called [${alias}] below ${tensor}`)))
         : el("p", {}, e.statement),
       e.facts.length && el("dl", { class: "facts" }, e.facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, code(value))])),
