@@ -20,7 +20,7 @@ from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.identity import cache_identity
 from sonnx_clip.conform.local_judge import LocalJudge
-from sonnx_clip.conform.options import FIRST
+from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.rerun import confirm
 from sonnx_clip.conform.results import UnitResult
 from sonnx_clip.conform.session import Session

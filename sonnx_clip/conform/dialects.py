@@ -15,7 +15,8 @@ import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.judge_forms import bounds_of, few_bounds, judge_form
+from sonnx_clip.conform.judge_forms import judge_form
+from sonnx_clip.conform.plan import bounds_of
 from sonnx_clip.conform.results import Counts
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
@@ -143,10 +144,10 @@ def dialect_table(of: DialectOperator, etype: ElementType, form: ModelForm, *, f
 
 def _bounds(of: DialectOperator, etype: ElementType, *, few: bool) -> Array:
     """Bits of pairs of bounds, shape (2, p); a float64 that is an attribute is a FLOAT."""
-    bounds, width = few_bounds if few else bounds_of, etype.width or 0
+    width = etype.width or 0
     if not of.has_attributes or width <= np.dtype(np.float32).itemsize * 8:
-        return np.array(bounds(etype))
-    narrow = np.array(bounds(of.spec.element_type("float32"))).view(np.float32)
+        return np.array(bounds_of(etype, few=few))
+    narrow = np.array(bounds_of(of.spec.element_type("float32"), few=few)).view(np.float32)
     with np.errstate(invalid="ignore"):
         return narrow.astype(np.float64).view(np.uint64)
 

@@ -1,12 +1,12 @@
 """Expected results and classes of calls, from the oracle.
 
 The oracle judges each combination of operands or, for Clip, only the two ends of each range of X in which the
-class is the same: that takes a tenth of the time.
+class is the same. The expected results of a sorted X are then slices: of X itself, and of bounds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Pools = Sequence[Array]  # of the tensors, each of shape (k,)
 
 
+_LONG = 4096  # values of a pool: slices take less time then than entries
+
+
 @dataclass(frozen=True)
 class Table:
     """What is expected for every value of a pool under every choice of the scalars.
@@ -34,6 +37,7 @@ class Table:
         due: bits of the result, shape (p, k).
         find_classes: computes `classes`.
         beside: bits of each other tensor beside the first, of shape (k,).
+        sizes: the number of results of each class, shape (p, c), where it is known without `classes`.
     """
 
     pool: Array
@@ -41,6 +45,7 @@ class Table:
     due: Array
     find_classes: Callable[[], Array]
     beside: tuple[Array, ...] = ()
+    sizes: Array | None = None
 
     @cached_property
     def classes(self) -> Array:
@@ -55,18 +60,25 @@ class Table:
     def rows(self, rows: Array | slice) -> Table:
         """Some choices of the scalars."""
         scalars = tuple(scalar[rows] for scalar in self.scalars)
-        return Table(self.pool, scalars, self.due[rows], lambda: self.classes[rows], self.beside)
+        sizes = None if self.sizes is None else self.sizes[rows]
+        return Table(self.pool, scalars, self.due[rows], lambda: self.classes[rows], self.beside, sizes)
 
     def pick(self, indices: Array) -> Table:
         """What is expected of calls with other entries: their places in the pool, shape (p, n)."""
         rows = np.arange(self.count)[:, None]
         return Table(self.pool, self.scalars, self.due[rows, indices], lambda: self.classes[rows, indices])
 
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """The number of results of each class, in the order of the YAML, up to the last that occurs."""
-        last = int(self.classes.max(initial=-1))
-        return tuple(int(np.count_nonzero(self.classes == index)) for index in range(last + 1))
+    def counts(self, rows: Array, there: Array | None = None) -> list[int]:
+        """The number of results of each class, in the order of the YAML, up to the last that occurs.
+
+        Args:
+            rows: the choices of the scalars that count, shape (p,).
+            there: the results that count, shape (p, k); all by default.
+        """
+        if self.sizes is not None and there is None:
+            return list(self.sizes[rows].sum(axis=0).tolist())
+        classes = self.classes[rows] if there is None else self.classes[there & rows[:, None]]
+        return list(np.bincount(classes.ravel()).tolist())
 
 
 def class_ids(family: str) -> tuple[str, ...]:
@@ -130,7 +142,7 @@ def class_ranges(etype: ElementType, bounds: Sequence[Array]) -> ClassRanges:
         AssertionError: a pattern is in no class or in two, or the two ends of a range are in two classes, or
             Clip is neither one bound nor X at both: this module or the oracle errs.
     """
-    of, dtype, keys = clip_operator(), numpy_type(etype.id), _key_type(etype)
+    of, dtype, keys = clip_operator(), numpy_type(etype.id), key_type(etype)
     starts = _starts(etype, [bound.view(keys) for bound in bounds])
     ends = np.empty_like(starts)  # the last key of each range
     ends[:, :-1], ends[:, -1] = starts[:, 1:], np.iinfo(keys).max
@@ -145,13 +157,14 @@ def class_ranges(etype: ElementType, bounds: Sequence[Array]) -> ClassRanges:
     return ClassRanges(starts, classes, is_x, result)
 
 
-def _key_type(etype: ElementType) -> np.dtype[Any]:
+def key_type(etype: ElementType) -> np.dtype[Any]:
+    """The integers by which values are sorted, so that each class is a few ranges: bits of floats."""
     return numpy_type(etype.id) if etype.family == "int" else bits_type(etype.id)
 
 
 def _starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
     """Where a class may begin: at each value that is compared with, and after it."""
-    keys = _key_type(etype)
+    keys = key_type(etype)
     info = np.iinfo(keys)
     constants = np.array(list(load_oracle().CONSTANTS[etype.id].values()), bits_type(etype.id)).view(keys)
     zeros = [0] if etype.family == "int" else [0, 1 << (8 * keys.itemsize - 1)]
@@ -162,61 +175,51 @@ def _starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
     return np.sort(np.hstack([least, cuts, after]), axis=1)
 
 
-@dataclass(frozen=True)
-class RangeTable(Table):
-    """A `Table` of Clip that counts the classes without looking at each result.
-
-    Args:
-        sizes: of each range: the number of values of the pool in it, shape (p, r).
-        of_ranges: the class of each range, shape (p, r).
-    """
-
-    sizes: Array = field(kw_only=True)
-    of_ranges: Array = field(kw_only=True)
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """The number of results of each class, as that of `Table`."""
-        found = np.bincount(self.of_ranges.ravel(), self.sizes.ravel()).astype(int).tolist()
-        while found and not found[-1]:
-            found.pop()
-        return tuple(found)
-
-
-def range_table(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> RangeTable:
-    """What is expected of Clip for every value of a pool under every pair of bounds.
+def range_table(
+    etype: ElementType, pool: Array, scalars: Sequence[Array], rows: slice = slice(None)
+) -> Table:
+    """What is expected of Clip for every value of a pool under some pairs of bounds.
 
     Args:
         etype: the element type.
         pool: bits of the values of the tensor, shape (k,).
         scalars: bits of each scalar, of shape (p,).
+        rows: the pairs of the table; the ranges of all pairs are kept for the next table.
     """
-    ranges = _ranges(etype, *(scalar.tobytes() for scalar in scalars))
-    keys = pool.view(_key_type(etype))
-    order = None if np.all(keys[:-1] <= keys[1:]) else np.argsort(keys, kind="stable")
-    ranks = None if order is None else np.argsort(order)
-    begins = np.searchsorted(keys, ranges.starts, sorter=order)
-    sizes = np.diff(begins, axis=1, append=len(keys))
+    every = _ranges(etype, *(scalar.tobytes() for scalar in scalars))
+    ranges = ClassRanges(every.starts[rows], every.classes[rows], every.is_x[rows], every.results[rows])
+    keys = pool.view(key_type(etype))
+    ranks = None
+    if not np.all(keys[:-1] <= keys[1:]):
+        order = np.argsort(keys, kind="stable")
+        keys, ranks = keys[order], np.argsort(order)
+    count, classes = len(ranges.starts), int(ranges.classes.max(initial=0)) + 1
+    begins = np.searchsorted(keys, ranges.starts)
+    lengths = np.diff(begins, axis=1, append=len(keys))
 
     def spread(values: Array) -> Array:
-        """The value of its range for each value of the pool, shape (p, k)."""
-        found = np.repeat(values.ravel(), sizes.ravel()).reshape(len(sizes), len(keys))
-        return found if ranks is None else found.take(ranks, axis=1)
+        """The value of its range for each key, shape (p, k)."""
+        return np.repeat(values.ravel(), lengths.ravel()).reshape(count, len(keys))
 
-    due = np.where(spread(ranges.is_x), keys, spread(ranges.results)).view(pool.dtype)
-    given = pool, tuple(scalars), due, lambda: spread(ranges.classes)
-    return RangeTable(*given, sizes=sizes, of_ranges=ranges.classes)
+    def in_order(values: Array) -> Array:
+        return values if ranks is None else values.take(ranks, axis=1)
+
+    if len(keys) < _LONG:
+        due = np.where(spread(ranges.is_x), keys, spread(ranges.results))
+    else:
+        due = np.repeat(keys[None], count, axis=0)
+        for row, at in np.argwhere(~ranges.is_x & (lengths > 0)).tolist():
+            begin = begins[row, at]
+            due[row, begin : begin + lengths[row, at]] = ranges.results[row, at]
+    owners = np.arange(count)[:, None] * classes + ranges.classes
+    sizes = np.bincount(owners.ravel(), lengths.ravel(), count * classes).astype(int)
+    some = tuple(scalar[rows] for scalar in scalars)
+    due = in_order(due).view(pool.dtype)
+    find_classes = lambda: in_order(spread(ranges.classes))  # noqa: E731
+    return Table(pool, some, due, find_classes, sizes=sizes.reshape(count, classes))
 
 
 @lru_cache(maxsize=4)
 def _ranges(etype: ElementType, *bounds: bytes) -> ClassRanges:
     """As `class_ranges`: many stretches of X have the same bounds."""
     return class_ranges(etype, [np.frombuffer(bound, bits_type(etype.id)) for bound in bounds])
-
-
-def whole_table(
-    etype: ElementType, pools: Pools, scalars: Sequence[Array], of: CheckedOperator | None = None
-) -> Table:
-    """What is expected of calls that each have the whole pools, as `tabulate`; of Clip by ranges."""
-    of = of or clip_operator()
-    return range_table(etype, pools[0], scalars) if of.is_clip else tabulate(etype, pools, scalars, of)

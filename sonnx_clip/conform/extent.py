@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
-from sonnx_clip.conform.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
-from sonnx_clip.conform.levels import EVERY_LENGTH, more_words
+from sonnx_clip.conform import plan
+from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
 
@@ -18,15 +17,16 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.levels import Level
+    from sonnx_clip.conform.plan import Level
 
     Parts = tuple[list[str], list[str]]  # what was compared, and what is not seen
 
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
 _HIGHEST_RANK = max(found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length)
-_SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
+_SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
 _RANKS = f"ranks above {_HIGHEST_RANK}"
+_OTHERS = "other threads, other processors"
 _THREE_TRAITS = "what three traits of a form of a model bring about together"
 
 
@@ -45,24 +45,31 @@ def scope(
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     if of is not None and not of.is_clip:
         parts, unseen = _of_another(types, bits, of)
-    elif any(one.few for one in types):
-        parts, unseen = _of_few(types, bits, asked_for=few_calls)
     else:
-        parts, unseen = _of_all(types, bits, level)
+        few = any(one.few for one in types)
+        parts, unseen = _of_few(bits, asked_for=few_calls) if few else _of_all(types, bits, level)
+        unseen += dict.fromkeys(words for one in types for words in one.unasked)
+        forms = max((one.served_forms for one in types), key=len, default=())
+        if forms:
+            fewer = "fewer of these pairs" if few else "the same chosen bounds"
+            values = every_value([found.form for found in forms])
+            parts += [f"{len(forms)} forms of a model under {fewer} ({values})"]
+            unseen += [] if few else ["other constant bounds"]
+            unseen += [_THREE_TRAITS] if few or len(forms) <= _PAIRWISE else []
+        unseen += ["models of more nodes" if forms or few else "other forms of a model", _OTHERS]
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
 
 
 def _of_all(types: Sequence[TypeReport], bits: set[str], level: Level) -> Parts:
-    unasked = dict.fromkeys(words for one in types for words in one.unasked)
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
-    layouts = "every shape" if unasked else "every layout"
+    layouts = "every shape" if any(one.unasked for one in types) else "every layout"
     parts = [
         "every triple of special values",
         f"every class and each special bound in {layouts}",
         "random triples",
         *(["every triple of 8 bits"] if "8" in bits else []),
         *(["every X of 16 bits under 24 pairs of bounds"] if "16" in bits else []),
-        _lengths(longest), *more_words(level, bits),
+        _lengths(longest), *_more(level, bits),
     ]  # fmt: skip
     short, of_a_process = _SHORT - 1, f"of a type than were made here ({_calls(types)})"
     if level != "quick":
@@ -71,19 +78,34 @@ def _of_all(types: Sequence[TypeReport], bits: set[str], level: Level) -> Parts:
         *(["one unusual X"] if bits & {"32", "64"} else []),
         *(["one unusual pair of bounds"] if bits - {"8"} else []),
         "one unusual pair of bounds in one layout",
-        *unasked,
         f"one unusual length above {min(longest, short):,} or any above {longest:,}",
         f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
         _RANKS,
         f"what begins after more calls {of_a_process}",
         "writes elsewhere than into X and the bounds (of a library: over 4,096 bytes from the result)",
     ]
-    number, values = _forms(types)
-    if not number:
-        return parts, [*unseen, "other forms of a model, other threads, other processors"]
-    parts += [f"{number} forms of a model under the same chosen bounds ({values})"]
-    unseen += ["other constant bounds", "models of more nodes", "other threads, other processors"]
-    return parts, unseen + ([_THREE_TRAITS] if number <= _PAIRWISE else [])
+    return parts, unseen
+
+
+def _more(level: Level, bits: set[str]) -> list[str]:
+    """What a level adds to quick."""
+    if level == "quick":
+        return []
+    found = [
+        f"the bounds of {plan.RANDOM_DRAWS} more random draws, each beside the X of {DRAWS_TOGETHER} draws",
+        f"calls of every length up to {EVERY_LENGTH:,}, each under {plan.PAIRS_OF_A_LENGTH} pairs of bounds",
+    ]
+    if "16" in bits:
+        found.append("every X of 16 bits under all pairs of special bounds")
+    if bits & {"32", "64"}:
+        found.append(f"{plan.DRAWN:,} special and random X under all pairs of special bounds")
+    if level == "exhaustive" and "8" in bits:
+        found.append(f"every triple of 8 bits in the layouts {', '.join(plan.IN_EACH_LAYOUT)}")
+    if level == "exhaustive" and "16" in bits:
+        found.append("every X of 16 bits under every min and under every max, beside four others")
+    if level == "exhaustive" and "32" in bits:
+        found.append("every X of 32 bits under bounds that reach every class")
+    return found
 
 
 def _of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator) -> Parts:
@@ -94,38 +116,25 @@ def _of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator
     unseen += ["tensors of different shapes"] if of.tensors > 1 else []
     unseen += ["a length with other bounds than the few of its calls", _RANKS]
     unseen += [f"what begins after more calls of a type than were made here ({_calls(types)})"]
-    return [*parts, _lengths(LONG)], [*unseen, "other forms of a model, other threads, other processors"]
+    return [*parts, _lengths(LONG)], [*unseen, "other forms of a model", _OTHERS]
 
 
-def _of_few(types: Sequence[TypeReport], bits: set[str], *, asked_for: bool) -> Parts:
+def _of_few(bits: set[str], *, asked_for: bool) -> Parts:
     """Of a runtime of which few calls were made: that was asked for, or each started a program."""
     every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
-    lengths = ", ".join(map(str, FEW_LENGTHS))
+    lengths = ", ".join(map(str, plan.FEW_LENGTHS))
     parts = [f"{every}, in one call under each chosen pair of bounds (they reach every class)"]
-    parts += [f"{FEW_OF_A_SHAPE} calls of every shape", f"one call of each of the lengths {lengths}"]
+    parts += [f"{plan.FEW_OF_A_SHAPE} calls of every shape", f"one call of each of the lengths {lengths}"]
     unseen = ["any other pair of bounds, or value beside these bounds", "any other length", _RANKS]
     unseen += ["one unusual X"] if bits & {"32", "64"} else []
-    unseen += dict.fromkeys(words for one in types for words in one.unasked)
     if asked_for:
-        unseen += ["what only many calls in one process bring about"]
-    else:
-        unseen += ["what a process does in its second call: each call had a process of its own"]
-        unseen += ["what it writes or reads past its memory, unless it dies of it"]
-    unseen += ["models of more nodes", "other threads, other processors"]
-    number, values = _forms(types)
-    if number:
-        parts += [f"{number} forms of a model under fewer of these pairs ({values})"]
-        unseen += [_THREE_TRAITS]
-    return parts, unseen
+        return parts, [*unseen, "what only many calls in one process bring about"]
+    unseen += ["what a process does in its second call: each call had a process of its own"]
+    return parts, [*unseen, "what it writes or reads past its memory, unless it dies of it"]
 
 
 def _calls(types: Sequence[TypeReport]) -> str:
     return f"{max((one.calls for one in types), default=0):,}"
-
-
-def _forms(types: Sequence[TypeReport]) -> tuple[int, str]:
-    forms = max((one.served_forms for one in types), key=len, default=())
-    return len(forms), every_value([found.form for found in forms]) if forms else ""
 
 
 def _lengths(longest: int) -> str:

@@ -5,26 +5,31 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.chosen_triples import plan
+import numpy as np
+
 from sonnx_clip.conform.describe import Describer
-from sonnx_clip.conform.few_calls import FEW_CALLS, STRIDED, few_calls, reaching
 from sonnx_clip.conform.judge_forms import judge_forms
-from sonnx_clip.conform.levels import calls_of, size_of
+from sonnx_clip.conform.plan import chosen, few_calls, size_of
 from sonnx_clip.conform.results import UnitResult
-from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, cut, sample
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.root.terminal import duration
+from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.plan import Calls
     from sonnx_clip.conform.results import Known
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.worker import Worker
 
 _SAMPLE = 16  # calls of a request whose form was always refused
@@ -113,16 +118,16 @@ class LocalJudge:
     ) -> tuple[Verdict, str] | None:
         """Make all calls, and count their results; why it ended early, if it did."""
         worker = session.worker
-        number = FEW_CALLS if worker.few else size_of(etype, unit.part)
+        number = size_of(etype, unit.part, few=worker.few)
         pace = Pace(unit.name, number, "the forms of a model" if worker.models else None, self._on_pace)
         worker.on_call = pace.at
         try:
             if not unit.first:
-                calls = calls_of(etype, unit.part, self._calls.lengths)
+                calls = self._calls.more(etype, unit.part)
             elif worker.few:
                 calls = few_calls(etype)
             else:
-                calls = (self._calls.first or plan)(etype, self._of)
+                calls = (self._calls.first or chosen)(etype, self._of)
             for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
                 if tally.refuses(request):
                     for piece in session.ask(*sample(request, table, _SAMPLE)):
@@ -137,6 +142,50 @@ class LocalJudge:
         except EnvironmentFaultError as error:
             return "environment", str(error)
         return None
+
+
+STRIDED = "how X lies in memory: its entries were given one behind the other"
+"""What is not seen of a runtime to which strides do not matter."""
+
+
+def _same_as_plain() -> Iterator[str]:
+    """The layouts that differ from another one in memory alone."""
+    for layout in LAYOUTS:
+        found = layout.arrange(np.zeros(65 if layout.length is None else layout.length))
+        if not found.flags.c_contiguous or not found.flags.aligned or layout.id == "offset":
+            yield layout.id
+
+
+_STRIDED = frozenset(_same_as_plain())
+
+
+def reaching(calls: Calls, *, strides: bool = True, entries: int | None = None) -> Calls:
+    """The requests of a plan as a runtime can take them.
+
+    Args:
+        calls: requests, each with what is expected.
+        strides: whether layouts that differ in memory alone are asked.
+        entries: the most entries of a call; longer calls are made in pieces that cover all of X.
+    """
+    for request, table in calls:
+        if not strides and request.layout in _STRIDED:
+            continue
+        if entries is None or request.length <= entries:
+            yield request, table
+            continue
+        lengths = np.full(request.count, request.length) if request.lengths is None else request.lengths
+        for length in np.unique(lengths).tolist():
+            yield _in_pieces(*cut(request, table, np.flatnonzero(lengths == length)), entries)
+
+
+def _in_pieces(request: Request, table: Table, entries: int) -> tuple[Request, Table]:
+    firsts = np.arange(0, request.length, entries)
+    rows = np.repeat(np.arange(request.count), len(firsts))
+    starts = (request.starts[:, None] + firsts).reshape(-1) % len(request.pool)
+    scalars = tuple(scalar[rows] for scalar in request.scalars)
+    length = min(entries, request.length)
+    pieces = replace(request, length=length, starts=starts, scalars=scalars, at_start=None)
+    return pieces, table.rows(rows)
 
 
 class Pace:

@@ -13,19 +13,19 @@ from sonnx_clip.conform.explanations import BUT_OF_RANK_0, explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.runtimes.layouts import OF_RANK_0, PLAIN
+from sonnx_clip.runtimes.layouts import OF_RANK_0
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.compare import Differences
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
 
 
 _FAST = 1  # of zlib
-_OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its deviations
+KEPT = 256
+"""Entries of a request that are kept, and as many of its deviations."""
 
 
 class Observed:
@@ -41,37 +41,34 @@ class Observed:
         request: Request,
         indices: Array | None,
         answered: Array,
-        answers: tuple[Array, Array],
+        got: Array,
         expected: Table,
-        deviating: Differences,
+        deviating: Array,
     ) -> None:
         """Keep some answers to a request.
 
         Args:
             request: the calls.
             indices: where in the pools their entries are, shape (p, n); None if each call has all in order.
-            answered: which of them gave a result that can be compared, shape (p,).
-            answers: bits of the first tensor and of the answers, each of shape (p, n).
+            answered: which results can be compared, shape (p, n).
+            got: bits of the answers, shape (p, n).
             expected: of these calls.
-            deviating: the answers whose bits are not expected.
+            deviating: some answers whose bits are not expected, as indices of all.
         """
-        entries, got = answers
         if not got.size:
             return
-        if request.layout == PLAIN.id and np.array_equal(entries[0], self._special):
+        if indices is None and np.array_equal(request.pool, self._special):
             chosen = np.arange(got.size)  # each triple of special values, once
         else:
-            chosen = _evenly(got.size, _OF_A_REQUEST)
-        if len(deviating.rows):
-            places = deviating.rows * got.shape[1] + deviating.columns
-            chosen = np.concatenate([chosen, places[_evenly(len(places), _OF_A_REQUEST)]])
-        chosen = chosen[answered[chosen // got.shape[1]]]
-        if not len(chosen):
+            chosen = evenly(got.size, KEPT)
+        rows, columns = np.divmod(np.concatenate([chosen, deviating]), got.shape[1])
+        there = answered[rows, columns]
+        rows, columns = rows[there], columns[there]
+        if not len(rows):
             return
-        rows, columns = np.divmod(chosen, got.shape[1])
         places = columns if indices is None else indices[rows, columns]
         operands = request.operands_at(rows, places)
-        of_rank_0 = np.full(len(chosen), request.layout == OF_RANK_0.id, np.int8)
+        of_rank_0 = np.full(len(rows), request.layout == OF_RANK_0.id, np.int8)
         self._parts.append((*operands, got[rows, columns], expected.classes[rows, columns], of_rank_0))
 
     def packed(self) -> str:
@@ -148,7 +145,7 @@ class Observed:
         return [np.full(count, pattern, bits_type(self._etype.id)) for pattern in patterns]
 
 
-def _evenly(number: int, count: int) -> Array:
+def evenly(number: int, count: int) -> Array:
     """At most so many of the indices below a number, spread evenly."""
     return np.arange(number) if number <= count else np.arange(count) * number // count
 

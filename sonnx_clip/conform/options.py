@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
 from sonnx_clip.conform.judge_forms import chunks_of_all
-from sonnx_clip.conform.levels import LENGTHS_OF_A_PART, Level, kinds_of
+from sonnx_clip.conform.plan import FIRST, Level, calls_of, kinds_of
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.levels import Calls
+    from sonnx_clip.conform.plan import Calls
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
-
-FIRST = "chosen"
-"""The first unit of each element type: its result decides whether the others are judged."""
 
 _FORMS = "forms-"
 
@@ -69,17 +66,17 @@ class Unit:
 
 @dataclass(frozen=True)
 class WhichCalls:
-    """The calls of a check.
+    """The calls of a check: those of the plan, or fewer in a test.
 
     Args:
-        first: those of the first unit of an element type; None for the plan of the level quick.
+        first: those of the first unit of an element type; `chosen` by default.
         kinds: the kinds of further parts of a level, and how many of each there are.
-        lengths: how many lengths a part of the kind ``lengths`` has.
+        more: the calls of such a part.
     """
 
     first: Callable[[ElementType, CheckedOperator], Calls] | None = None
     kinds: Callable[[ElementType, Level], Sequence[tuple[str, int]]] = kinds_of
-    lengths: int = LENGTHS_OF_A_PART
+    more: Callable[[ElementType, str], Calls] = calls_of
 
 
 WHICH_CALLS = WhichCalls()

@@ -16,7 +16,6 @@ import numpy as np
 from sonnx_clip.runtimes.calls import Answer, Died, Failure, Request, entry_indices
 from sonnx_clip.runtimes.frames import BAD_FRAME
 from sonnx_clip.runtimes.guarded import AFTER, BEFORE, BOUNDS, WRITE
-from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
 
@@ -34,7 +33,6 @@ _WITHOUT_ANSWER = 3  # deaths before any answer after which a runtime is given u
 _HANGS = 6  # and hangs or bad frames, in all
 _LAYOUTS = 3  # a class that is deadly in so many layouts is asked in no other
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
-_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLACES = {  # the guard that stood alone, and what it says
     WRITE: "it writes into its input X what is there already",
     AFTER: "it reads past the end of X",
@@ -107,7 +105,7 @@ class Session:
             if asked is None:
                 continue
             request, table = asked
-            answer = self.repeat(request)
+            answer = self._answer(request)
             if answer.died is None:
                 yield request, table, answer
                 continue
@@ -115,7 +113,8 @@ class Session:
             if call:
                 rows = np.arange(call)
                 failures = {row: found for row, found in answer.failures.items() if row < call}
-                yield *cut(request, table, rows), Answer(answer.bits[:call], failures)
+                before_it, expected = cut(request, table, rows)
+                yield before_it, expected, Answer(answer.bits[:call, : before_it.length], failures)
             row = cut(request, table, np.array([call]))
             before = {key: set(found) for key, found in self._deadly.items()}
             yield from self._blamed(*row, replace(answer.died, call=call))
@@ -126,12 +125,18 @@ class Session:
                 pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
     def repeat(self, request: Request) -> Answer:
-        """The answer to a request as far as it goes; where the runtime has died it is started again.
+        """A copy of the answer to a request as far as it goes; a runtime that has died is started again.
 
         Raises:
             GaveUpError: it does not start again.
             EnvironmentFaultError: the machine is at fault.
         """
+        answer = self._answer(request)
+        answer.bits = answer.bits.copy()
+        return answer
+
+    def _answer(self, request: Request) -> Answer:
+        """The same, until the next request."""
         request = replace(request, guards=request.guards - self._unguarded)
         try:
             answer = self.worker.ask(request)
@@ -276,23 +281,12 @@ def _all_like(request: Request, column: int) -> Request:
 
 def cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
     """Some calls of a request, in the same memory."""
-    return _calls(request, rows), table.rows(rows)
+    return request.calls(rows), table.rows(rows)
 
 
 def same_calls(request: Request, row: int, times: int) -> Request:
     """One call of a request, so many times."""
-    return _calls(request, np.full(times, row))
-
-
-def _calls(request: Request, rows: Array) -> Request:
-    """Some calls of a request by number, each in the memory where it was."""
-    return replace(
-        request,
-        starts=request.starts[rows],
-        scalars=tuple(scalar[rows] for scalar in request.scalars),
-        indices=None if request.indices is None else request.indices[rows],
-        at_start=request.sides[rows],
-    )
+    return request.calls(np.full(times, row))
 
 
 def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:

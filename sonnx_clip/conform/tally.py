@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.compare import Differences, Policy, compare, latitudes
-from sonnx_clip.conform.matching import Observed
+from sonnx_clip.conform.compare import Differences, Policy, compare, entries_at, latitudes
+from sonnx_clip.conform.matching import KEPT, Observed, evenly
 from sonnx_clip.conform.results import Count, Counts, Known, Raised
 from sonnx_clip.conform.verdicts import TAGS
+from sonnx_clip.root.dtypes import same_bits
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
+_LONG = 4096  # entries
 _ENOUGH = 64  # calls that all raised, after which only a sample of a form is asked
 
 
@@ -64,7 +66,8 @@ class Tally:
         of: CheckedOperator | None = None,
         known: Known = frozenset(),
     ) -> None:
-        self.etype, self._known_kinds = etype, known
+        self.etype, self._described = etype, set(known)
+        self._spots: list[tuple[str, Spot]] = []  # to be described after a request
         self._of = of or clip_operator()
         self._ids = self._of.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, self._of)
@@ -84,13 +87,9 @@ class Tally:
         return all(one.all for one in every) and sum(one.calls for one in every) >= _ENOUGH
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
-        """Count the answer to a request."""
+        """Count the answer to a request; its bits are read before any call is made again."""
         indices = None if _whole(request) else entry_indices(request)
         expected = table if indices is None else table.pick(indices)
-        tensors = tuple(
-            np.broadcast_to(pool, expected.due.shape) if indices is None else pool[indices]
-            for pool in request.pools
-        )
         raised = self._raised.setdefault(_form(request), Raised())
         raised.calls += request.count
         answered = judged = np.ones(request.count, bool)
@@ -105,22 +104,29 @@ class Tally:
             }
             raised.calls -= sum(failure.blamed is not None for failure in failures.values())
             for row, failure in failures.items():
-                classes = touched[row] if failure.memory else expected.classes[row]
+                length = request.length_of(row)
+                classes = touched[row] if failure.memory else expected.classes[row, :length]
                 if failure.memory and not request.length:
                     self._counts[self._ids[classes[0]]].compared += 1
-                self._fail(request, row, failure, (tensors[0][row], expected.due[row], classes))
+                entries = request.pool[: len(classes)] if indices is None else request.pool[indices[row]]
+                self._fail(request, row, failure, (entries, expected.due[row], classes))
             answered[list(failures)] = False
             judged = answered.copy()
             judged[[row for row, failure in failures.items() if not failure.raised]] = True
         for tag in TAGS:
             self._counts[tag].compared += int(judged.sum())
-        compared = (expected if judged.all() else expected.rows(judged)).counts
-        for id_, number in zip(self._ids, compared, strict=False):
+        there = None if request.lengths is None else np.arange(request.length) < request.lengths[:, None]
+        for id_, number in zip(self._ids, expected.counts(judged, there), strict=False):
             self._counts[id_].compared += number
-        # A call without result has nothing to compare: let it agree.
-        got = answer.bits if answered.all() else np.where(answered[:, None], answer.bits, expected.due)
-        found = self._deviate(request, got, expected, tensors)
-        self._observed.add(request, indices, answered, (tensors[0], got), expected, found)
+        kept = np.broadcast_to(answered[:, None], answer.bits.shape)
+        kept = kept if there is None else kept & there
+        # What has no result has nothing to compare: let it agree.
+        got = answer.bits if there is None and answered.all() else np.where(kept, answer.bits, expected.due)
+        deviating = self._deviate(request, indices, got, expected)
+        self._observed.add(request, indices, kept, got, expected, deviating)
+        described, self._spots = self._spots, []
+        for key, spot in described:
+            self._counts[key].deviations[spot.latitude or spot.kind] = self.describe(spot)
 
     def _known(self, words: str, classes: Array) -> bool:
         """Whether it is known of each of some classes that memory is touched: results are compared again."""
@@ -150,7 +156,7 @@ class Tally:
         for key, number in touched.items():
             column = self._first_column(key, classes)
             x, y = (int(part[column]) if len(part) else 0 for part in (entries, due))
-            spot = Spot(request, row, column, x, y, None, failure.words, None)
+            spot = Spot(*_among_alike(request, row), column, x, y, None, failure.words, None)
             if failure.blamed is not None:
                 self._counts[key].died += number
                 self._describe(key, replace(spot, kind="crashed"))
@@ -163,31 +169,48 @@ class Tally:
                 self._describe(key, spot)
 
     def _describe(self, key: str, spot: Spot) -> None:
-        count = self._counts[key]
-        count.words = count.words or spot.words
+        self._counts[key].words = self._counts[key].words or spot.words
         kind = spot.latitude or spot.kind
         if self._is_new(key, kind):
-            count.deviations[kind] = self.describe(spot)
+            self._described.add((key, kind))
+            self._spots.append((key, spot))
 
     def _is_new(self, key: str, kind: str) -> bool:
         """Whether neither this tally nor the first unit describes a deviation of the kind in a class."""
-        return kind not in self._counts[key].deviations and (key, kind) not in self._known_kinds
+        return (key, kind) not in self._described
 
     def _first_column(self, key: str, classes: Array) -> int:
         found = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
         return int(found.argmax()) if len(found) else 0
 
-    def _deviate(
-        self, request: Request, got: Array, expected: Table, tensors: tuple[Array, ...]
-    ) -> Differences:
-        """Count the entries whose bits are not those that are expected, and return them."""
-        operands = (*tensors, *request.scalars)
-        found = compare(self.etype, got, expected.due, operands, self._accepts)
-        if not len(found.rows):
-            return found
+    def _deviate(self, request: Request, indices: Array | None, got: Array, expected: Table) -> Array:
+        """Count the entries whose bits are not expected; return where in the results some of them are."""
+        places: list[Array] = [np.zeros(0, np.intp)]
+        one_by_one = request.length >= _LONG  # less memory, and operands that need no copies
+        for row in range(len(got)) if one_by_one else (0,):
+            rows = slice(row, row + 1) if one_by_one else slice(None)
+            some, due = got[rows], expected.due[rows]
+            if same_bits(some, due):
+                continue
+            tensors = [
+                np.broadcast_to(pool, some.shape) if indices is None else pool[indices[rows]]
+                for pool in request.pools
+            ]
+            scalars = [scalar[rows] for scalar in request.scalars]
+            found = compare(self.etype, some, due, (*tensors, *scalars), self._accepts)
+            self._count(request, row, found, expected.rows(rows).classes, (tensors[0], due, some))
+            kept = evenly(len(found.columns), KEPT)
+            places.append((found.rows[kept] + row) * request.length + found.columns[kept])
+        every = np.concatenate(places)
+        return every[evenly(len(every), KEPT)]
+
+    def _count(
+        self, request: Request, first: int, found: Differences, classes: Array, bits: tuple[Array, ...]
+    ) -> None:
+        """Count some differences; `bits` are X, what is expected and the results, `first` is their call."""
         names: list[str | None] = [*self._accepts, None]
-        classes = expected.classes[found.rows, found.columns]
-        keys = classes.astype(np.int16) * len(names) + found.latitude % len(names)
+        of_each = entries_at(classes, found.rows, found.columns)
+        keys = of_each.astype(np.int16) * len(names) + found.latitude % len(names)
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():
             id_, name, number = self._ids[key // len(names)], names[key % len(names)], int(numbers[key])
@@ -197,12 +220,12 @@ class Tally:
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
             if self._is_new(id_, name or "violates"):
-                first = int((keys == key).argmax())
-                row, column = int(found.rows[first]), int(found.columns[first])
-                x, y, answer = (int(part[row, column]) for part in (tensors[0], expected.due, got))
+                at = int((keys == key).argmax())
+                row, column = int(found.rows[at]), int(found.columns[at])
+                x, y, answer = (int(part[row, column]) for part in bits)
                 kind: _Kind = "acceptable" if name else "violates"
-                self._describe(id_, Spot(request, row, column, x, y, answer, None, name, kind))
-        return found
+                where = _among_alike(request, first + row)
+                self._describe(id_, Spot(*where, column, x, y, answer, None, name, kind))
 
     def state(self, *, refused: bool = True, answers: bool = True) -> Counts:
         """All that was counted, to be stored and to be added up with what other units have counted.
@@ -223,6 +246,14 @@ def _whole(request: Request) -> bool:
     """Whether each call has the pool as it stands."""
     alike = request.indices is None and request.length == len(request.pool) and not request.starts.any()
     return alike and not _REPEATS[request.layout]
+
+
+def _among_alike(request: Request, row: int) -> tuple[Request, int]:
+    """The calls that have as many entries as one, and its place among them."""
+    if request.lengths is None:
+        return request, row
+    alike = np.flatnonzero(request.lengths == request.lengths[row])
+    return request.calls(alike), int(np.searchsorted(alike, row))
 
 
 def _form(request: Request) -> str:

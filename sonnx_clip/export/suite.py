@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, covering_scalars
 from sonnx_clip.conform.expected import Table, tabulate
-from sonnx_clip.conform.judge_forms import bounds_of
+from sonnx_clip.conform.plan import LENGTHS, LONG, bounds_of, covering_scalars
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.guarded import ALL, Operands
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
@@ -39,7 +38,7 @@ class Request:
 
     Args:
         layout: the id of a layout.
-        length: entries of X in each call.
+        length: entries of X in each call, or the most of them.
         pool: values of the first tensor, shape (k,).
         starts: where in the pool the entries of each call begin, shape (p,).
         scalars: each scalar, shape (p,).
@@ -48,6 +47,7 @@ class Request:
             default for the second half of the calls.
         guards: those of `guarded.ALL` that are up.
         beside: values of each other tensor, shape (k,).
+        lengths: entries of X in each call, shape (p,), where not all have `length`.
     """
 
     layout: str
@@ -59,6 +59,7 @@ class Request:
     at_start: Array | None = None
     guards: frozenset[str] = ALL
     beside: tuple[Array, ...] = ()
+    lengths: Array | None = None
 
     @property
     def pools(self) -> tuple[Array, ...]:
@@ -69,6 +70,24 @@ class Request:
     def count(self) -> int:
         """How many calls it is."""
         return len(self.starts)
+
+    def length_of(self, call: int) -> int:
+        """The number of entries of X in a call."""
+        return self.length if self.lengths is None else int(self.lengths[call])
+
+    def calls(self, calls: Array) -> Request:
+        """Some calls by number, each in the memory where it was."""
+        lengths = None if self.lengths is None else self.lengths[calls]
+        alike = lengths is not None and len(lengths) > 0 and bool(np.all(lengths == lengths[0]))
+        return replace(
+            self,
+            length=self.length if lengths is None or not alike else int(lengths[0]),
+            starts=self.starts[calls],
+            scalars=tuple(scalar[calls] for scalar in self.scalars),
+            indices=None if self.indices is None else self.indices[calls],
+            at_start=self.sides[calls],
+            lengths=None if alike else lengths,
+        )
 
     def operands_at(self, rows: Array, places: Array) -> tuple[Array, ...]:
         """The bits of every operand: `rows` are the calls, `places` the entries, as indices of the pools."""
@@ -133,7 +152,8 @@ class Died:
 class Answer:
     """Bits of the results, shape (p, length), and the calls that gave none.
 
-    Where the runtime died, only the calls before that one are answered.
+    The bits are those of shared memory, which the next request overwrites. Where the runtime died, only the
+    calls before that one are answered.
     """
 
     bits: Array
@@ -143,10 +163,11 @@ class Answer:
 
 
 def entry_indices(request: Request, calls: int | slice = slice(None)) -> Array:
-    """The index in the pool of each entry of a call, shape (length,), or of each of some, (p, length)."""
+    """The index in the pool of each entry of a call, shape (n,), or of each of some, shape (p, length)."""
+    length = request.length_of(calls) if isinstance(calls, int) else request.length
     if request.indices is not None:
-        return request.indices[calls]
-    steps = np.arange(request.length) * (not _BY_ID[request.layout].repeats)
+        return request.indices[calls, :length]
+    steps = np.arange(length) * (not _BY_ID[request.layout].repeats)
     return (request.starts[calls, None] + steps) % len(request.pool)
 
 
@@ -157,7 +178,7 @@ def note(board: Board, call: int, failure: Failure) -> None:
 
 def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have written over notes."""
-    found = Answer(board.bits(request.answer_shape, request.answer_type).copy(), died=died)
+    found = Answer(board.bits(request.answer_shape, request.answer_type), died=died)
     for record in board.notes():
         if "remark" in record:
             found.remarks.append(str(record["remark"]))
@@ -180,8 +201,7 @@ class Caller:
         self._bits = bits_type(etype)
         self._operands = Operands(node)
         self._process = os.getpid()
-        self._written: Callable[[], Iterable[str]] = getattr(function, "written", tuple)
-        self._last: tuple[int, Array, bytes] | None = None
+        self._written: Callable[[], Iterable[str]] | None = getattr(function, "written", None)
 
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, one by one, and write what they give on the board.
@@ -189,13 +209,13 @@ class Caller:
         Each result is read again after the next call: results may not share their memory.
         """
         bits = board.bits(request.answer_shape, self._bits)
-        operands = self._operands
+        operands, function = self._operands, self._function
         operands.begin(request, self._type)
-        views = False
+        views, last = False, None
         for call in range(request.count):
             board.call = call
             given = operands.of_call(call)
-            result = call_once(partial(self._function, *given), given[0])
+            result = call_once(lambda given=given: function(*given), given[0])  # type: ignore[misc]
             if os.getpid() != self._process:  # a copy that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):
@@ -203,24 +223,26 @@ class Caller:
                 if result.environment:
                     break
             else:
+                row = bits[call, : result.size]
+                row[...] = result.reshape(-1).view(self._bits)
+                self._read_again(last, board)
                 shared = operands.is_x(result)
-                views = views or shared
-                entries = result.tobytes()
-                bits[call] = np.frombuffer(entries, self._bits)
-                self._read_again(board)
-                self._last = None if shared else (call, result, entries)
-            for words in (*operands.written(), *self._written()):
-                note(board, call, Failure((), words, memory=True))
-        self._read_again(board)
+                views, last = views or shared, None if shared else (call, result, row)
+            if not operands.guarded:
+                for words in operands.written():
+                    note(board, call, Failure((), words, memory=True))
+            if self._written is not None:
+                for words in self._written():
+                    note(board, call, Failure((), words, memory=True))
+        self._read_again(last, board)
         if views:
             board.note({"remark": "its result is the memory of X itself"})
 
-    def _read_again(self, board: Board) -> None:
-        if self._last is not None:
-            call, result, entries = self._last
-            if result.tobytes() != entries:
+    def _read_again(self, last: tuple[int, Array, Array] | None, board: Board) -> None:
+        if last is not None:
+            call, result, row = last
+            if not same_bits(result.reshape(-1), row):
                 note(board, call, Failure((), OVERWRITTEN))
-            self._last = None
 
 
 def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:

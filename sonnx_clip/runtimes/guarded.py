@@ -157,11 +157,13 @@ class Operands:
 
     def begin(self, request: Request, dtype: np.dtype[Any]) -> None:
         """Prepare the operands of a request, of an element type."""
-        self._request, self._sides, self._guards = request, request.sides, request.guards
+        self._request, self._guards = request, request.guards
+        self._sides, self._starts = request.sides.tolist(), request.starts.tolist()
+        self.guarded = self._guards >= ALL
         self._layout, self._type = _BY_ID[request.layout], dtype
         self._of_tensors = self._places[: len(request.pools)]
         self._of_scalars = [*zip(self._places[len(request.pools) :], request.scalars, strict=True)]
-        self._there: tuple[int, bool] | None = None
+        self._there: tuple[int, bool, int] | None = None
         # Entries that lie side by side in the pool, which is cyclic.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
         if BOUNDS in self._guards:
@@ -169,8 +171,8 @@ class Operands:
 
     def of_call(self, call: int) -> tuple[Array, ...]:
         """The operands of a call."""
-        request, at_start = self._request, bool(self._sides[call])
-        key = (int(request.starts[call]) if request.indices is None else ~call, at_start)
+        request, at_start = self._request, self._sides[call]
+        key = (self._starts[call] if request.indices is None else ~call, at_start, request.length_of(call))
         if key != self._there:
             self._tensors = [
                 place.put(self._bits(call, *pools), self._type, self._guards & _EACH, at_start=at_start)
@@ -189,17 +191,15 @@ class Operands:
 
     def _bits(self, call: int, pool: Array, cycle: Array) -> Array:
         """The bits of a tensor of a call, in the layout of the request."""
-        request, start = self._request, int(self._request.starts[call])
+        request, start, length = self._request, self._starts[call], self._request.length_of(call)
         if request.indices is not None:
-            return self._layout.arrange(pool[request.indices[call]])
+            return self._layout.arrange(pool[request.indices[call, :length]])
         if self._layout.repeats:
-            return self._layout.arrange(np.full(request.length, pool[start]))
-        return self._layout.arrange(cycle[start : start + request.length])
+            return self._layout.arrange(np.full(length, pool[start]))
+        return self._layout.arrange(cycle[start : start + length])
 
     def written(self) -> Iterator[str]:
         """What the last call wrote where it may not, in words, as far as no guard stands there."""
-        if self._guards >= ALL:
-            return
         for place, name in zip(self._places, self._names, strict=True):
             if words := place.written(name):
                 yield words

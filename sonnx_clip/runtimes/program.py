@@ -247,23 +247,27 @@ class FrameCaller:
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, and write what they give on the board."""
         bits = board.bits(request.answer_shape, bits_type(self._type))
-        shape = _BY_ID[request.layout].arrange(np.zeros(request.length, request.pool.dtype)).shape
-        hello = self.program.hello
-        if len(shape) not in hello.ranks:
-            failure = Failure((), f"its hello lists no rank {len(shape)}", raised=True, refusal=True)
-            for call in range(request.count):
-                note(board, call, failure)
-            return
         self._most = 1 if board.one_by_one else self._most
-        most_entries = min(hello.entries, _BYTES // numpy_type(self._type).itemsize) // max(1, request.length)
+        lengths = np.full(request.count, request.length) if request.lengths is None else request.lengths
         indices = entry_indices(request)
         first = 0
         while first < request.count:
+            length = int(lengths[first])
+            shape = _BY_ID[request.layout].arrange(np.zeros(length, request.pool.dtype)).shape
+            hello = self.program.hello
+            if len(shape) not in hello.ranks:
+                failure = Failure((), f"its hello lists no rank {len(shape)}", raised=True, refusal=True)
+                note(board, first, failure)
+                first += 1
+                continue
+            most_entries = min(hello.entries, _BYTES // numpy_type(self._type).itemsize) // max(1, length)
             batch = max(1, min(self._batch, self._most, most_entries))
+            others = np.flatnonzero(lengths[first : first + batch] != length)
+            batch = int(others[0]) if len(others) else batch  # a frame has calls of one length
             rows = np.arange(first, min(first + batch, request.count))
-            operands = request.pool[indices[rows]], *(scalar[rows] for scalar in request.scalars)
+            operands = request.pool[indices[rows, :length]], *(scalar[rows] for scalar in request.scalars)
             board.call = first
-            self._frame(shape, operands, first, bits)
+            self._frame(shape, operands, first, bits[:, :length])
             first += len(rows)
 
     def _frame(self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array) -> None:

@@ -8,16 +8,22 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from itertools import islice
 from pathlib import Path
 
 from sonnx_clip.cli.app import end_as_interrupted
 from sonnx_clip.cli.check_command import check_runtime
 from sonnx_clip.conform.options import CheckOptions, WhichCalls
+from sonnx_clip.conform.plan import calls_of
 from tests.meta.judged import three_layouts
 
 UNITS = 6
 """Units that the level standard has in an element type beside the first one."""
-SMALL = WhichCalls(three_layouts, lambda _, level: [] if level == "quick" else [("lengths", UNITS)], 6)
+SMALL = WhichCalls(
+    three_layouts,
+    lambda _, level: [] if level == "quick" else [("small", UNITS)],
+    lambda etype, part: islice(calls_of(etype, f"more-{part[-1]}"), 1),
+)
 """The first unit of an element type is small, and the others are few and small."""
 
 

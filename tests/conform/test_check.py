@@ -16,11 +16,11 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.cli.check_command import check_runtime
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.chosen_triples import request_of
 from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.options import CheckOptions, WhichCalls
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import PLAIN
 
 
@@ -204,7 +204,10 @@ def test_a_file_that_cannot_be_written_is_one_message_and_leaves_nothing(tmp_pat
 def test_unreached_is_printed(capsys):
     def of_ones_and_twos(etype, of):
         bits = np.array([1, 2], np.uint16)
-        yield request_of(tabulate(etype, [bits], [bits, bits], of), PLAIN.id, 2)
+        yield (
+            Request(PLAIN.id, 2, bits, np.zeros(2, int), (bits, bits)),
+            tabulate(etype, [bits], [bits, bits], of),
+        )
 
     few = WhichCalls(of_ones_and_twos)
     assert check_runtime(CheckOptions("numpy", ["uint16"], calls=few)) == 1

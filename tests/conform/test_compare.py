@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.compare import same_bits
-from sonnx_clip.root.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import bits_type, numpy_type, same_bits
 
 
 @pytest.mark.parametrize("name", ["int8", "uint16", "bfloat16", "float32", "float64"])

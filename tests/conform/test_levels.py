@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform import expected as ranges
-from sonnx_clip.conform import levels
+from sonnx_clip.conform import plan
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import clip_operator, machine_types
-from sonnx_clip.conform.chosen_triples import covering_scalars, parts_of, together
-from sonnx_clip.conform.expected import RangeTable, Table, class_ranges, range_table, tabulate, whole_table
+from sonnx_clip.conform.expected import Table, class_ranges, range_table, tabulate
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.levels import calls_of, size_of
 from sonnx_clip.conform.options import CheckOptions, WhichCalls
+from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together, triples
 from sonnx_clip.conform.verdicts import without_comparison
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -37,7 +36,6 @@ def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
     assert parts(name, "quick") == ["chosen"]
     every = parts(name, "exhaustive")
     assert len(set(every)) == len(every)
-    assert all(size_of(TYPES[name], part) > 0 for part in every)
 
 
 def test_all_forms_are_units_of_their_own() -> None:
@@ -47,13 +45,29 @@ def test_all_forms_are_units_of_their_own() -> None:
     assert len(found) > 5
 
 
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32"])
+def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) -> None:
+    lengths, pairs = np.zeros(plan.EVERY_LENGTH + 1, int), set()
+    special = special_patterns(TYPES[name])
+    for part in parts(name, "standard")[1:]:
+        for request, table in calls_of(TYPES[name], part):
+            assert all(map(np.array_equal, request.scalars, table.scalars))
+            if request.lengths is not None:
+                np.add.at(lengths, request.lengths, 1)
+            elif len(request.pool) >= 2**16:
+                assert np.isin(special, request.pool).all()
+                pairs |= set(zip(*(scalar.tolist() for scalar in request.scalars), strict=True))
+    assert np.all(lengths[2:] == plan.PAIRS_OF_A_LENGTH)
+    assert len(pairs) == (0 if name == "uint8" else len(special) ** 2)
+
+
 @pytest.mark.parametrize("layout", ["offset", "rank-3"])
 def test_every_triple_of_8_bits_is_in_each_layout(layout: str) -> None:
     pairs = np.zeros(2**16, int)
     units = [part for part in parts("int8", "exhaustive") if part.startswith(layout)]
     for n in range(len(units)):
         # What is expected takes its time: here the requests alone.
-        for request in levels._triples(TYPES["int8"], layout, n):
+        for request in triples(TYPES["int8"], layout, n):
             assert request.layout == layout
             lower, upper = request.scalars
             of_pair = lower.astype(int) * 256 + upper
@@ -65,15 +79,13 @@ def test_every_triple_of_8_bits_is_in_each_layout(layout: str) -> None:
             np.add.at(pairs, of_pair[::times], 1)
     assert np.all(pairs == 1)
     request, table = next(calls_of(TYPES["int8"], units[0]))
-    first = next(levels._triples(TYPES["int8"], layout, 0))
-    assert np.array_equal(request.scalars, first.scalars)
     assert np.array_equal(request.scalars, table.scalars)
 
 
 @pytest.mark.parametrize("side", ["min", "max"])
 def test_every_bound_of_16_bits_is_asked(side: str) -> None:
     units = [part for part in parts("float16", "exhaustive") if part.startswith(f"every-{side}")]
-    asked = [levels._some_bounds(TYPES["float16"], n, second=side == "max") for n in range(len(units))]
+    asked = [some_bounds(TYPES["float16"], n, second=side == "max") for n in range(len(units))]
     varying, beside = (
         np.concatenate([one[k] for one in asked]) for k in ((0, 1) if side == "min" else (1, 0))
     )
@@ -86,21 +98,15 @@ def test_every_bound_of_16_bits_is_asked(side: str) -> None:
 
 def test_every_x_of_32_bits_is_asked() -> None:
     every = [part for part in parts("float32", "exhaustive") if part.startswith("every-x")]
-    pools = [pool for n in (0, 1, len(every) - 1) for pool in levels._stretches(TYPES["float32"], n)]
-    request, _ = next(calls_of(TYPES["float32"], every[1]))
-    assert np.array_equal(request.pool, pools[len(pools) // 3])
-    assert len(pools) // 3 * len(every) * 2**16 == 2**32
-    found = np.concatenate(pools)
-    assert found[0] == 0
-    assert found[-1] == 2**32 - 1
-    jump = len(found) // 3 * 2 - 1
+    stretches = [
+        {int(request.pool[0]): request.pool for request, _ in calls_of(TYPES["float32"], every[n])}
+        for n in (0, 1, -1)
+    ]
+    assert len(stretches[0]) * len(every) * 2**16 == 2**32
+    found = np.concatenate([pool for one in stretches for pool in one.values()])
+    assert (found[0], found[-1]) == (0, 2**32 - 1)
+    jump = 2 * len(found) // 3 - 1
     assert np.all(np.delete(np.diff(found), jump) == 1)
-
-
-def test_the_lengths_are_each_asked_once() -> None:
-    every = [part for part in parts("uint8", "standard") if part.startswith("lengths")]
-    found = [request.length for part in every for request, _ in calls_of(TYPES["uint8"], part)]
-    assert found == list(range(2, 2049))
 
 
 def test_blind_spots_depend_on_the_level() -> None:
@@ -113,29 +119,36 @@ def test_blind_spots_depend_on_the_level() -> None:
     assert "than one unit makes of a process" in whole[1]
 
 
-# --------------------------------------------------------------- tables without classes
+# --------------------------------------------------------------- tables by ranges of X
 
 
-def both(name: str, pairs: int = 40) -> tuple[RangeTable, Table]:
+def both(name: str, size: int = 300) -> tuple[Table, Table]:
     etype = TYPES[name]
     special = np.array(special_patterns(etype), bits_type(name))
-    random = np.random.PCG64(7).random_raw(300).astype(special.dtype)
+    random = np.random.PCG64(7).random_raw(size).astype(special.dtype)
     pool = np.unique(np.concatenate([special, random]))
-    both_ = zip(covering_scalars(etype, 8), together(random, 2), strict=True)
-    scalars = [np.concatenate([a, b[:pairs]]) for a, b in both_]
+    both_ = zip(covering_scalars(etype, 8), together(random[:40], 2), strict=True)
+    scalars = [np.concatenate([a, b[:40]]) for a, b in both_]
     return range_table(etype, pool, scalars), tabulate(etype, [pool], scalars)
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name: str) -> None:
-    found, due = both(name)
-    mixed = np.random.default_rng(3).permutation(found.pool)
-    more = range_table(TYPES[name], mixed, found.scalars), tabulate(TYPES[name], [mixed], found.scalars)
-    for ours, other in ((found, due), more):
-        assert np.array_equal(ours.due, other.due)
-        assert np.array_equal(ours.classes, other.classes)
-        assert ours.counts == other.counts
-    assert range_table(TYPES[name], mixed[:0], found.scalars).counts == ()
+    etype = TYPES[name]
+    for size in (300, 6000):
+        found, due = both(name, size)
+        mixed, some = np.random.default_rng(3).permutation(found.pool), slice(3, 20)
+        scalars = [scalar[some] for scalar in found.scalars]
+        more = range_table(etype, mixed, found.scalars, some), tabulate(etype, [mixed], scalars)
+        for ours, other in ((found, due), more):
+            assert np.array_equal(ours.scalars, other.scalars)
+            assert np.array_equal(ours.due, other.due)
+            assert np.array_equal(ours.classes, other.classes)
+            every = np.ones(ours.count, bool)
+            expected = other.counts(every)
+            assert ours.counts(every)[: len(expected)] == expected
+            assert sum(ours.counts(every)) == ours.due.size
+    assert sum(range_table(etype, mixed[:0], found.scalars).counts(np.ones(found.count, bool))) == 0
 
 
 MISTAKES = {
@@ -181,10 +194,9 @@ def test_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", ["int8", "uint8"])
 def test_every_triple_of_8_bits(name: str) -> None:
     etype, every = TYPES[name], np.arange(256, dtype=np.uint8)
-    for part in parts_of(2**16):
-        scalars = [scalar[part] for scalar in together(every, 2)]
-        found, due = whole_table(etype, [every], scalars), tabulate(etype, [every], scalars)
-        assert isinstance(found, RangeTable)
+    for at in range(0, 2**16, 1024):
+        scalars = [scalar[at : at + 1024] for scalar in together(every, 2)]
+        found, due = range_table(etype, every, scalars), tabulate(etype, [every], scalars)
         assert np.array_equal(found.due, due.due)
         assert np.array_equal(found.classes, due.classes)
     for runtime in ("sonnx", "numpy"):

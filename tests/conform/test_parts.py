@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 from sonnx_clip import strategies
-from sonnx_clip.conform import chosen_triples
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.chosen_triples import plan, random_patterns
 from sonnx_clip.conform.compare import compare, latitudes
 from sonnx_clip.conform.explanations import explain_deviation
+from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -59,7 +58,7 @@ def test_a_layout_keeps_the_entries_and_its_text_says_the_same(layout):
 
 def test_the_plan_of_an_8_bit_type_has_all_triples():
     seen = np.zeros((256, 256, 256), bool)
-    for request, table in plan(SPEC.element_type("int8")):
+    for request, table in chosen(SPEC.element_type("int8")):
         if request.length != 256:
             break
         x = request.pool[entry_indices(request)]
@@ -72,7 +71,7 @@ def test_the_plan_of_an_8_bit_type_has_all_triples():
 def test_the_plan_reaches_every_class_in_every_long_layout(etype):
     count = len(load_oracle().CLASSES[etype.family])
     reached = {}
-    for request, table in plan(etype):
+    for request, table in chosen(etype):
         found = table.classes[np.arange(table.count)[:, None], entry_indices(request)]
         reached.setdefault(request.layout, set()).update(np.unique(found).tolist())
     assert set(reached) == {layout.id for layout in LAYOUTS}
@@ -85,27 +84,27 @@ EMPTY = {"length-0", "rank-2-empty", "rank-3-empty"}
 
 @pytest.mark.parametrize("etype", [t for t in TYPES if t.width == 16], **by_id)
 def test_the_plan_of_a_16_bit_type_has_every_x_in_every_case_that_it_can_be_in(etype):
-    request, table = list(plan(etype))[-1]
-    assert request.length == 65_537
-    indices = entry_indices(request)
-    assert all(len(np.unique(request.pool[row])) == 65_536 for row in indices)
+    long = [found for found in chosen(etype) if found[0].length == 65_537]
+    indices = np.concatenate([entry_indices(request) for request, _ in long])
+    assert all(len(np.unique(long[0][0].pool[row])) == 65_536 for row in indices)
     assert len(indices) == 24
-    assert len(np.unique(table.classes)) == len(load_oracle().CLASSES[etype.family])
+    classes = np.concatenate([table.classes for _, table in long])
+    assert len(np.unique(classes)) == len(load_oracle().CLASSES[etype.family])
 
 
 def test_the_plan_has_every_short_length_and_some_long_ones():
-    requests = [request for request, _ in plan(F32)]
-    lengths = {request.length for request in requests}
+    requests = [request for request, _ in chosen(F32)]
+    lengths = {length for r in requests for length in ([r.length] if r.lengths is None else r.lengths)}
     assert lengths >= {*range(131), 255, 256, 257, 1023, 1024, 1025, 2047, 65_537}
     assert len(np.unique(requests[-1].pool)) > 65_000
-    assert sum(131 <= n <= 2000 for n in chosen_triples.LENGTHS) > 15
+    assert sum(131 <= n <= 2000 for n in LENGTHS) > 15
 
 
 def test_random_triples_are_those_of_every_machine():
     """Other ones would be another check under the same name; they need no package but NumPy."""
     command = (
         "import sys; sys.modules['hypothesis'] = None;"
-        "from sonnx_clip.conform.chosen_triples import random_patterns;"
+        "from sonnx_clip.conform.plan import random_patterns;"
         "from sonnx_clip.spec import load_spec;"
         "print(random_patterns(load_spec().element_type('int8'))[1][0][:8])"
     )

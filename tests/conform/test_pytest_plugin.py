@@ -46,7 +46,7 @@ def imported() -> None:
 
 @pytest.fixture(autouse=True)
 def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_judge, "plan", three_layouts)
+    monkeypatch.setattr(local_judge, "chosen", three_layouts)
     monkeypatch.setenv("PYTHONPATH", str(repo_root()))
 
 

@@ -22,7 +22,8 @@ from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, comparable_parts, identity, variables
-from sonnx_clip.conform.options import FIRST, CheckOptions, Unit
+from sonnx_clip.conform.options import CheckOptions, Unit
+from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.remote_judge import RemoteJudge, judge_there
 from sonnx_clip.conform.store import Store
 from sonnx_clip.machines.dask_workers import DaskWorkers
@@ -222,7 +223,7 @@ def test_a_worker_of_other_code_is_refused_by_name(cluster: Cluster, tmp_path: P
 
 
 def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
-    unit, here = Unit(RUNTIME, "", "int16", "lengths-0"), comparable_parts(RUNTIME)
+    unit, here = Unit(RUNTIME, "", "int16", "more-0"), comparable_parts(RUNTIME)
     found, seconds = judge_there(unit, frozenset(), here, VERSION)
     assert (found.version, found.stopped) == (VERSION, None)
     assert seconds > 0

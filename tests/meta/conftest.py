@@ -13,4 +13,4 @@ def brief(monkeypatch):
     """A plan of few calls, for what is slow, hangs, or is the same in every layout."""
     from sonnx_clip.conform import local_judge
 
-    monkeypatch.setattr(local_judge, "plan", three_layouts)
+    monkeypatch.setattr(local_judge, "chosen", three_layouts)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform import campaign, chosen_triples
+from sonnx_clip.conform import campaign
 from sonnx_clip.conform.options import CheckOptions, WhichCalls
+from sonnx_clip.conform.plan import chosen
 from sonnx_clip.conform.session import sample
 
 if TYPE_CHECKING:
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
 
     Calls: TypeAlias = Iterator[tuple[Request, Table]]
 
-_WHOLE = chosen_triples.plan
-
 
 def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
     """The plan with an eighth of the long calls and of the triples of 8 bits: for mistakes in values."""
-    for request, table in _WHOLE(etype, *of):
+    for request, table in chosen(etype, *of):
         every = (etype.width == 8 and request.count == 1024) or (etype.width > 16 and request.length >= 1024)
         yield sample(request, table, max(4, request.count // 8)) if every else (request, table)
 
@@ -33,7 +32,7 @@ def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
 def three_layouts(etype: ElementType, *of: CheckedOperator) -> Calls:
     """One request in each of three layouts: for what is slow, hangs, or is the same in every layout."""
     wanted = {"contiguous", "length-7", "rank-2"}
-    for request, table in _WHOLE(etype, *of):
+    for request, table in chosen(etype, *of):
         if request.layout in wanted:
             wanted -= {request.layout}
             yield request, table
@@ -47,7 +46,7 @@ def judged(
     Args:
         runtime: a module of this folder and a function of it, as ``planted:right``.
         dtype: the id of the element type.
-        plan: the calls that are made, if not those that are made otherwise.
+        plan: the calls that are made, if not all.
         options: of `CheckOptions`.
     """
     report = campaign.run_campaign(

@@ -15,14 +15,12 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform import campaign, local_judge
-from sonnx_clip.conform import few_calls as few
 from sonnx_clip.conform.checked_operator import machine_types
-from sonnx_clip.conform.chosen_triples import LONG
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.form_words import dependences
-from sonnx_clip.conform.judge_forms import form_plan
 from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls, form_plan
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes import model_command
@@ -61,7 +59,7 @@ def named(fault, mark=""):
 @pytest.fixture
 def brief(monkeypatch):
     """Few calls, and few forms: what the whole plan holds is tested by itself."""
-    whole = few.few_calls
+    whole = few_calls
     wanted = {"contiguous", "rank-2", "rank-4"}
 
     def calls(etype):
@@ -90,7 +88,7 @@ def judged(fault, mark, dtype="int16", *, limits=LIMITS):
 def test_few_calls_reach_every_class_and_shape(dtype):
     (etype,) = machine_types([dtype])
     seen, calls, lengths = set(), 0, set()
-    for request, table in few.few_calls(etype):
+    for request, table in few_calls(etype):
         indices = (request.starts[:, None] + np.arange(request.length)) % len(request.pool)
         rows = np.arange(request.count)[:, None]
         seen |= set(table.classes[rows, indices].ravel().tolist())
@@ -99,12 +97,12 @@ def test_few_calls_reach_every_class_and_shape(dtype):
         assert request.scalars[0].tolist() == table.scalars[0].tolist()
     assert seen == set(range(len(class_ids(etype.family))))
     assert calls < 130
-    assert {0, 1, LONG, *few.FEW_LENGTHS} <= lengths
+    assert {0, 1, LONG, *FEW_LENGTHS} <= lengths
 
 
 def test_every_x_of_16_bits_is_in_a_call():
     (etype,) = machine_types(["float16"])
-    request, _ = next(few.few_calls(etype))
+    request, _ = next(few_calls(etype))
     assert len(request.pool) == 2**16 < request.length
 
 

@@ -13,8 +13,8 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.form_words import dependences, form_lines, refusals, told_of_forms
-from sonnx_clip.conform.judge_forms import bounds_of, form_plan
 from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.plan import bounds_of, form_plan
 from sonnx_clip.conform.report_text import print_report, reproducers
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.root.errors import UserError

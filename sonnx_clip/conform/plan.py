@@ -1,0 +1,487 @@
+"""The plan of a check: the calls that are made in an element type, and what is expected of them.
+
+All pairs of special bounds are in plain long calls. Every layout meets every class, and each special value as
+each bound. Calls of many lengths are under bounds that together reach every class. Random draws share long
+calls. The plan is cut into parts:
+
+- ``quick`` is the part `FIRST`, with every triple of 8 bits and every X of 16 bits;
+- ``standard`` adds more X under all pairs of special bounds, more random draws and every length;
+- ``exhaustive`` adds every triple of 8 bits in other layouts; every X of 16 bits under every min and every
+  max, beside four others; every X of 32 bits under bounds that reach every class; and nothing for 64 bits.
+
+The calls of a part follow from its name, and are the same on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from math import isqrt
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.expected import Table, key_type, range_table, tabulate
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import encode, integer_range
+from sonnx_clip.root.dtypes import Array, bits_type
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.form_caller import FormRequest
+from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.model_forms import ModelForm
+
+    Calls = Iterator[tuple[Request, Table]]
+    Patterns = tuple[tuple[int, ...], ...]
+
+Level: TypeAlias = Literal["quick", "standard", "exhaustive"]
+
+FIRST = "chosen"
+"""The first part of each element type: its result decides whether the others are judged."""
+LONG = 2**16 + 1
+"""So long that a loop may be split."""
+EVERY_LENGTH = 2048
+"""Up to it, calls of every length are made at levels above quick."""
+PAIRS_OF_A_LENGTH = 3
+"""Pairs of bounds under which these are made."""
+DRAWN, RANDOM_DRAWS, DRAWS_TOGETHER = 70_000, 64, 16
+"""Of the level standard: X of more than 16 bits, random draws, and draws whose bounds meet each other's X."""
+FEW_CALLS, FEW_OF_A_SHAPE = 100, 4
+"""About how many calls are few, and how many of them have each shape."""
+FEW_LENGTHS = (2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 1025)
+"""Lengths of which one of the few calls is made, beside those of the layouts and `LONG`."""
+IN_EACH_LAYOUT = ("length-64", "every-second", "reversed", "offset", "unaligned", "rank-3")
+"""The layouts in which the level exhaustive makes all calls of 8 bits."""
+
+_MORE = 2  # parts of the level standard
+_SEED, _SEED_OF_FEW, _SEED_OF_MORE = 20, 21, 22
+_CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
+_RESULTS = 2**20  # of a request of long calls: what the caches of a processor hold
+_ALL_X = 16  # bits of the types whose every X is in a long call
+_FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long ones
+_TRIPLES = 2**15  # pairs of 8 bits in a part of a layout
+_BOUNDS = 256  # of 16 bits, in a part
+# The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
+_BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
+_STRETCHES = 64  # of 2 ** 16 X of 32 bits, in a part
+_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
+_LENGTH_OF = {layout.id: layout.length for layout in LAYOUTS}
+
+
+def _random_lengths(count: int) -> list[int]:
+    return (131 + np.random.PCG64(_SEED).random_raw(count) % (2000 - 131)).tolist()  # type: ignore[no-any-return]
+
+
+LENGTHS = tuple(
+    sorted({*range(2, 131), *(2**k + d for k in range(8, 12) for d in (-1, 0, 1)), *_random_lengths(10)})
+)
+"""Every short length; powers of two and their neighbours; and some that nothing distinguishes."""
+
+
+# --- The parts of a level -----------------------------------------------------------------------------------
+
+
+def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
+    """The kinds of parts that a level has beside `FIRST`, and how many of each there are."""
+    found = [("more", _MORE)] if level != "quick" else []
+    if level == "exhaustive" and etype.width == 8:
+        found += [(layout, 2**16 // _TRIPLES) for layout in IN_EACH_LAYOUT]
+    if level == "exhaustive" and etype.width == 16:
+        found += [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)]
+    if level == "exhaustive" and etype.width == 32:
+        found += [("every-x", 2**16 // _STRETCHES)]
+    return found
+
+
+def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
+    """About how many calls a part has."""
+    if few or part == FIRST:
+        return FEW_CALLS if few else 69_000 if etype.width == 8 else 7_000
+    sizes = {"more": 7_000, "every-min": 4 * _BOUNDS, "every-max": 4 * _BOUNDS, "every-x": 8 * _STRETCHES}
+    return sizes.get(part.rpartition("-")[0], 4 * _TRIPLES)
+
+
+def calls_of(etype: ElementType, part: str) -> Calls:
+    """The requests of a part other than `FIRST`, each with what is expected; ValueError if there is none."""
+    kind, _, number = part.rpartition("-")
+    n = int(number)
+    if kind in IN_EACH_LAYOUT:
+        return _every_triple(etype, kind, n)
+    match kind:
+        case "more":
+            return _more(etype, n)
+        case "every-min" | "every-max":
+            return _long_calls(etype, [_every_x(etype)], some_bounds(etype, n, second=kind == "every-max"))
+        case "every-x":
+            return _stretches(etype, n)
+    raise ValueError(f"there is no part {part} of {etype.id}")
+
+
+# --- The level quick ----------------------------------------------------------------------------------------
+
+
+def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
+    """The requests of the part `FIRST`, each with what is expected for its calls."""
+    of = of or clip_operator()
+    every = _special(etype, of)
+    if etype.width == 8:
+        patterns = np.arange(256, dtype=np.uint8)
+        yield from _long_calls(etype, together(patterns, of.tensors), together(patterns, of.scalars), of)
+    yield from _long_calls(etype, [every.pool, *every.beside], every.scalars, of)
+    if etype.width != 8:
+        stream = np.random.PCG64([_SEED, *etype.id.encode()])
+        random = [stream.random_raw(_CALLS).astype(bits_type(etype.id)) for _ in range(of.tensors)]
+        yield from _long_calls(etype, random, every.scalars, of)
+    yield from _layouts(every, _covering_rows(etype, _FEW_BOUNDS, of), of)
+    drawn = random_patterns(etype, of.tensors, of.scalars)
+    pools, scalars = ([np.array(part, bits_type(etype.id)) for part in parts] for parts in drawn)
+    yield from _long_calls(etype, pools, scalars, of)
+    rows = _covering_rows(etype, _FEW_BOUNDS, of)
+    yield from _of_lengths(every, np.repeat(LENGTHS, len(rows)), np.tile(rows, len(LENGTHS)))
+    pools = [*_long_pools(etype, of)]
+    scalars = [np.tile(s, 1 + (len(pools[0]) > LONG)) for s in covering_scalars(etype, _MORE_BOUNDS, of)]
+    yield from _long_calls(etype, pools, scalars, of, LONG)
+
+
+def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
+    """Every layout but the plain one: every X under scalars that reach every class; and each special value as
+    each scalar.
+    """
+    size = len(every.pool)
+    for number, layout in enumerate(found for found in LAYOUTS if found.length is not None):
+        length = layout.length or 0
+        distinct = 1 if layout.repeats else max(1, length)
+        times = -(-size // distinct) if length else 1  # of calls until each X was in one
+        rows = np.tile(crossed(every.count, of.scalars, number), min(2, times))
+        starts = np.tile(np.arange(times) * distinct % size, len(covering))
+        starts = np.concatenate([starts, _starts(len(rows), size) * (length > 0)])
+        table = every.rows(np.concatenate([np.repeat(covering, times), rows]))
+        yield Request(layout.id, length, table.pool, starts, table.scalars, beside=table.beside), table
+
+
+def crossed(choices: int, scalars: int, number: int) -> Array:
+    """Some of all choices of the scalars, others for each number, in which each value is each scalar.
+
+    Of two scalars that share n values: about 2 * n of the n * n choices. Otherwise all choices.
+    """
+    if scalars != 2:
+        return np.arange(choices)
+    size = isqrt(choices)
+    low, high = np.divmod(np.arange(choices), size)
+    found: Array = np.flatnonzero((low + high + number) % (size // 2) == 0)
+    return found
+
+
+def _of_lengths(every: Table, lengths: Array, rows: Array) -> Calls:
+    """Plain calls of these lengths, under these choices of the scalars."""
+    for at in range(0, len(rows), _CALLS // 2):
+        part = slice(at, at + _CALLS // 2)
+        table = every.rows(rows[part])
+        starts = _starts(len(rows), len(every.pool))[part]
+        longest = int(lengths[part].max())
+        request = Request(PLAIN.id, longest, table.pool, starts, table.scalars, beside=table.beside)
+        yield replace(request, lengths=lengths[part]), table
+
+
+def _long_pools(etype: ElementType, of: CheckedOperator) -> Sequence[Array]:
+    """Every X of one tensor of 8 or 16 bits, else special and random ones."""
+    assert etype.width is not None
+    if etype.width * of.tensors <= _ALL_X:
+        return together(np.arange(2**etype.width, dtype=bits_type(etype.id)), of.tensors)
+    # Of NumPy's random streams this one is promised never to change.
+    every, stream = _special(etype, of), np.random.PCG64(_SEED)
+    special = (every.pool, *every.beside)
+    random = [stream.random_raw(LONG).astype(bits_type(etype.id)) for _ in special]
+    return [np.concatenate(both) for both in zip(special, random, strict=True)]
+
+
+def _long_calls(
+    etype: ElementType,
+    pools: Sequence[Array],
+    scalars: Sequence[Array],
+    of: CheckedOperator | None = None,
+    length: int | None = None,
+) -> Calls:
+    """One plain call with all of the pools, or of a length, under each choice of the scalars."""
+    of = of or clip_operator()
+    count, length = len(scalars[0]) if scalars else 1, length or len(pools[0])
+    at_once = max(1, min(_CALLS, _RESULTS // length))
+    for at in range(0, count, at_once):
+        rows = slice(at, at + at_once)
+        if of.is_clip:
+            table = range_table(etype, pools[0], scalars, rows)
+        else:
+            table = tabulate(etype, pools, [scalar[rows] for scalar in scalars], of)
+        starts = _starts(table.count, len(pools[0])) * (length != len(pools[0]))
+        yield Request(PLAIN.id, length, table.pool, starts, table.scalars, beside=table.beside), table
+
+
+def _starts(count: int, size: int) -> Array:
+    """Where in a pool calls begin: Knuth's multiplicative hash, which no regularity of the calls meets."""
+    return (np.arange(count) * 2654435761 % 2**32) * size >> 32
+
+
+def together(values: Array, count: int) -> tuple[Array, ...]:
+    """All choices of so many values: the last one runs first."""
+    grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
+    return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
+
+
+def _special(etype: ElementType, of: CheckedOperator) -> Table:
+    """What is expected of all special values together."""
+    return _special_of(etype, of, special_patterns(etype))
+
+
+@cache
+def _special_of(etype: ElementType, of: CheckedOperator, patterns: tuple[int, ...]) -> Table:
+    values = np.array(patterns, bits_type(etype.id))
+    return tabulate(etype, together(values, of.tensors), together(values, of.scalars), of)
+
+
+def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None = None) -> tuple[Array, ...]:
+    """Special values of the scalars, shapes (count,), that reach every class which special ones do."""
+    of = of or clip_operator()
+    rows = _covering_rows(etype, count, of)
+    return tuple(scalar[rows] for scalar in _special(etype, of).scalars)
+
+
+def _covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array:
+    """The same, as rows of `_special`."""
+    table = _special(etype, of)
+    if not of.scalars:
+        return np.zeros(1, int)
+    ids = of.class_ids(etype.family)
+    missing = np.stack([(table.classes == index).any(1) for index in range(len(ids))], 1)
+    rows: list[int] = []
+    while missing.any():
+        rows.append(int(missing.sum(1).argmax()))
+        missing[:, missing[rows[-1]]] = False
+    least = len(rows)
+    rows += (np.random.PCG64(_SEED).random_raw(count) % table.count).tolist()
+    return np.array(list(dict.fromkeys(rows))[: max(count, least)])
+
+
+# --- Random draws, the same on every machine ----------------------------------------------------------------
+
+_PAIRS, _ENTRIES = 100, 150  # drawn bounds, and values of X beside the bounds themselves
+_NEAR = 3  # how far from a special value its neighbours lie
+_WORD = 64  # bits
+
+
+@cache
+def random_patterns(
+    etype: ElementType, tensors: int = 1, scalars: int = 2, number: int = 0
+) -> tuple[Patterns, Patterns]:
+    """Values of each tensor, entry by entry, and of each scalar, call by call; each choice once.
+
+    A third of the values are special ones, a third their neighbours, a third any pattern. Where there is one
+    tensor, it is each scalar of every fourth call besides, since ties are where implementations differ. Each
+    number has other values.
+    """
+    draw = _draws(etype, number)
+
+    def several(count: int) -> tuple[int, ...]:
+        return tuple(next(draw) for _ in range(count))
+
+    calls = list(dict.fromkeys(several(scalars) for _ in range(_PAIRS)))
+    ties = [(scalar,) * tensors for call in calls[::4] for scalar in call]
+    pool = dict.fromkeys([*ties, *(several(tensors) for _ in range(_ENTRIES))])
+    return tuple(zip(*pool, strict=True)), tuple(zip(*calls, strict=True))
+
+
+def _draws(etype: ElementType, number: int) -> Iterator[int]:
+    """Special values, neighbours of one, and any pattern: as likely as one another."""
+    special, width = special_patterns(etype), etype.width or 0
+    stream = np.random.PCG64([_SEED, *etype.id.encode(), *([number] if number else [])])
+
+    def words() -> Iterator[int]:
+        while True:
+            yield from stream.random_raw(_CALLS).tolist()
+
+    word = words()
+    while True:
+        # A number below a small count: a word times the count, without its lower bits.
+        match next(word) * 3 >> _WORD:
+            case 0:
+                yield special[next(word) * len(special) >> _WORD]
+            case 1:
+                distance = (next(word) * (2 * _NEAR + 1) >> _WORD) - _NEAR
+                yield (special[next(word) * len(special) >> _WORD] + distance) % (1 << width)
+            case _:
+                yield next(word) >> (_WORD - width)
+
+
+# --- The levels above quick ---------------------------------------------------------------------------------
+
+
+def _more(etype: ElementType, n: int) -> Calls:
+    """More X under all pairs of special bounds, more random draws, and every length: one part of `_MORE`."""
+    of, bits = clip_operator(), bits_type(etype.id)
+    every = _special(etype, of)
+    if etype.width != 8:
+        scalars = [scalar[n::_MORE] for scalar in every.scalars]
+        yield from _long_calls(etype, [_many(etype, n)], scalars)
+    draws = RANDOM_DRAWS // _MORE
+    for first in range(n * draws, (n + 1) * draws, DRAWS_TOGETHER):
+        drawn = [random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)]
+        pool = np.concatenate([np.array(tensors[0], bits) for tensors, _ in drawn])
+        scalars = [np.concatenate([np.array(part[k], bits) for _, part in drawn]) for k in range(2)]
+        yield from _long_calls(etype, [_sorted(etype, pool)], scalars)
+    lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
+    rows = _covering_rows(etype, _FEW_BOUNDS, of)
+    turns = 1 + (np.arange(1, PAIRS_OF_A_LENGTH) + PAIRS_OF_A_LENGTH * lengths[:, None]) % (len(rows) - 1)
+    under = rows[np.hstack([np.zeros((len(lengths), 1), int), turns])]
+    yield from _of_lengths(every, np.repeat(lengths, PAIRS_OF_A_LENGTH), under.ravel())
+
+
+def _many(etype: ElementType, n: int) -> Array:
+    """Every X of 16 bits, else special and random ones; sorted, as are all X of more than quick."""
+    if etype.width == _ALL_X:
+        return _every_x(etype)
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    random = np.random.PCG64([_SEED_OF_MORE, n]).random_raw(DRAWN - len(special)).astype(special.dtype)
+    return _sorted(etype, np.concatenate([special, random]))
+
+
+def _every_x(etype: ElementType) -> Array:
+    return _sorted(etype, np.arange(2**_ALL_X, dtype=bits_type(etype.id)))
+
+
+def _sorted(etype: ElementType, pool: Array) -> Array:
+    """A pool in the order in which its expected results are slices: of integers, or of bits of floats."""
+    found: Array = np.sort(pool.view(key_type(etype))).view(pool.dtype)
+    return found
+
+
+def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
+    """Every X of 8 bits under some pairs of bounds, in calls of a layout."""
+    for request in triples(etype, layout, n):
+        yield request, tabulate(etype, [request.pool], request.scalars)
+
+
+def triples(etype: ElementType, layout: str, n: int) -> Iterator[Request]:
+    """The requests for every X of 8 bits under some pairs of bounds, in calls of a layout."""
+    every = np.arange(256, dtype=bits_type(etype.id))
+    scalars = [part[n * _TRIPLES : (n + 1) * _TRIPLES] for part in together(every, 2)]
+    length = _LENGTH_OF[layout]
+    assert length
+    times = -(-len(every) // length)  # of calls for a pair of bounds, until each X was in one
+    for at in range(0, _TRIPLES, _CALLS // times):
+        rows = np.repeat(np.arange(at, min(at + _CALLS // times, _TRIPLES)), times)
+        starts = np.tile(np.arange(times) * length, len(rows) // times) % len(every)
+        yield Request(layout, length, every, starts, tuple(scalar[rows] for scalar in scalars))
+
+
+def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
+    """Bits of min and of max: bounds of 16 bits on one side, each beside a few on the other side."""
+    others = np.array([int(encode(text, etype)) for text in _BESIDE[etype.family]], bits_type(etype.id))
+    bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(others.dtype)
+    varying, beside = np.repeat(bounds, len(others)), np.tile(others, _BOUNDS)
+    return [beside, varying] if second else [varying, beside]
+
+
+def _stretches(etype: ElementType, n: int) -> Calls:
+    """Some stretches of all X of 32 bits, under bounds that reach every class."""
+    for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
+        pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
+        yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
+
+
+# --- Few calls, for a runtime that takes long for each ------------------------------------------------------
+
+
+def few_calls(etype: ElementType) -> Calls:
+    """The requests of which each call may start a program: all X in a long call under each chosen pair."""
+    assert etype.width is not None
+    if etype.width <= _ALL_X:
+        pool = np.arange(2**etype.width, dtype=bits_type(etype.id))
+    else:
+        special = np.array(special_patterns(etype), bits_type(etype.id))
+        random = np.random.PCG64(_SEED_OF_FEW).random_raw(LONG - len(special)).astype(special.dtype)
+        pool = np.concatenate([special, random])
+    bounds = bounds_of(etype)
+    for request, table in _long_calls(etype, [pool], bounds, length=LONG):
+        yield replace(request, starts=np.zeros(table.count, int)), table
+    rows = _covering_rows(etype, FEW_OF_A_SHAPE, clip_operator())
+    every, turn = _special(etype, clip_operator()).rows(rows), 0
+    shaped = [(layout.id, layout.length) for layout in LAYOUTS if layout.length is not None]
+    shapes = [*((*shape, FEW_OF_A_SHAPE) for shape in shaped), *((PLAIN.id, n, 1) for n in FEW_LENGTHS)]
+    for layout, length, count in shapes:
+        turns = turn + np.arange(count)
+        table = every.rows(turns % every.count)
+        yield Request(layout, length, table.pool, turns * 7 % len(table.pool), table.scalars), table
+        turn += count
+
+
+# --- Calls of a form of a model -----------------------------------------------------------------------------
+
+_LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
+_SAMPLED = 64  # calls after which a form is given up that refuses each of them
+# Neighbours and bounds that int32 and int64 lose on a way through float32 and float64.
+_THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
+
+
+def form_plan(
+    etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None
+) -> Iterator[tuple[FormRequest, Table]]:
+    """The requests for a form, each with what is expected; the first is a sample of all bounds.
+
+    Args:
+        etype: the element type.
+        form: the form.
+        few: whether bounds are fewer, which reach every class, and X of rank 0 is one of each class.
+        table: what is expected, if that is not the specification's.
+    """
+    table = table or _table_of_forms(etype, few=few)
+    size, layout = len(table.pool), _LAYOUT_OF_RANK[form.rank]
+    length = _LENGTH_OF[layout] or size
+    times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
+    rows, starts = np.repeat(np.arange(table.count), times), np.arange(times) * length % size
+    starts = np.tile(starts, table.count)
+    if few and form.rank == 0:
+        rows, starts = np.unravel_index(np.unique(table.classes, return_index=True)[1], table.classes.shape)
+    calls = np.arange(len(rows))
+    first = np.unique(np.linspace(0, len(calls) - 1, _SAMPLED).astype(int))
+    rest = np.setdiff1d(calls, first)
+    for part in (first, *np.array_split(rest, -(-len(rest) // _CALLS) or 1)):
+        if len(part):
+            some = table.rows(rows[part])
+            yield FormRequest(layout, length, some.pool, starts[part], some.scalars, form=form), some
+
+
+@cache
+def _table_of_forms(etype: ElementType, *, few: bool) -> Table:
+    """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
+    width = 1 << (etype.width or 0)
+    lossy = [bound for pair in _through_float(etype) for bound in pair]
+    around = [(bound + step) % width for bound in lossy for step in (-1, 0, 1)]
+    pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
+    return tabulate(etype, [pool], bounds_of(etype, few=few))
+
+
+@cache
+def bounds_of(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]:
+    """The pairs of bounds of calls that are few, or of forms: bits, each of shape (p,).
+
+    They reach every class; integers of 32 and 64 bits that a float32 or a float64 does not hold are both; and
+    unless they are few, each special value is a bound of one, in ordinary and inverted order by turns.
+    """
+    low, high = covering_scalars(etype, 0)
+    special = special_patterns(etype)
+    side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
+    turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
+    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *([] if few else turned), *_through_float(etype)]
+    return tuple(np.array(list(dict.fromkeys(pairs)), bits_type(etype.id)).T)
+
+
+def _through_float(etype: ElementType) -> Iterable[tuple[int, int]]:
+    if etype.family != "int":
+        return []
+    low, high = integer_range(etype)
+    width = 1 << (etype.width or 0)
+    return [(a % width, b % width) for a, b in _THROUGH_FLOAT if low <= a and b <= high]
