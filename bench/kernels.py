@@ -68,28 +68,14 @@ class Case:
         return f"{self.etype}, {self.bounds}{', strided' if self.strided else ''}, {self.size:,}"
 
 
-def ours(case: Case) -> Call:
-    """The public function, looked up as users write it."""
-    x, low, high, out = case.arrays()
-    if case.size >= LARGE:
-        return lambda: sonnx_clip.clip(x, low, high, out=out)
-    return lambda: sonnx_clip.clip(x, low, high)
+def caller(function: Callable[..., Any]) -> Callable[[Case], Call]:
+    """Makes the call of a function of (x, low, high), with `out=` for large arrays."""
 
+    def call_of(case: Case) -> Call:
+        x, low, high, out = case.arrays()
+        return partial(function, x, low, high, **({"out": out} if case.size >= LARGE else {}))
 
-def ours_numpy(case: Case) -> Call:
-    """The same by the NumPy kernels, as where no C compiler is."""
-    x, low, high, out = case.arrays()
-    if case.size >= LARGE:
-        return partial(clip_by_numpy, x, low, high, out=out)
-    return partial(clip_by_numpy, x, low, high)
-
-
-def numpy_clip(case: Case) -> Call:
-    """np.clip, with `out=` for large arrays."""
-    x, low, high, out = case.arrays()
-    if case.size >= LARGE:
-        return lambda: np.clip(x, low, high, out=out)
-    return lambda: np.clip(x, low, high)
+    return call_of
 
 
 def torch_clamp(case: Case) -> Call | None:
@@ -118,16 +104,14 @@ def onnxruntime_clip(case: Case) -> Call | None:
     """A session of one Clip node on one thread; None where it is missing or has no such type."""
     try:
         import onnxruntime
-        from onnx import TensorProto, helper
+        from onnx import parser
     except ImportError:
         return None
-    element = getattr(
-        TensorProto, {"float32": "FLOAT", "float64": "DOUBLE"}.get(case.etype, case.etype.upper())
+    element = {"float32": "float", "float64": "double"}.get(case.etype, case.etype)
+    model = parser.parse_model(
+        f'<ir_version: 8, opset_import: ["": 13]> clip ({element}[n] x, {element} l, {element} m)'
+        f" => ({element}[n] y) {{ y = Clip(x, l, m) }}"
     )
-    inputs = [helper.make_tensor_value_info(n, element, s) for n, s in (("x", ["n"]), ("l", []), ("m", []))]
-    node = helper.make_node("Clip", ["x", "l", "m"], ["y"])
-    graph = helper.make_graph([node], "clip", inputs, [helper.make_tensor_value_info("y", element, ["n"])])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     onnxruntime.set_default_logger_severity(4)
@@ -141,7 +125,7 @@ def onnxruntime_clip(case: Case) -> Call | None:
 
 
 PEERS: Mapping[str, Callable[[Case], Call | None]] = {
-    "np.clip": numpy_clip,
+    "np.clip": caller(np.clip),
     "torch.clamp": torch_clamp,
     "onnxruntime": onnxruntime_clip,
 }
@@ -152,12 +136,9 @@ def confirm(case: Case) -> None:
     x, low, high, _ = case.arrays()
     bits = bits_type(case.etype)
     expected = load_oracle().clip(x, low, high)
-    for name, got in (
-        ("clip", sonnx_clip.clip(x, low, high)),
-        ("clip_by_numpy", clip_by_numpy(x, low, high)),
-    ):
-        if not np.array_equal(got.view(bits), expected.view(bits)):
-            raise SystemExit(f"{name} gives a wrong answer for {case}: run `make test`")
+    for ours in (sonnx_clip.clip, clip_by_numpy):
+        if not np.array_equal(ours(x, low, high).view(bits), expected.view(bits)):
+            raise SystemExit(f"{ours.__name__} gives a wrong answer for {case}: run `make test`")
 
 
 def worst(cases: Sequence[Case], us: Callable[[Case], Call], peer: str, budget: float) -> tuple[float, str]:
@@ -178,29 +159,16 @@ def rows(types: Sequence[str]) -> Iterator[tuple[Target, list[Case], str]]:
     """Each target, the cases that it covers and the peer."""
     small = [Case(t, n) for t in types for n in SMALL]
     yield Target("1 to 1,000 elements, against np.clip", 1.5), small, "np.clip"
-    wide = [Case(t, LARGE, b, s) for t in types if t in WIDE for b in BOUNDS for s in (False, True)]
-    integers = [
-        Case(t, LARGE, b, s)
-        for t in types
-        if t in INTEGERS
-        for b in ("ordinary", "inverted")
-        for s in (False, True)
-    ]
-    yield (
-        Target("100,000 elements, any bounds and layout, against np.clip", 2.0),
-        [*wide, *integers],
-        "np.clip",
-    )
+    bounds = {**dict.fromkeys(WIDE, tuple(BOUNDS)), **dict.fromkeys(INTEGERS, ("ordinary", "inverted"))}
+    large = [Case(t, LARGE, b, s) for t in types for b in bounds.get(t, ()) for s in (False, True)]
+    yield Target("100,000 elements, any bounds and layout, against np.clip", 2.0), large, "np.clip"
     for etype, limit in (("float16", 1 / 20), ("bfloat16", 1 / 3)):
         if etype in types:
             cases = [Case(etype, LARGE, b) for b in BOUNDS]
             yield Target(f"100,000 elements, {etype}, any bounds, against np.clip", limit), cases, "np.clip"
     halves = [Case(t, LARGE, b) for t in types if t in HALVES for b in ("ordinary", "zero minimum")]
-    yield (
-        Target("100,000 elements, 16-bit floats, against torch.clamp", 1.1, gates=False),
-        halves,
-        "torch.clamp",
-    )
+    target = Target("100,000 elements, 16-bit floats, against torch.clamp", 1.1, gates=False)
+    yield target, halves, "torch.clamp"
     ordinary = [Case(t, LARGE) for t in types]
     yield Target("100,000 elements, against onnxruntime", 1.1, gates=False), ordinary, "onnxruntime"
 
@@ -214,12 +182,12 @@ def main() -> int:
     quick = parser.parse_args().quick
     types = ("int8", "float16", "bfloat16", "float32") if quick else (*INTEGERS, *HALVES, *WIDE)
     budget = 0.01 if quick else 0.1
+    with suppress(UserError):
+        built.install()  # without a C compiler, clip uses the NumPy kernels; it remembers which it uses
     for etype in types:
         for bounds in ("ordinary",) if etype in INTEGERS else BOUNDS:
             confirm(Case(etype, 1_000, bounds))
-    with suppress(UserError):
-        built.install()  # without a C compiler, clip uses the NumPy kernels
-    ways = {"with C": ours, "without C": ours_numpy}
+    ways = {"with C": caller(sonnx_clip.clip), "without C": caller(clip_by_numpy)}
     if built.kernels() is None:
         print("no C kernels: clip is measured with the NumPy kernels alone")
         del ways["with C"]

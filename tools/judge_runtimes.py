@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Judges the runtimes for which there is an adapter, each on every element type, and writes docs/runtimes.md.
+"""Judge the runtimes for which there is an adapter, each on every element type, and write docs/runtimes.md.
 
     python tools/judge_runtimes.py                   judge all whose packages are installed, write the page
     python tools/judge_runtimes.py torch openvino    these
     python tools/judge_runtimes.py --render          write the page from the records alone
 
-The record of a runtime, docs/runtimes/NAME.json, is what the report of `sonnx-clip check` says of it, with
-the first deviation of each kind. A record is replaced when its report is whole; the page is made of them.
-
+docs/runtimes/NAME.json has the verdicts of a runtime and the lines of its section; the page is made of them.
 Exit status: 0 done, 2 a runtime that was named cannot be judged here.
 """
 
@@ -24,11 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.form_words import dependences, refusals
+from sonnx_clip.conform.form_words import dependences, grouped, refusals
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import LEGEND, SIGNS, short_type
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.installed import processor
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
@@ -36,14 +35,14 @@ from sonnx_clip.runtimes.words import printable
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sonnx_clip.conform.check_report import Report
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS, PAGE = ROOT / "docs" / "runtimes", ROOT / "docs" / "runtimes.md"
-_CHECKED = "<!-- output: tests/tools/test_judge_runtimes.py::test_the_page_is_what_its_records_say -->"
-
-
-_LONGEST = 160  # characters of what a runtime said
+_CHECKED = "<!-- output: tests/tools/test_judge_runtimes.py::test_page_is_what_its_records_say -->"
+_LONGEST = 160  # characters of the words of a runtime
 _HEAD = """\
 # Runtimes judged
 
@@ -52,201 +51,139 @@ _HEAD = """\
 `make runtimes` installs these runtimes beside the project and judges each on every element type, as
 `sonnx-clip check --runtime NAME` does. A verdict is one on a version, on the processor that its section
 names, as the adapter opens it (sonnx_clip/runtimes/adapters). The report of a run says what was compared, and
-what cannot be seen by it; `sonnx-clip report` makes a page of reports. The adapters of torch, jax, openvino,
-tract and litert copy X into memory of the runtime's own: how X lies in memory is not judged through them.
+what cannot be seen by it; `sonnx-clip evidence` shows reports on its page. The adapters of torch, jax,
+openvino, tract and litert copy X into memory of the runtime's own: how X lies in memory is not judged through
+them.
 """
 
 
 def record_of(report: Report) -> dict[str, Any]:
-    """What is kept of a report."""
+    """The part of a report that is kept."""
     return {
         "runtime": report.runtime,
         "version": report.runtime_version,
         "date": datetime.now(UTC).date().isoformat(),
-        "tool": report.tool,
         "spec_sha256": report.spec_sha256,
         "python": report.python,
         "numpy": report.numpy,
-        "machine": f"{platform.system()} on {_model()}",
-        "seconds": report.seconds,
+        "machine": f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
         "compared": report.compared,
-        "types": {one.type: _type_of(one) for one in report.types},
-        "behaviour": behaviour(report),
-        "refused_forms": [f"{', '.join(names)}, models {line}" for line, names in refusals(report).items()],
-        "depends": [
-            {"places": one.places, "text": one.text, "failing": one.failing, **_first(one.first)}
-            for one in dependences(report)
-        ],
-        "deviations": _deviations(report),
+        "verdicts": {one.type: one.verdict for one in report.types},
+        "lines": list(_lines(report)),
+        "reproduce": _reproducer(report),
     }
 
 
-def _model() -> str:
-    return processor().rpartition(" ")[0]  # without the digest
-
-
-def _type_of(found: Any) -> dict[str, Any]:
-    classes = {one.id: one.verdict for one in found.classes if one.verdict != "conforms"}
-    unsupported = found.verdict == "unsupported"
-    return {
-        "verdict": found.verdict,
-        "words": found.words or next((c.words for c in found.classes if c.words), None),
-        "remarks": list(found.remarks),
-        "classes": {} if unsupported else classes,
-    }
-
-
-def _first(found: Any) -> dict[str, Any]:
-    if found is None:
-        return {}
-    return {"shown": found.shown, "why": found.words or found.explanation, "line": found.reproduce}
-
-
-def _deviations(report: Report) -> list[dict[str, Any]]:
-    """The first deviation of each class, kind and reason, with all element types that have one."""
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
+def _lines(report: Report) -> Iterator[str]:
+    """The differences from the cases: a line for each kind and reason, with its element types and classes."""
+    failed = ("unsupported", "crashed", "environment", "refused")
+    reasons = (
+        (
+            f"{one.verdict}: {_shortened(one.words or next((c.words for c in one.classes if c.words), ''))}",
+            one.type,
+        )
+        for one in report.types
+        if one.verdict in failed
+    )
+    yield from (f"{', '.join(types)} {words}" for words, types in grouped(reasons).items())
+    yield from behaviour(report)
+    for line, types in refusals(report).items():
+        yield f"Refused: {_shortened(', '.join(types) + ', models ' + line)}"
+    for remark in sorted({remark for one in report.types for remark in one.remarks}):
+        yield f"Noticed: {remark}"
+    for one in dependences(report):
+        places = "; ".join(f"{etype}: {', '.join(ids)}" for etype, ids in one.places.items())
+        yield f"Depends on the form of the model: {one.text}. {places}."
+    found: dict[tuple[str, str, str], list[str]] = {}  # the types of each class, kind and reason
+    shown: dict[tuple[str, ...], str] = {}
     for one in report.types:
         for klass in one.classes:
             for deviation in klass.deviations:
-                kind = deviation.latitude or deviation.kind
-                new = {"class": klass.id, "kind": kind, "types": [], **_first(deviation)}
-                row = found.setdefault((klass.id, kind, new["why"] or ""), new)
-                row["types"].append(one.type)
-    return list(found.values())
+                why = _shortened(deviation.words or deviation.explanation or "")
+                key = (klass.id, deviation.latitude or deviation.kind, why)
+                found.setdefault(key, []).append(one.type)
+                shown.setdefault(key, f"{one.type} {' '.join(deviation.shown.split())}")
+    together = grouped(((kind, why, *types), klass) for (klass, kind, why), types in found.items())
+    for (kind, why, *types), classes in together.items():
+        first = shown[classes[0], kind, why]
+        names = ", ".join(f"`{klass}`" for klass in classes)
+        yield f"{kind}, {', '.join(types)}, {names}: {f'{why}, ' if why else ''}as {first}"
 
 
-# --- The page -------------------------------------------------------------------------------------------
-
-
-def page(records: list[dict[str, Any]]) -> str:
-    """The text of docs/runtimes.md."""
-    types = list(records[0]["types"])
-    head = ["runtime", "judged", *(short_type(one) for one in types)]
-    lines = [
-        *_HEAD.splitlines(),
-        "",
-        "| " + " | ".join(head) + " |",
-        "| " + " | ".join(["---"] * len(head)) + " |",
-    ]
-    for record in records:
-        cells = [f"[{record['runtime']}](#{record['runtime']})", record["version"]]
-        cells += [SIGNS[record["types"][one]["verdict"]][0] for one in types]
-        lines.append("| " + " | ".join(cells) + " |")
-    legend = ", ".join(
-        f"`{sign}` {LEGEND.get(verdict, verdict)}"
-        for verdict, (sign, _) in SIGNS.items()
-        if any(one["verdict"] == verdict for record in records for one in record["types"].values())
-    )
-    lines += ["", f"{legend[0].upper()}{legend[1:]}.", ""]
-    for record in records:
-        lines += _section(record)
-    return "\n".join(lines)
-
-
-def _section(record: dict[str, Any]) -> list[str]:
-    name = record["runtime"]
-    earlier = "" if record["spec_sha256"] == load_spec().digest else ", under an earlier spec/clip.yaml"
-    install = f", installed by `pip install 'sonnx-clip[{EXTRAS[name]}]'`" if name in EXTRAS else ""
-    where = f"with Python {record['python']} and NumPy {record['numpy']}, {record['machine']}"
-    compared = f"{record['compared']:,} results compared"
-    lines = [
-        f"## {name}",
-        "",
-        f"{record['version']}{install}; judged on {record['date']} {where}: {compared}{earlier}.",
-        "",
-    ]
-    said = [f"- {line}" for line in (*_unsupported(record), *record["behaviour"], *_refused(record))]
-    remarks = {remark for one in record["types"].values() for remark in one["remarks"]}
-    said += [f"- Noticed: {remark}" for remark in sorted(remarks)]
-    for one in record["depends"]:
-        places = "; ".join(f"{etype}: {', '.join(ids)}" for etype, ids in one["places"].items())
-        said.append(f"- Depends on the form of the model: {one['text']}. {places}.")
-    said += _said(record["deviations"])
-    lines += said or ["- Every answer is that of the cases."]
-    if line := line_of(record):
-        lines += ["", "A line that repeats one of these:", "", _CHECKED, "", "```text", line, "```"]
-    return [*lines, ""]
-
-
-def _said(deviations: list[dict[str, Any]]) -> list[str]:
-    """A line for each kind and reason, with the classes and element types in which it was found."""
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in deviations:
-        found.setdefault((row["kind"], _shortened(row["why"] or ""), *row["types"]), []).append(row)
-    lines = []
-    for (kind, why, *types), rows in found.items():
-        classes = ", ".join(f"`{row['class']}`" for row in rows)
-        first = f"{types[0]} {' '.join(rows[0]['shown'].split())}"
-        lines.append(f"- {kind}, {', '.join(types)}, {classes}: {why + ', ' if why else ''}as {first}")
-    return lines
-
-
-def _unsupported(record: dict[str, Any]) -> list[str]:
-    found: dict[str, list[str]] = {}
-    for etype, one in record["types"].items():
-        if one["verdict"] in ("unsupported", "crashed", "environment", "refused"):
-            found.setdefault(f"{one['verdict']}: {_shortened(one['words'] or '')}", []).append(etype)
-    return [f"{', '.join(names)} {words}" for words, names in found.items()]
-
-
-def _refused(record: dict[str, Any]) -> list[str]:
-    return [f"Refused: {_shortened(line)}" for line in record["refused_forms"]]
+def _reproducer(report: Report) -> str | None:
+    """The line of the first deviation that fails, else of the first."""
+    every = [d for one in report.types for klass in one.classes for d in klass.deviations]
+    failing = [d for d in every if not d.latitude and d.kind != "acceptable"]
+    failing += [one.first for one in dependences(report) if one.failing and one.first is not None]
+    return next((d.reproduce for d in (*failing, *every)), None)
 
 
 def _shortened(words: str) -> str:
     return printable(" ".join(words.split()), _LONGEST)
 
 
-def line_of(record: dict[str, Any]) -> str | None:
-    """The line of the first deviation that fails, else of the first."""
-    known = [row for row in record["deviations"] if row["kind"] in ("violates", "raises", "crashed")]
-    failing = [one for one in record["depends"] if one["failing"] and "line" in one]
-    for row in (*known, *failing, *record["deviations"]):
-        return f"python -c {shlex.quote(row['line'])}"
-    return None
+def page(records: list[dict[str, Any]]) -> str:
+    """The text of docs/runtimes.md."""
+    types = list(records[0]["verdicts"])
+    rows = [["runtime", "judged", *map(short_type, types)], ["---"] * (2 + len(types))]
+    for record in records:
+        signs = [SIGNS[record["verdicts"][one]][0] for one in types]
+        rows.append([f"[{record['runtime']}](#{record['runtime']})", record["version"], *signs])
+    there = {verdict for record in records for verdict in record["verdicts"].values()}
+    legend = ", ".join(f"`{SIGNS[v][0]}` {LEGEND.get(v, v)}" for v in SIGNS if v in there)
+    table = [f"| {' | '.join(row)} |" for row in rows]
+    lines = [*_HEAD.splitlines(), "", *table, "", f"{legend[0].upper()}{legend[1:]}.", ""]
+    for record in records:
+        lines += _section(record)
+    return "\n".join(lines)
+
+
+def _section(record: dict[str, Any]) -> Iterator[str]:
+    name = record["runtime"]
+    earlier = "" if record["spec_sha256"] == load_spec().digest else ", under an earlier spec/clip.yaml"
+    install = f", installed by `pip install 'sonnx-clip[{EXTRAS[name]}]'`" if name in EXTRAS else ""
+    where = f"with Python {record['python']} and NumPy {record['numpy']}, {record['machine']}"
+    judged = f"judged on {record['date']} {where}: {record['compared']:,} results compared{earlier}."
+    yield from (f"## {name}", "", f"{record['version']}{install}; {judged}", "")
+    yield from (f"- {line}" for line in record["lines"] or ["Every answer is that of the cases."])
+    if line := command_of(record):
+        yield from ("", "A line that repeats one of these:", "", _CHECKED, "", "```text", line, "```")
+    yield ""
+
+
+def command_of(record: dict[str, Any]) -> str | None:
+    """The command that repeats a deviation."""
+    return f"python -c {shlex.quote(record['reproduce'])}" if record["reproduce"] else None
 
 
 def read_records() -> list[dict[str, Any]]:
     """The records, in the order of the adapters."""
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(RECORDS.glob("*.json"))]
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in RECORDS.glob("*.json")]
     return sorted(found, key=lambda record: list(KNOWN).index(record["runtime"]))
 
 
-# --- The command ----------------------------------------------------------------------------------------
-
-
 def judge(name: str) -> None:
-    """Judge a runtime, and keep its record.
-
-    Raises:
-        UserError: it is not known, or its package is missing.
-    """
+    """Judge a runtime, and write its record; UserError if it is not known, or its package is missing."""
     module_of(name)
     print(f"{name}: judged", flush=True)
     report = run_campaign(CheckOptions(name), jobs=os.cpu_count() or 1)
-    RECORDS.mkdir(exist_ok=True)
-    part = RECORDS / f".{name}.part"
-    part.write_text(json.dumps(record_of(report), indent=1) + "\n", encoding="utf-8")
-    part.replace(RECORDS / f"{name}.json")
+    write_whole(RECORDS / f"{name}.json", json.dumps(record_of(report), indent=1) + "\n")
     print(f"{name}: {report.compared:,} results compared in {report.seconds:g} s", flush=True)
 
 
 def main(arguments: list[str]) -> int:
     """Judge, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a runtime; by default all that are installed"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a runtime; default: all installed ones")
     parser.add_argument("--render", action="store_true", help="write the page from the records alone")
     given = parser.parse_args(arguments)
     status = 0
-    if not given.render:
-        for name in given.names or [name for name in KNOWN if name not in OURS]:
-            try:
-                judge(name)
-            except UserError as error:
-                print(f"{name}: not judged: {error}", file=sys.stderr)
-                status = 2 if given.names else status
+    for name in [] if given.render else given.names or [name for name in KNOWN if name not in OURS]:
+        try:
+            judge(name)
+        except UserError as error:
+            print(f"{name}: not judged: {error}", file=sys.stderr)
+            status = 2 if given.names else status
     PAGE.write_text(page(read_records()), encoding="utf-8")
     return status
 

@@ -16,47 +16,34 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs/nightly.md"
-PYTEST = [".venv/bin/pytest", "-v", "--no-header", "-n", "auto", "--dist", "worksteal", "-rs"]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part: what it covers, its command, and the tool that tools/setup.sh sets up for it."""
-
-    name: str
-    covers: str
-    command: list[str]
-    needs: str = ""
-
-
-@dataclass(frozen=True)
-class Result:
-    """How a part ended; `skips` are the tests that pytest skipped, with their reasons."""
-
-    part: Part
-    outcome: str
-    closing: str
-    seconds: float = 0
-    skips: tuple[str, ...] = ()
-
-
-PARTS = (
-    Part(
-        "tests",
+PYTEST = [
+    ".venv/bin/pytest",
+    "-v",
+    "--no-header",
+    "-n",
+    "auto",
+    "--dist",
+    "worksteal",
+    "-rs",
+    "-m",
+    "nightly",
+]
+PARTS: dict[str, tuple[str, list[str]]] = {
+    "tests": (
         "tests marked `nightly`: planted mistakes for provers, exhaustive types, kills, Chromium",
-        [*PYTEST, "-m", "nightly"],
+        PYTEST,
     ),
-    Part("coverage", "the lines that `make test` runs", ["make", "coverage"]),
-    Part("coq", "the meaning proved by Coq", ["make", "coq"], "coq"),
-    Part("frama-c", "the C kernels proved by Frama-C", ["make", "frama-c"], "frama-c"),
-    Part("debian-13", "`make prove` and `make test` in a fresh Debian 13", ["tools/fresh_debian.sh"]),
-)
+    "coverage": ("the lines that `make test` runs", ["make", "coverage"]),
+    "coq": ("the meaning proved by Coq", ["make", "coq"]),
+    "frama-c": ("the C kernels proved by Frama-C", ["make", "frama-c"]),
+    "debian-13": ("`make prove` and `make test` in a fresh Debian 13", ["tools/fresh_debian.sh"]),
+}
+"""What each part covers, and its command. Status 2 of one without pytest: it cannot be run here."""
 
 
 def run(command: list[str]) -> tuple[int, list[str]]:
@@ -73,25 +60,20 @@ def run(command: list[str]) -> tuple[int, list[str]]:
     return process.returncode, [line for line in lines if line]
 
 
-def run_part(part: Part) -> Result:
-    """Set up a part and run it."""
-    print(f"== {part.name}: {' '.join(part.command)}", flush=True)
-    if part.needs:
-        status, lines = run(["tools/setup.sh", part.needs])
-        if status:
-            return Result(part, "skipped", closing_line(lines))
+def run_part(name: str) -> tuple[str, list[str]]:
+    """Run a part; its outcome, and the row and the skipped tests for the page."""
+    covers, command = PARTS[name]
+    print(f"== {name}: {' '.join(command)}", flush=True)
     begin = time.monotonic()
-    status, lines = run(part.command)
-    skips = tuple(sorted(line.removeprefix("SKIPPED ") for line in lines if line.startswith("SKIPPED ")))
-    # tools/fresh_debian.sh ends with 2 where it cannot be run at all.
-    outcome = "passed" if status == 0 else "skipped" if status == 2 and part.name == "debian-13" else "failed"
-    return Result(part, outcome, closing_line(lines), time.monotonic() - begin, skips)
-
-
-def closing_line(lines: list[str]) -> str:
-    """The last line of pytest's summary or else of the output, without decoration."""
+    status, lines = run(command)
+    unavailable = status == 2 and name not in ("tests", "coverage")
+    outcome = "passed" if status == 0 else "skipped" if unavailable else "failed"
     summaries = [line for line in lines if re.search(r"\d+ (passed|failed|errors?)\b.* in [0-9.]+s", line)]
-    return (summaries or lines or ["no output"])[-1].strip("= ").replace("|", "\\|")
+    closing = (summaries or lines or ["no output"])[-1].strip("= ").replace("|", "\\|")
+    minutes = (time.monotonic() - begin) / 60
+    skips = sorted(line.removeprefix("SKIPPED ") for line in lines if line.startswith("SKIPPED "))
+    row = f"| {name} | {covers} | {outcome} | {minutes:.0f} min | {closing} |"
+    return outcome, [row, *(f"- {name}: {skip}" for skip in skips)]
 
 
 def git(*arguments: str) -> str:
@@ -100,34 +82,28 @@ def git(*arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def render(results: list[Result]) -> str:
+def render(rows: list[str], skips: list[str]) -> str:
     """The page of one run."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
     changed = " with uncommitted changes" if git("status", "--porcelain", "--untracked-files=no") else ""
-    rows = [
-        f"| {r.part.name} | {r.part.covers} | {r.outcome} | {r.seconds / 60:.0f} min | {r.closing} |"
-        for r in results
-    ]
-    skips = [f"- {r.part.name}: {skip}" for r in results for skip in r.skips]
-    return "\n".join([
-        "# The last nightly run",
-        "",
-        "<!-- Written by `make nightly`. Do not edit. -->",
-        "",
-        "`make nightly` runs what is too slow for `make test`. It replaces this page.",
-        "",
-        f"Run on {datetime.now(UTC):%Y-%m-%d} at commit {git('rev-parse', '--short', 'HEAD')}{changed}.",
-        f"Machine: {system}, Python {platform.python_version()}, {os.cpu_count()} processors.",
-        "",
-        "| part | what it covers | outcome | time | closing line |",
-        "| --- | --- | --- | ---: | --- |",
-        *rows,
-        "",
-        "## Skipped tests",
-        "",
-        *(skips or ["None."]),
-        "",
-    ])  # fmt: skip
+    return f"""\
+# The last nightly run
+
+<!-- Written by `make nightly`. Do not edit. -->
+
+`make nightly` runs what is too slow for `make test`. It replaces this page.
+
+Run on {datetime.now(UTC):%Y-%m-%d} at commit {git("rev-parse", "--short", "HEAD")}{changed}.
+Machine: {system}, Python {platform.python_version()}, {os.cpu_count()} processors.
+
+| part | what it covers | outcome | time | closing line |
+| --- | --- | --- | ---: | --- |
+{chr(10).join(rows)}
+
+## Skipped tests
+
+{chr(10).join(skips or ["None."])}
+"""
 
 
 def age() -> str:
@@ -139,10 +115,9 @@ def age() -> str:
     days = (datetime.now(UTC).date() - date.fromisoformat(found[1])).days
     behind = git("rev-list", "--count", f"{found[2]}..HEAD")
     commits = f", {behind} commits ago" if behind else ""
-    failed = "".join(
-        f"; failed: {name}" for name in re.findall(r"^\| (\S+) \|.*\| failed \|", text, re.MULTILINE)
-    )
-    return f"make nightly: last run on {found[1]}, {days} days ago, at commit {found[2]}{commits}{failed}"
+    failed = re.findall(r"^\| (\S+) \|.*\| failed \|", text, re.MULTILINE)
+    failures = f"; failed: {', '.join(failed)}" if failed else ""
+    return f"make nightly: last run on {found[1]}, {days} days ago, at commit {found[2]}{commits}{failures}"
 
 
 def main(arguments: list[str]) -> int:
@@ -150,21 +125,21 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--age"]:
         print(age())
         return 0
-    unknown = set(arguments) - {part.name for part in PARTS}
-    if unknown:
-        names = " ".join(part.name for part in PARTS)
-        print(
-            f"nightly: error: no part is named {' '.join(sorted(unknown))}; parts: {names}", file=sys.stderr
-        )
+    if unknown := sorted(set(arguments) - set(PARTS)):
+        print(f"nightly: error: no part is named {unknown[0]}; parts: {' '.join(PARTS)}", file=sys.stderr)
         return 2
     for tool in ("browser", "coq", "frama-c"):  # tests that need them are skipped without
         run(["tools/setup.sh", tool])
-    results = [run_part(part) for part in PARTS if not arguments or part.name in arguments]
+    outcomes, rows, skips = [], [], []
+    for name in arguments or PARTS:
+        outcome, (row, *skipped) = run_part(name)
+        outcomes.append(outcome)
+        rows.append(row)
+        skips += skipped
     if not arguments:
-        RECORD.write_text(render(results), encoding="utf-8")
-    for result in results:
-        print(f"== {result.part.name}: {result.outcome}: {result.closing}")
-    return int(any(result.outcome == "failed" for result in results))
+        RECORD.write_text(render(rows, skips), encoding="utf-8")
+    print("\n".join(rows))
+    return int("failed" in outcomes)
 
 
 if __name__ == "__main__":
