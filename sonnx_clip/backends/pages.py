@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.explain.readings_matrix import Matrix
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.coverage import Coverage, Sort
+    from sonnx_clip.spec.coverage import Covered, Sort
 
 FINDINGS = "docs/findings.md"
 COVERAGE = "docs/coverage.md"
@@ -51,24 +51,25 @@ def render_findings(spec: Spec) -> dict[str, str]:
 
 def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     """The summary page and the table of all words; UserError as `require_coverage`."""
-    coverage = require_coverage(spec, obligations)
-    counts = [(page.id, Counter(one.answer.sort for one in coverage.of(page.id))) for page in spec.sources]
-    counts.append(("all", Counter(one.answer.sort for one in coverage.covered)))
+    covered = require_coverage(spec, obligations)
+    sorts = [(one.source, one.answer.sort) for one in covered]
+    counts = [(page.id, Counter(sort for of, sort in sorts if of == page.id)) for page in spec.sources]
+    counts.append(("all", Counter(sort for _, sort in sorts)))
     text = template("coverage.md.j2").render(
         header=[*header_lines(spec), "The answers: spec/coverage.yaml"],
         sorts=SORTS,
         rows=[(name, [*(found[sort] for sort in SORTS), found.total()]) for name, found in counts],
-        not_encoded=coverage.of_sort("not encoded"),
+        not_encoded=[one for one in covered if one.answer.sort == "not encoded"],
     )
-    return {COVERAGE: text, COVERAGE_TABLE: coverage_table(coverage)}
+    return {COVERAGE: text, COVERAGE_TABLE: coverage_table(covered)}
 
 
-def coverage_table(coverage: Coverage) -> str:
+def coverage_table(covered: Iterable[Covered]) -> str:
     """All words of all sources in order, a row for each answer."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("source", "line", "section", "words", "answer", "encoded by", "disputed by", "reason"))
-    for one in coverage.covered:
+    for one in covered:
         answer = one.answer
         reason = "; ".join(filter(None, (one.reason, answer.not_encoded, answer.note)))
         ids = " ".join(answer.encoded_by), " ".join(answer.disputed_by)

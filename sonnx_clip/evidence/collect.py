@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.prove.proofs_record import TrustedItem
-    from sonnx_clip.spec.coverage import Coverage
+    from sonnx_clip.spec.coverage import Covered
 
 TAKEN: Basis = "taken from records, not repeated"
 _OF_TASKS = ("assertion", "setting", "refused")
@@ -132,8 +132,8 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
             yield CKernelEvidence(type=etype.id, status=one.status(etype), found=one, open=opened)
 
 
-def _sources(coverage: Coverage) -> Iterator[SourceItem]:
-    for one in coverage.covered:
+def _sources(coverage: Iterable[Covered]) -> Iterator[SourceItem]:
+    for one in coverage:
         yield SourceItem(
             source=one.source,
             line=one.line,
@@ -211,7 +211,7 @@ def _answers(o: ObligationEvidence) -> str:
 
 
 def _argument(
-    found: Records, coverage: Coverage, obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
+    found: Records, coverage: Iterable[Covered], obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
     c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
 ) -> Iterator[Argument]:  # fmt: skip
     """Every line of argument, those too that were not run."""
@@ -225,7 +225,7 @@ def _argument(
     replies, canaries = sum(len(o.replies) for o in obligations), _canaries(found)
     yield line(
         "Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
-        _counts((one.answer.sort for one in coverage.covered), "; "), COVERAGE, "confirmed",
+        _counts((one.answer.sort for one in coverage), "; "), COVERAGE, "confirmed",
     )  # fmt: skip
     yield line(
         "Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",

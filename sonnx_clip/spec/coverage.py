@@ -39,25 +39,17 @@ _SHOWN = 90
 
 
 class SentenceAnswer(Part):
-    """What becomes of some words of a source.
+    """What becomes of some words of a source."""
 
-    Args:
-        words: all of them, with one space between; only the first ones if `to` is given.
-        to: the last words, where those between are a table that nobody would write out again.
-        encoded_by: what encodes them.
-        disputed_by: the findings that dispute them.
-        descriptive: why they state nothing that could be encoded: an id of `reasons`, or the reason itself.
-        not_encoded: why they are not encoded although they state something.
-        note: what a reader should know beside that.
-    """
-
-    words: Text
+    words: Text  # all of them, with one space between; only the first ones if `to` is given
+    # to: the last words, where those between are a table that nobody would write out again
     to: Text | None = None
-    encoded_by: tuple[Name, ...] = ()
-    disputed_by: tuple[Id, ...] = ()
+    encoded_by: tuple[Name, ...] = ()  # what encodes them
+    disputed_by: tuple[Id, ...] = ()  # the findings that dispute them
+    # descriptive: why they state nothing that could be encoded: an id of `reasons`, or the reason itself
     descriptive: Text | None = None
-    not_encoded: Text | None = None
-    note: Text | None = None
+    not_encoded: Text | None = None  # why they are not encoded although they state something
+    note: Text | None = None  # what a reader should know beside that
 
     @model_validator(mode="after")
     def _one_answer(self) -> Self:
@@ -111,23 +103,8 @@ class Covered:
     reason: str | None
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """All words of all sources, in their order."""
-
-    covered: tuple[Covered, ...]
-
-    def of(self, source: str) -> tuple[Covered, ...]:
-        """The words of one source."""
-        return tuple(one for one in self.covered if one.source == source)
-
-    def of_sort(self, *sorts: Sort) -> tuple[Covered, ...]:
-        """The words with an answer of one of these kinds."""
-        return tuple(one for one in self.covered if one.answer.sort in sorts)
-
-
-def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
-    """The words of every source with their answers.
+def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, ...]:
+    """All words of all sources, in their order, with their answers.
 
     Args:
         spec: the specification, whose sources are read.
@@ -140,10 +117,10 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
     document, _ = read_document(repo_file(PATH))
     file = validate(CoverageFile, document)
     raise_first(document, _check_sources(spec, file))
-    coverage = Coverage(tuple(one for page in spec.sources for one in _covered(document, file, page)))
+    covered = tuple(one for page in spec.sources for one in _covered(document, file, page))
     raise_first(document, _check_names(spec, file, set(obligations)))
-    raise_first(document, _check_quotations(spec, coverage))
-    return coverage
+    raise_first(document, _check_quotations(spec, covered))
+    return covered
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
@@ -220,7 +197,7 @@ def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Itera
                 yield from unknown((*way, "disputed_by", position), name, findings, "finding")
 
 
-def _check_quotations(spec: Spec, coverage: Coverage) -> Iterator[Diagnostic]:
+def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagnostic]:
     """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
     findings, quotations = {finding.id for finding in spec.findings}, list(_quotations(spec))
     for page in spec.sources:
@@ -231,7 +208,7 @@ def _check_quotations(spec: Spec, coverage: Coverage) -> Iterator[Diagnostic]:
             if source.page == page.id
             for span in text.spans(source.section, source.quote) or ()
         ]
-        for index, one in enumerate(coverage.of(page.id)):
+        for index, one in enumerate(one for one in covered if one.source == page.id):
             quoting = [names for names, (start, end) in spans if one.start < end and start < one.end]
             given = {*one.answer.encoded_by, *one.answer.disputed_by}
             disputed = any(name in findings & given for names in quoting for name in names)
@@ -245,13 +222,11 @@ def _check_quotations(spec: Spec, coverage: Coverage) -> Iterator[Diagnostic]:
                     )
 
 
-def _quotations(spec: Spec) -> Iterator[tuple[tuple[str, ...], Source]]:
+def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
     """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
+    found: dict[object, tuple[list[str], Source]] = {}
     for way, source in quoted(spec):
-        yield (getattr(spec, str(way[0]))[int(way[1])].id,), source
-    shared: dict[tuple[str, str, str, str], tuple[list[str], Source]] = {}
-    for dialect in spec.dialects:
-        for aspect, source in dialect.says.items():
-            key = (aspect, source.page, source.section, source.quote)
-            shared.setdefault(key, ([], source))[0].append(f"{dialect.id}/{aspect}")
-    yield from ((tuple(names), source) for names, source in shared.values())
+        id_ = getattr(spec, str(way[0]))[int(way[1])].id
+        shared = (way[3], source.page, source.section, source.quote) if way[0] == "dialects" else way
+        found.setdefault(shared, ([], source))[0].append(f"{id_}/{way[3]}" if way[0] == "dialects" else id_)
+    yield from found.values()

@@ -56,10 +56,6 @@ class Ranks(Part):
     least: Annotated[int, Field(ge=0)]
     greatest: int | None = None
 
-    def __contains__(self, rank: int) -> bool:
-        """Whether X may have so many dimensions."""
-        return self.least <= rank and (self.greatest is None or rank <= self.greatest)
-
     def __str__(self) -> str:
         """As people say it."""
         if self.greatest is None:
@@ -67,19 +63,17 @@ class Ranks(Part):
         return str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
 
 
-class Missing(Part):
-    """What stands for a missing bound, a number of X's type or of the bound's."""
-
-    min: NumberText
-    max: NumberText
-    of: Literal["element", "bound"]
-
-
 class Printed(Part):
     """Default values as the page prints them, of the bound's type."""
 
     min: NumberText
     max: NumberText
+
+
+class Missing(Printed):
+    """What stands for a missing bound, a number of X's type or of the bound's."""
+
+    of: Literal["element", "bound"]
 
 
 class Equivalence(Part):
@@ -94,56 +88,36 @@ class Equivalence(Part):
 
 
 class Dialect(Part):
-    """A versioned definition of Clip.
+    """A versioned definition of Clip."""
 
-    Args:
-        id: its permanent id, ``onnx-6``.
-        title: its name.
-        system: who defines it.
-        version: operator set, feature level, or chapter, as the system writes it.
-        after: the version before; None for the first.
-        page: the text that defines it.
-        section: where that text does.
-        element_types: of X.
-        ranks: of X.
-        bounds: how they are given.
-        bound_type: in which type they are given.
-        missing: the values of missing bounds; None if a missing one is refused.
-        reading: the meaning that its words allow.
-        answers: the reading that decides where they allow more than one answer.
-        scale_bias: whether X may be scaled and shifted first.
-        in_place: whether the result may overwrite X.
-        function: whether its page says that it has a function body; None where a page has no such line.
-        changes: types for which missing bounds give another result than before, each with an X.
-        widens: exactly where, with bounds given, it allows an answer that the version before did not.
-        equivalence: a reading to which its page says that it is equivalent.
-        printed_default: default values as the page prints them.
-        sayings: the words of the page on an aspect; `says` in the file.
-        unsaid: the aspects that the page leaves open, and what the oracle does then.
-    """
-
-    id: DialectId
+    id: DialectId  # its permanent id, ``onnx-6``
     title: Text
-    system: System
-    version: Text
-    after: DialectId | None = None
-    page: Id
-    section: Text
-    element_types: Annotated[tuple[Word, ...], Field(min_length=1)]
-    ranks: Ranks
-    bounds: GivenAs
-    bound_type: BoundType
+    system: System  # who defines it
+    version: Text  # operator set, feature level, or chapter, as the system writes it
+    after: DialectId | None = None  # the version before; None for the first
+    page: Id  # the text that defines it
+    section: Text  # where that text does
+    element_types: Annotated[tuple[Word, ...], Field(min_length=1)]  # of X
+    ranks: Ranks  # of X
+    bounds: GivenAs  # how they are given
+    bound_type: BoundType  # in which type they are given
+    # missing: the values of missing bounds; None if a missing one is refused
     missing: Annotated[Missing | None, BeforeValidator(lambda value: None if value == "refused" else value)]
-    reading: Id
-    answers: Id
-    scale_bias: bool
-    in_place: bool
+    reading: Id  # the meaning that its words allow
+    answers: Id  # the reading that decides where they allow more than one answer
+    scale_bias: bool  # whether X may be scaled and shifted first
+    in_place: bool  # whether the result may overwrite X
+    # function: whether its page says that it has a function body; None where a page has no such line
     function: bool | None = None
+    # changes: types for which missing bounds give another result than before, each with an X
     changes: Annotated[dict[Word, NumberText], Field(default_factory=dict)]
+    # widens: exactly where, with bounds given, it allows an answer that the version before did not
     widens: Conditions
-    equivalence: Equivalence | None = None
-    printed_default: Printed | None = None
+    equivalence: Equivalence | None = None  # a reading to which its page says that it is equivalent
+    printed_default: Printed | None = None  # default values as the page prints them
+    # sayings: the words of the page on an aspect; `says` in the file
     sayings: Annotated[dict[Aspect, Saying], Field(default_factory=dict, alias="says")]
+    # unsaid: the aspects that the page leaves open, and what the oracle does then
     unsaid: Annotated[dict[Aspect, Text], Field(default_factory=dict)]
 
     @cached_property
@@ -175,16 +149,7 @@ class ComputedBy(Witness):
 
 
 class DialectExample(OperandValues):
-    """A worked example of a dialect; a bound that is left out is missing.
-
-    Args:
-        id: its permanent id.
-        dialect: whose example it is.
-        type: the element type.
-        Y: the entries of the result; or what computes them, where X is `finite`: its entries are drawn at
-            random, so that the example speaks of all that are finite.
-        source: the words of the page.
-    """
+    """A worked example of a dialect; a bound that is left out is missing."""
 
     __pydantic_extra__: dict[str, Entries] = Field(init=False)
     partial: ClassVar[bool] = True
@@ -192,6 +157,7 @@ class DialectExample(OperandValues):
     id: Word
     dialect: DialectId
     type: Word
+    # Y: the entries of the result; or what computes them, where X is `finite`: drawn at random
     Y: ComputedBy | Numbers
     source: Source
 

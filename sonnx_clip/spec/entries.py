@@ -285,31 +285,19 @@ class Latitude(Part):
 
 
 class Reading(Part):
-    """Another meaning that the prose or a library can be given: which Y it allows for the operands.
-
-    Args:
-        id: its permanent id.
-        title: what it is.
-        returns: whether it allows the answer Y.
-        agrees: exactly where the values agree with the cases; everywhere in a family that is left out.
-        differs_at: numbers for which they do not.
-        agrees_bitwise: exactly where it agrees bit for bit.
-        differs_bitwise_at: numbers for which it does not.
-        interpretation: of the silence of its words.
-        source: the words.
-        reference: where it is defined, if it cannot be quoted.
-    """
+    """Another meaning that the prose or a library can be given: which Y it allows for the operands."""
 
     id: Id
     title: Text
-    returns: Condition
+    returns: Condition  # whether it allows the answer Y
+    # agrees: exactly where the values agree with the cases; everywhere in a family that is left out
     agrees: Conditions
-    differs_at: Witnesses
-    agrees_bitwise: Conditions
-    differs_bitwise_at: Witnesses
-    interpretation: Interpretation | None = None
+    differs_at: Witnesses  # numbers for which they do not
+    agrees_bitwise: Conditions  # exactly where it agrees bit for bit
+    differs_bitwise_at: Witnesses  # numbers for which it does not
+    interpretation: Interpretation | None = None  # of the silence of its words
     source: Source | None = None
-    reference: Text | None = None
+    reference: Text | None = None  # where it is defined, if it cannot be quoted
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -93,21 +93,14 @@ class TextClaim(Part):
 
 
 class Theorem(TextClaim):
-    """What a finding claims of all operands, of all answers Y and Z, and of all FLOAT bounds F: it is proved.
+    """What is proved of all operands, of all answers Y and Z, and of all FLOAT bounds F."""
 
-    Args:
-        says: the claim in plain words.
-        id: what follows the id of the finding in that of the obligation, where it has several theorems.
-        families: the families whose element types it speaks of.
-        types: the element types, where it speaks of some of a family alone.
-        tensors: whether X and Y are tensors, and L and M the only entries of theirs.
-        holds: the claim.
-    """
-
+    # id: what follows the id of the finding in that of the obligation, where it has several theorems
     id: Word | None = None
-    families: Families | None = None
+    families: Families | None = None  # the families whose element types it speaks of
+    # types: the element types, where it speaks of some of a family alone
     types: Annotated[tuple[Word, ...] | None, Field(min_length=1)] = None
-    tensors: bool = False
+    tensors: bool = False  # whether X and Y are tensors, and L and M the only entries of theirs
     holds: Condition
 
     @model_validator(mode="after")
@@ -128,29 +121,19 @@ Claim: TypeAlias = Annotated[
 
 
 class SourceFinding(Part):
-    """What is wrong with a source, unclear in it, or not in it.
-
-    Args:
-        id: its permanent id.
-        title: what it is in short.
-        kind: words that cannot hold, words with several meanings, or words that are missing.
-        words: what the sources say.
-        found: what is wrong with it.
-        claim: the same formally; its obligations are derived from the parts that are proved.
-        witnesses: numbers and places that show it.
-        proposed: a wording that would mend it.
-        upstream: what the authors of the source did about it, where that is known.
-    """
+    """What is wrong with a source, unclear in it, or not in it."""
 
     id: Id
-    title: Text
+    title: Text  # what it is in short
+    # kind: words that cannot hold, words with several meanings, or words that are missing
     kind: Literal["defect", "ambiguity", "gap"]
-    words: Annotated[tuple[Source, ...], Field(min_length=1)]
-    found: Text
+    words: Annotated[tuple[Source, ...], Field(min_length=1)]  # what the sources say
+    found: Text  # what is wrong with it
+    # claim: the same formally; its obligations are derived from the parts that are proved
     claim: Annotated[tuple[Claim, ...], Field(min_length=1)]
-    witnesses: Annotated[tuple[FindingWitness, ...], Field(min_length=1)]
-    proposed: Text
-    upstream: Text | None = None
+    witnesses: Annotated[tuple[FindingWitness, ...], Field(min_length=1)]  # numbers and places that show it
+    proposed: Text  # a wording that would mend it
+    upstream: Text | None = None  # what the authors of the source did about it, where that is known
 
     @property
     def word(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -40,18 +39,12 @@ def load_spec(path: Path | None = None) -> Spec:
 
 
 def _read(path: Path) -> Spec:
-    collected = gc.isenabled()
-    gc.disable()  # almost everything allocated here stays: collecting would take a third of the time
-    try:
-        document, content = read_document(path)
-        spec = validate(Spec, document).read_from(path, digest_of(content))
-        for check in (check_operands, check_references, check_dialects):
-            raise_first(document, check(spec))
-        order_operands(spec)
-        ConditionParser(document, spec).parse_all()
-    finally:
-        if collected:
-            gc.enable()
+    document, content = read_document(path)
+    spec = validate(Spec, document).read_from(path, digest_of(content))
+    for check in (check_operands, check_references, check_dialects):
+        raise_first(document, check(spec))
+    order_operands(spec)
+    ConditionParser(document, spec).parse_all()
     return spec
 
 

@@ -79,9 +79,9 @@ def test_table_of_coverage_has_every_word_of_every_source() -> None:
     coverage = require_coverage(SPEC, (o.id for o in render_theories(SPEC).obligations))
     rows = list(csv.DictReader(repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()))
     assert [(row["source"], row["line"], row["words"]) for row in rows] == [
-        (one.source, str(one.line), one.text) for one in coverage.covered
+        (one.source, str(one.line), one.text) for one in coverage
     ]
-    for row, one in zip(rows, coverage.covered, strict=True):
+    for row, one in zip(rows, coverage, strict=True):
         assert row["encoded by"].split() == list(one.answer.encoded_by)
         assert row["disputed by"].split() == list(one.answer.disputed_by)
         assert any(row[column] for column in ("encoded by", "disputed by", "reason"))

@@ -16,7 +16,7 @@ from sonnx_clip.spec.coverage import require_coverage
 if TYPE_CHECKING:
     from sonnx_clip.spec.coverage import Covered
 
-COVERED = require_coverage(load_spec(), [o.id for o in render_theories(load_spec()).obligations]).covered
+COVERED = require_coverage(load_spec(), [o.id for o in render_theories(load_spec()).obligations])
 
 # Words that a finding disputes in one place and rightly not in another of the chapters of which it speaks.
 RIGHT_THERE = {

@@ -49,6 +49,7 @@ def test_an_id_belongs_to_one_entry(section) -> None:
 def test_rows_of_the_table() -> None:
     assert {way[0] for way, _ in quoted(SPEC)} == {
         "findings",
+        "dialects",
         *(s for s, _, _ in entries_with(SPEC, "source")),
     }
     shown = {
