@@ -1,4 +1,4 @@
-"""What theories declare of a specification: of all that has a name, what their goals use."""
+"""Which named entries the goals of a theory use, and the declarations of these."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.spec.quotes import require_sources
-from sonnx_clip.whyml.written import written_obligations
+from sonnx_clip.whyml.hand_written import written_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

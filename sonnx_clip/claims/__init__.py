@@ -1,1 +1,1 @@
-"""What has to be shown: obligations, and which of them a finding needs."""
+"""What is to be shown: claims, expanded from the templates in claims.yaml, and evaluated before proof."""

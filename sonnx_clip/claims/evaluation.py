@@ -1,4 +1,4 @@
-"""Claims evaluated at samples, before any prover runs: most mistakes in a YAML show here at once.
+"""Claims evaluated at the values of language/special.py, before any prover runs: it finds most mistakes.
 
 A claim that holds at all samples may still be false. Formulas in WhyML are not evaluated, nor claims that
 the YAML and a hand-written theory are the same: `is_evaluated` says which claims are.

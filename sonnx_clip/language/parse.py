@@ -1,4 +1,4 @@
-"""Text of a condition -> tokens -> typed expression tree, in one pass of precedence climbing."""
+"""Text of a condition -> tokens -> typed expression tree, in one pass. The operators stand in printing.py."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Expression tree -> text: one engine, to which each target brings a table of its forms; and the table of the
-language itself, by which the parser reads it too.
+"""The table of operators, by which conditions are read and printed; and the engine that prints trees.
+
+Each target brings a table of its forms to the engine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The values of an element type at which implementations break, as bit patterns."""
+"""Special values of an element type, at which implementations break; claims, vectors and calls use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all parts of the model are made of: texts, ids, and the element types. YAML gives numbers as texts."""
+"""Types of the fields of the model: text, id, number as text, element type, quotation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact values of the element types.
+"""Exact values of the element types: text -> value, and comparison.
 
 A value of a machine type is its bit pattern, an ``int`` in ``range(2**width)``; a value of ``real`` is a
 `Fraction`. Nothing here goes through a double: text becomes a rational number, and the rational number is

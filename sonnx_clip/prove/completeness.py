@@ -1,5 +1,5 @@
-"""That nothing goes unproved in silence: what the YAML states has its obligations, and the hand-written
-theories state what a person keeps.
+"""Checks that nothing is left unproved in silence: each statement of the YAML has its obligations, and the
+hand-written theories state exactly what why3/statements.txt lists.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.tracing import traced_kernels
 from sonnx_clip.whyml.declarations import declarations
-from sonnx_clip.whyml.written import theory_files
+from sonnx_clip.whyml.hand_written import theory_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

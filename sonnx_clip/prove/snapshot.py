@@ -21,8 +21,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.run_program import version_of
+from sonnx_clip.whyml.hand_written import directives, theory_texts
 from sonnx_clip.whyml.why3_lexer import without_header
-from sonnx_clip.whyml.written import directives, theory_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

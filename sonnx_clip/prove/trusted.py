@@ -23,8 +23,8 @@ from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
 from sonnx_clip.trace.numpy_meaning import table
+from sonnx_clip.whyml.hand_written import directives, theory_texts
 from sonnx_clip.whyml.why3_lexer import tokens
-from sonnx_clip.whyml.written import directives, theory_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Dialects, versioned definitions of Clip, and their worked examples."""
+"""The entries of `dialects`, versioned definitions of Clip, and of `dialect_examples`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Load spec/clip.yaml as a `Spec`; `check_spec` compares it with itself and with the texts that it quotes."""
+"""Load spec/clip.yaml as a `Spec`: document, structure, references, conditions.
+
+`check_spec` compares a specification with the texts that it quotes.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from sonnx_clip.spec.conditions import ConditionParser
 from sonnx_clip.spec.dialects import check_dialects
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.numbers import check_operands, order_operands
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.structure import validate
-from sonnx_clip.spec.witnesses import check_operands, order_operands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,8 +60,8 @@ def check_spec(spec: Spec) -> None:
     Raises:
         UserError: the first contradiction, with file, line, column and the path of the entry.
     """
+    from sonnx_clip.spec.numbers import check_numbers
     from sonnx_clip.spec.quotes import check_quotes
-    from sonnx_clip.spec.witnesses import check_numbers
 
     _raise_first(spec, check_quotes, check_numbers)
 

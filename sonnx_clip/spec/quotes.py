@@ -1,4 +1,4 @@
-"""Checks that each text is the one that was read, and that each quotation stands in its section."""
+"""Checks quotations: each source has its recorded digest, and each quotation stands in its section."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.formula import FormulaError, Node, parse
-from sonnx_clip.whyml.written import modules
+from sonnx_clip.whyml.hand_written import modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

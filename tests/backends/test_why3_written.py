@@ -9,8 +9,8 @@ import pytest
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.hand_written import modules, written_obligations
 from sonnx_clip.whyml.why3_lexer import tokens
-from sonnx_clip.whyml.written import modules, written_obligations
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench

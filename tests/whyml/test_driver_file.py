@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.hand_written import directives
 from sonnx_clip.whyml.why3_lexer import tokens
-from sonnx_clip.whyml.written import directives
 
 TEXT = """\
 (* syntax predicate hidden "no" *)

@@ -1,6 +1,4 @@
-"""What is written by hand: which goals the theories hold and take for granted, and how drivers print their
-symbols.
-"""
+"""Reads the hand-written why3/*.mlw: their goals, what they take for granted, how drivers print symbols."""
 
 from __future__ import annotations
 
