@@ -23,6 +23,7 @@ from sonnx_clip.language.scope import (
     Scope,
     Signature,
     Usable,
+    calls_of,
     kind_of,
 )
 from sonnx_clip.language.tree import Expr, Name, Number, rewritten
@@ -42,6 +43,9 @@ SUBJECT = "restrictions"
 """The subject of claims on no element type."""
 _B, _E, _T = ((sort,) for sort in (Sort.BOOL, Sort.ELEMENT, Sort.TENSOR))
 _FUNCTIONS = {
+    **ELEMENT_FUNCTIONS,
+    **DECLARED_FUNCTIONS,
+    **CONVERSION,
     "same_value": Signature((_E, _E)),
     "distinct": Signature((_E, _E)),
     "written_clip": Signature((_E, _E, _E), Sort.ELEMENT),
@@ -54,7 +58,7 @@ _FUNCTIONS = {
     "of_cases": Signature((_B,)),
     "group": Signature((_B,)),
 }
-"""What templates have beside the language; claims.yaml says what each means."""
+"""The functions of templates; claims.yaml explains those beside the language."""
 
 
 class Template(Part):
@@ -220,8 +224,7 @@ def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool)
     ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))
     uses = {id_: Usable(0, Sort.BOOL, families) for id_ in ids}
     uses |= {r.predicate: Usable(len(head.all), Sort.BOOL, families) for r in spec.readings}
-    functions = {**ELEMENT_FUNCTIONS, **DECLARED_FUNCTIONS, **CONVERSION, **_FUNCTIONS}
-    return Scope("a claim", {**variables, **kinds}, functions, uses, families, head=head, gives_result=True)
+    return Scope("a claim", {**variables, **kinds}, {**_FUNCTIONS, **calls_of(head)}, uses, families, head)
 
 
 def _meant(

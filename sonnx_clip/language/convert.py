@@ -11,6 +11,7 @@ from sonnx_clip.language.values import (
     Value,
     constant_pattern,
     decode,
+    encode,
     float_bits,
     infinity,
     integer_range,
@@ -50,12 +51,10 @@ def convert(value: Value, of: ElementType, to: ElementType) -> Value | None:
 def beyond(etype: ElementType, of: ElementType) -> tuple[int, int]:
     """The bit patterns of the two floats between which, strictly, a float truncates into an integer type."""
     low, high = integer_range(etype)
-    form = float_bits(of)
     patterns = []
     for number in (low - 1, high + 1):
-        pattern = round_to_format(Fraction(abs(number)), form)
-        found = decode(pattern, of)
-        assert isinstance(found, Fraction)
-        pattern += found < abs(number)  # away from zero
-        patterns.append(pattern | sign_bit(form) if number < 0 else pattern)
+        pattern = int(encode(str(number), of))
+        nearest = decode(pattern, of)
+        assert isinstance(nearest, Fraction)
+        patterns.append(pattern + (abs(nearest) < abs(number)))  # away from zero
     return patterns[0], patterns[1]

@@ -238,18 +238,17 @@ class _Parser:
             return self.variable(token)
         if name in CONSTANT_NAMES:
             return tree.Number(name)
-        if name == "every" and scope.tensors:
-            return self.every(token)
         if signature := scope.functions.get(name):
-            return tree.Call(name, self.arguments(token, signature.arguments), signature.result)
-        if scope.gives_result and name == scope.head.function:
-            operands = self.arguments(token, [(Kind.ELEMENT,)] * len(scope.head.operands))
-            return tree.CasesResult(name, operands, Kind.ELEMENT)
+            if name == "every":
+                return self.every(token)
+            node = tree.CasesResult if name == scope.head.function else tree.Call
+            return node(name, self.arguments(token, signature.arguments), signature.result)
         if usable := scope.uses.get(name):
             return self.use(token, usable)
-        known = name in RESERVED or name in scope.head.variables or name == scope.head.function
+        known = name in RESERVED or name in (*scope.head.all, scope.head.second, scope.head.function)
         what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
-        raise LanguageError(token.offset, what, suggestion(name, scope.names(), "it knows"))
+        names = [*scope.variables, *scope.functions, *scope.uses]
+        raise LanguageError(token.offset, what, suggestion(name, names, "it knows"))
 
     def use(self, token: Token, usable: Usable) -> Expr:
         lacking = sorted(self.scope.families - usable.families)

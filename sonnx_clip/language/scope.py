@@ -53,11 +53,6 @@ class Head:
         """The operands and the result in the theories: ``x l m y``."""
         return f"{self.arguments} {self.result.lower()}"
 
-    @property
-    def variables(self) -> frozenset[str]:
-        """Every name that the operator brings with it."""
-        return frozenset((*self.operands, self.second, self.result))
-
 
 NO_HEAD = Head("", (), frozenset(), "")
 """For conditions without an operator."""
@@ -71,7 +66,7 @@ class Signature:
     result: Kind = Kind.BOOL
 
 
-_D, _E, _F, _T = ((kind,) for kind in (Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR))
+_B, _D, _E, _F, _T = ((kind,) for kind in (Kind.BOOL, Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR))
 ELEMENT_FUNCTIONS = {
     "identical": Signature((_E, _E)),
     "is_nan": Signature((_E,)),
@@ -82,12 +77,13 @@ DECLARED_FUNCTIONS = {
     "same_type": Signature((_D, _D)),
 }
 VALUE_FUNCTIONS = {
+    "every": Signature((_B,)),
     "shape": Signature((_T,), Kind.SHAPE),
     "type": Signature(((*_E, *_T),), Kind.ELEMENT_TYPE),
     **ELEMENT_FUNCTIONS,
 }
 CONVERSION = {"becomes": Signature((_F, _E))}
-BUILT_IN = frozenset({*DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "every", "i"})
+BUILT_IN = frozenset({*DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "i"})
 
 
 @dataclass(frozen=True)
@@ -109,9 +105,7 @@ class Scope:
         functions: the built-in functions.
         uses: the usable entries, by id.
         families: the families for which the condition is read.
-        tensors: whether ``every(…)`` and ``X[i]`` are allowed.
         head: the operator, whose operands an entry without parameters uses.
-        gives_result: whether the condition may call the operator.
     """
 
     name: str
@@ -119,14 +113,7 @@ class Scope:
     functions: Mapping[str, Signature]
     uses: Mapping[str, Usable] = field(default_factory=dict)
     families: frozenset[str] = frozenset()
-    tensors: bool = False
     head: Head = NO_HEAD
-    gives_result: bool = False
-
-    def names(self) -> list[str]:
-        """Every name that may stand in a condition, for suggestions."""
-        more = [*["every"] * self.tensors, *[self.head.function] * self.gives_result]
-        return [*self.variables, *self.functions, *self.uses, *more]
 
 
 def kind_of(expr: Expr) -> Kind:
@@ -142,6 +129,11 @@ def kind_of(expr: Expr) -> Kind:
             return expr.kind
 
 
+def calls_of(head: Head) -> dict[str, Signature]:
+    """The function of the operator, for conditions that may call it."""
+    return {head.function: Signature((_E,) * len(head.operands), Kind.ELEMENT)}
+
+
 def element_scope(
     name: str,
     variables: tuple[str, ...],
@@ -152,17 +144,17 @@ def element_scope(
     result: bool = False,
 ) -> Scope:
     """A scope on elements; `result` allows calls of the operator."""
-    kinds = dict.fromkeys(variables, Kind.ELEMENT)
-    return Scope(name, kinds, ELEMENT_FUNCTIONS, uses, families, head=head, gives_result=result)
+    functions = {**ELEMENT_FUNCTIONS, **(calls_of(head) if result else {})}
+    return Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions, uses, families, head)
 
 
 def declared_scope(families: frozenset[str], head: Head) -> Scope:
     """The scope of restrictions: operands and result as a model declares them."""
     variables = dict.fromkeys(head.all, Kind.DECLARED)
-    return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head=head)
+    return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head)
 
 
 def tensor_scope(name: str, uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
     """The scope of constraints: tensors, and scalars as elements."""
     variables = {name: Kind.ELEMENT if name in head.scalars else Kind.TENSOR for name in head.all}
-    return Scope(name, variables, VALUE_FUNCTIONS, uses, families, tensors=True, head=head)
+    return Scope(name, variables, VALUE_FUNCTIONS, uses, families, head)
