@@ -16,7 +16,6 @@ from sonnx_clip.evidence.model import (
     CoqEvidence,
     Evidence,
     ObligationEvidence,
-    SourceItem,
     Totals,
 )
 from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
@@ -37,7 +36,6 @@ from sonnx_clip.root.stored import read_record
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec.coverage import PATH as COVERAGE
-from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.prove.proofs_record import TrustedItem
-    from sonnx_clip.spec.coverage import Covered
 
 TAKEN: Basis = "taken from records, not repeated"
 _OF_TASKS = ("assertion", "setting", "refused")
@@ -66,7 +63,6 @@ def gather(found: Records) -> Evidence:
     taken = _trusted(found)
     runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
-    coverage = require_coverage(spec, (o.id for o in found.obligations))
     unaccounted = (
         *proofs.strays,
         *(f"trusted base: {line}" for line in surprises(taken)),
@@ -78,7 +74,7 @@ def gather(found: Records) -> Evidence:
         operator=spec.operator,
         spec_sha256=spec.digest,
         totals=_totals(found, obligations, entries, runtimes, c_kernels, unaccounted),
-        argument=tuple(_argument(found, coverage, obligations, coq, c_kernels, (*runtimes, *dialects))),
+        argument=tuple(_argument(found, obligations, coq, c_kernels, (*runtimes, *dialects))),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=obligations,
@@ -88,7 +84,6 @@ def gather(found: Records) -> Evidence:
         coq=coq,
         replays=found.replays,
         dialects={dialect.name: dialect.report for dialect in dialects},
-        sources=tuple(_sources(coverage)),
         trusted=taken,
         tools=_tools(found),
         programs={**proofs.programs, **{f"Why3's {name}": d for name, d in proofs.why3_drivers.items()}},
@@ -130,21 +125,6 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
             by_one = (f"{g.name}: by one prover" for g in one.goals if g.status == "proved by one")
             opened = (*one.open(etype), *by_one)
             yield CKernelEvidence(type=etype.id, status=one.status(etype), found=one, open=opened)
-
-
-def _sources(coverage: Iterable[Covered]) -> Iterator[SourceItem]:
-    for one in coverage:
-        yield SourceItem(
-            source=one.source,
-            line=one.line,
-            section=one.section,
-            text=one.text,
-            answer=one.answer.sort,
-            encoded_by=one.answer.encoded_by,
-            disputed_by=one.answer.disputed_by,
-            reason=one.reason or one.answer.not_encoded or "",
-            note=one.answer.note or "",
-        )
 
 
 def _tools(found: Records) -> dict[str, str]:
@@ -211,7 +191,7 @@ def _answers(o: ObligationEvidence) -> str:
 
 
 def _argument(
-    found: Records, coverage: Iterable[Covered], obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
+    found: Records, obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
     c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
 ) -> Iterator[Argument]:  # fmt: skip
     """Every line of argument, those too that were not run."""
@@ -225,7 +205,7 @@ def _argument(
     replies, canaries = sum(len(o.replies) for o in obligations), _canaries(found)
     yield line(
         "Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
-        _counts((one.answer.sort for one in coverage), "; "), COVERAGE, "confirmed",
+        _counts((one.answer.sort for one in found.coverage), "; "), COVERAGE, "confirmed",
     )  # fmt: skip
     yield line(
         "Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",

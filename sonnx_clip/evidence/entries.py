@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from sonnx_clip.evidence.model import SHOWN, Entry
-from sonnx_clip.evidence.trace import Trace
+from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
+from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.finding_views import Words
-from sonnx_clip.explain.readings_matrix import shown_by
 from sonnx_clip.language import encode, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.types import Source
     from sonnx_clip.prove.coq import CoqTheorem
+    from sonnx_clip.prove.outcome import Status
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Example, Property
 
@@ -54,7 +54,7 @@ def entries_of(
 ) -> Iterator[Entry]:
     """Every entry that the evidence shows, section by section."""
     spec = found.spec
-    trace = Trace(obligations, spec.element_types)
+    shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
     vectors = {t.id: found.vectors(t.id) for t in spec.element_types if t.width is not None}
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
@@ -80,15 +80,54 @@ def entries_of(
                 facts=shown.facts,
                 source=_quotation(spec, source) if source else None,
                 lines=lines_of(spec, source) if source else (),
-                cells=trace.cells(
-                    entry.id, shown.families, refuted=shown.refuted, except_types=shown.except_types,
-                    once=shown.once,
-                ),
+                cells=tuple(_cells(spec, shown, shown_by.get(entry.id, {}))),
                 classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
                 vectors={type_id: len(of_type) for type_id, of_type in touching.items() if of_type},
                 theorems=tuple(t.id for t in theorems if entry.id in t.shows),
                 violated_by=tuple(_violated_by(found, entry)) if section.name == "properties" else (),
             )  # fmt: skip
+
+
+# --- The obligations of an entry, by element type -----------------------------------------------------------
+
+_WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
+ByType: TypeAlias = "dict[str, list[ObligationEvidence]]"
+
+
+def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -> dict[str, ByType]:
+    """The obligations that show an entry, by element type; those of a theory that speaks of all together."""
+    found: dict[str, ByType] = {}
+    for one in obligations:
+        subject = one.obligation.subject if one.obligation.subject in types else ALL_TYPES
+        for id_ in one.obligation.shows:
+            found.setdefault(id_, {}).setdefault(subject, []).append(one)
+    return found
+
+
+def _cells(spec: Spec, shown: _Shown, found: ByType) -> Iterator[Cell]:
+    """What is shown of an entry: for all element types at once, where there is such, then for each."""
+    if ALL_TYPES in found or shown.once:
+        yield _cell(ALL_TYPES, found.get(ALL_TYPES, ()))
+    for etype in spec.element_types:
+        if not shown.once and etype.family in shown.families and etype.id not in shown.except_types:
+            yield _cell(etype.id, found.get(etype.id, ()), refuted=etype.family in shown.refuted)
+
+
+def _cell(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool = False) -> Cell:
+    """A refuted entry needs a refutation and a theorem."""
+    ids = tuple(o.obligation.id for o in found)
+    kinds = {o.obligation.kind for o in found} - {"smoke"}
+    if not kinds:
+        return Cell(type=type_id, status="gap", note="no obligation shows it", finding=refuted)
+    refutes = bool({"refutation", "counterexample"} & kinds)
+    if refuted and not (refutes and "theorem" in kinds):
+        lack = "refutes it" if not refutes else "shows its repaired form"
+        return Cell(type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True)
+    status = min((o.status for o in found), key=_WORST_FIRST.index)
+    return Cell(type=type_id, status=status, finding=refuted, obligations=ids)
+
+
+# --- What is shown of the entries of each section -----------------------------------------------------------
 
 
 def _listed(spec: Spec, section: str) -> Sequence[Any]:
@@ -237,7 +276,7 @@ def _reading(spec: Spec, entry: Any) -> Facts:
             facts.append((f"{how} in {family}", where + differs))
     facts += _interpretation(entry)
     if entry.interpretation is not None:
-        facts.append(("shown by", shown_by(entry.interpretation)))
+        facts.append(("shown by", readings_matrix.shown_by(entry.interpretation)))
     if entry.reference:
         facts.append(("defined in", entry.reference))
     return tuple(facts)

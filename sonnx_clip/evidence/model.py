@@ -19,7 +19,6 @@ from sonnx_clip.prove.frama_c import OfType
 from sonnx_clip.prove.outcome import Reply, Status
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec.coverage import Sort
 
 
 class PageSection(NamedTuple):
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 else:  # the schema lists them
     Section = Literal[tuple(section.name for section in SHOWN)]
 
-CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
+CellStatus: TypeAlias = Literal[Status, "gap"]
 """The weakest status of the obligations of a cell; ``gap``: one is expected and there is none."""
 
 Shown: TypeAlias = Literal[Verdict, "not run"]
@@ -75,7 +74,7 @@ class Argument(Stored):
 
 
 class Cell(Stored):
-    """What is shown of an entry in one element type, or in all of them at once.
+    """What is shown of an entry in one element type of which it speaks, or in all of them at once.
 
     `finding` says that the entry is refuted there as it stands, and proved under the repaired condition.
     """
@@ -163,20 +162,6 @@ class ReplayEvidence(Stored):
     smokes: int
 
 
-class SourceItem(Stored):
-    """A sentence, row, formula, example, heading or remark of a source, and its answer."""
-
-    source: str
-    line: int
-    section: tuple[str, ...]
-    text: str
-    answer: Sort
-    encoded_by: tuple[str, ...]
-    disputed_by: tuple[str, ...]
-    reason: str
-    note: str
-
-
 class Totals(Stored):
     """The counts on top, and what is `open`, a line each; nothing open is exit status 0.
 
@@ -220,7 +205,6 @@ class Evidence(Stored):
     coq: CoqEvidence
     replays: tuple[ReplayEvidence, ...]
     dialects: dict[str, Report | None]
-    sources: tuple[SourceItem, ...]
     trusted: tuple[TrustedItem, ...]
     tools: dict[str, str]
     programs: dict[str, str]

@@ -7,7 +7,6 @@ import gzip
 import json
 from collections import Counter
 from dataclasses import asdict
-from functools import cache
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
@@ -28,22 +27,13 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.coverage import Covered
 
 VERDICT_SIGNS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
     "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
 }  # fmt: skip
-_STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
-_PANEL: dict[str, Any] = {
-    "size": (picture.WIDTH, picture.HEIGHT),
-    "left": picture.LEFT,
-    "right": picture.RIGHT,
-    "top": picture.TOP,
-    "bottom": picture.BOTTOM,
-    "columns": picture.COLUMNS,
-    "rows": picture.ROWS,
-    "signs": {"-inf": "−∞", "inf": "+∞", "nan": "NaN"},
-}
+_STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?"}
 
 
 def render_page(evidence: Evidence, found: Records, digest: str) -> str:
@@ -56,36 +46,31 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
     """
     spec = found.spec
     runtimes, compared = runtimes_of(spec, evidence.runtimes), dialects_of(spec, evidence.dialects)
-    return (
-        environment()
-        .get_template("index.html.j2")
-        .render(
-            evidence=evidence,
-            runtimes=runtimes,
-            digest=digest,
-            data=packed(_data(evidence, found, (*runtimes, *compared))),
-            sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
-            subjects=_subjects(evidence),
-            machine_types=[etype.id for etype in spec.element_types if etype.width is not None],
-            classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
-            anchors=_anchors(evidence),
-            obligations={o.obligation.id: o for o in evidence.obligations},
-            worst=worst_of,
-            cell_of=cell_of,
-            status_sign=status_sign,
-            verdict_signs=VERDICT_SIGNS,
-            picture_type=picture.TYPE,
-            panels=picture.panels(spec),
-            special=picture.special_table(spec),
-            special_bounds=picture.SPECIAL_BOUNDS,
-            readings=matrix(spec, spec.element_type(picture.TYPE)),
-            reading_signs=SIGNS,
-            reading_meanings=MEANINGS,
-            dialects=dialect_table(spec),
-            compared=compared,
-            c_provers=PROVERS,
-            **_PANEL,
-        )
+    return _render(
+        "index.html.j2",
+        evidence=evidence,
+        runtimes=runtimes,
+        digest=digest,
+        data=packed(_data(evidence, found, (*runtimes, *compared))),
+        sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
+        subjects=_subjects(evidence),
+        sources=Counter(one.source for one in found.coverage),
+        machine_types=[etype.id for etype in spec.element_types if etype.width is not None],
+        classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
+        anchors=_anchors(evidence),
+        obligations={o.obligation.id: o for o in evidence.obligations},
+        worst=worst_of,
+        status_sign=status_sign,
+        verdict_signs=VERDICT_SIGNS,
+        panels=picture.panels(spec),
+        special=picture.special_table(spec),
+        readings=matrix(spec, spec.element_type(picture.TYPE)),
+        reading_signs=SIGNS,
+        reading_meanings=MEANINGS,
+        dialects=dialect_table(spec),
+        compared=compared,
+        c_provers=PROVERS,
+        picture=picture,
     )
 
 
@@ -97,23 +82,19 @@ def render_picture(spec: Spec) -> str:
     rows = -(-len(panels) // columns)
     texts = [f"{case.id}: {case.title}" for case in spec.cases]
     starts = [16.0, *(16 + 6.2 * x for x in accumulate(len(text) + 5 for text in texts))]
-    return (
-        environment()
-        .get_template("clip.svg.j2")
-        .render(
-            legend=[(c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)],
-            placed=placed,
-            width=16 + step_x * columns,
-            height=52 + step_y * rows,
-            **_PANEL,
-        )
+    return _render(
+        "clip.svg.j2",
+        legend=[(c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)],
+        placed=placed,
+        width=16 + step_x * columns,
+        height=52 + step_y * rows,
+        picture=picture,
     )
 
 
-@cache
-def environment() -> Environment:
-    """The templates of the page: every value is escaped."""
-    return Environment(
+def _render(template: str, **values: object) -> str:
+    """A template of the page with its values, each of them escaped."""
+    environment = Environment(
         loader=PackageLoader("sonnx_clip.evidence"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -121,6 +102,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    return environment.get_template(template).render(values)
 
 
 def packed(data: Any) -> str:
@@ -143,12 +125,6 @@ def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str])
     found: Shown | None = worst(decided) if decided else None
     fails = found not in (None, "conforms", "acceptable", "refused", "unsupported")
     return "not run" if "not run" in verdicts and not fails else found
-
-
-def cell_of(entry: Entry, type_id: str) -> Cell | None:
-    """What is shown of an entry in a type, or in all at once; None if it does not speak of it."""
-    found = next((cell for cell in entry.cells if cell.type == type_id), None)
-    return None if found is None or found.status == "does not apply" else found
 
 
 def status_sign(cell: Cell) -> str:
@@ -178,7 +154,7 @@ def _anchors(evidence: Evidence) -> dict[str, str]:
 
 def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
     entries = groupby(evidence.entries, key=lambda entry: entry.section)
-    sources = groupby(evidence.sources, key=lambda words: words.source)
+    sources = groupby(found.coverage, key=lambda words: words.source)
     trusted = groupby(sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where)
     return {
         "anchors": {id_: to for id_, to in _anchors(evidence).items() if not to.startswith("o-")},
@@ -197,10 +173,24 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
             for etype in found.spec.element_types
             if etype.width is not None
         },
-        "sources": {source: [words.model_dump() for words in of_source] for source, of_source in sources},
+        "sources": {source: [_sentence(words) for words in of_source] for source, of_source in sources},
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
+    }
+
+
+def _sentence(found: Covered) -> dict[str, Any]:
+    answer = found.answer
+    reason = found.reason or answer.not_encoded
+    return {
+        "line": found.line,
+        "section": found.section,
+        "text": found.text,
+        "encoded_by": answer.encoded_by,
+        "disputed_by": answer.disputed_by,
+        "answer": f"{answer.sort}: {reason}" if reason else "",
+        "note": answer.note,
     }
 
 
@@ -217,7 +207,6 @@ def _entry(entry: Entry) -> dict[str, Any]:
             "status": f"{'refuted, repaired: ' * cell.finding}{cell.status}",
         }
         for cell in entry.cells
-        if cell.status != "does not apply"
     ]
     return {**entry.model_dump(exclude={"cells"}), "cells": cells}
 

@@ -5,17 +5,16 @@ Nothing here knows what Clip is: each point is asked of the cases in spec/clip.y
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sonnx_clip.language import decode, encode, show
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.spec import evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.spec import Spec
@@ -27,6 +26,7 @@ WIDTH, HEIGHT = 300, 236
 LEFT, RIGHT, TOP, BOTTOM = 66.0, 226.0, 58.0, 182.0  # of the ordinary numbers
 COLUMNS = {"-inf": 48.0, "inf": 244.0, "nan": 276.0}  # of X beyond them
 ROWS = {"-inf": 200.0, "inf": 40.0, "nan": 16.0}  # of Y beyond them
+SIGNS = {"-inf": "−∞", "inf": "+∞", "nan": "NaN"}
 _STEPS = 16  # samples for each unit of X
 SPECIAL_X = ("-inf", "-2", "-0", "0", "2", "inf", "nan")
 SPECIAL_BOUNDS = (
@@ -35,16 +35,14 @@ SPECIAL_BOUNDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Polyline:
-    """Neighbouring samples of one case, joined."""
+class Line(NamedTuple):
+    """Neighbouring samples of one case, of which each gives an operand: the first and the last are joined."""
 
     case: str
-    points: tuple[Point, ...]
+    points: tuple[Point, Point]
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A special X: where it is drawn, its case, and what is said of it."""
 
     case: str
@@ -52,36 +50,25 @@ class Mark:
     said: str
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One kind of bounds. Ticks are positions and labels; `identity` is the line Y = X."""
+class Panel(NamedTuple):
+    """One kind of bounds. Ticks are positions and labels."""
 
     title: str
     low: str
     high: str
-    lines: tuple[Polyline, ...]
+    lines: tuple[Line, ...]
     marks: tuple[Mark, ...]
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
-    identity: tuple[Point, Point]
 
 
-@dataclass(frozen=True)
-class SpecialCell:
+class SpecialCell(NamedTuple):
     """Clip of one special X between two bounds; `latitude` names the other answers that are acceptable."""
 
     shown: str
     case: str
     klass: str
     latitude: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class SpecialRow:
-    """One special X, between each pair of `SPECIAL_BOUNDS`."""
-
-    x: str
-    cells: tuple[SpecialCell, ...]
 
 
 def panels(spec: Spec) -> tuple[Panel, ...]:
@@ -104,7 +91,8 @@ class _Plot:
     """The scale that all panels share."""
 
     def __init__(self, spec: Spec, low: Fraction, high: Fraction) -> None:
-        self.spec, self.etype = spec, spec.element_type(TYPE)
+        self.etype = spec.element_type(TYPE)
+        self.ask = evaluator(spec, self.etype)
         margin = (high - low) / 2
         self.least, self.greatest = min(low - margin, Fraction(-1)), high + margin
 
@@ -120,67 +108,43 @@ class _Plot:
     def panel(self, title: str, low: str, high: str) -> Panel:
         l, m = encode(low, self.etype), encode(high, self.etype)
         ticks = {"0": Fraction(0)} | {t: Fraction(t) for t in (low, high) if t != "nan"}
-        return Panel(
-            title, low, high,
-            lines=tuple(self._lines(l, m)),
-            marks=tuple(self._marks(l, m)),
-            x_ticks=tuple((self.x(v), t) for t, v in ticks.items()),
-            y_ticks=tuple((self.y(v), t) for t, v in ticks.items()),
-            identity=((LEFT, BOTTOM), (RIGHT, TOP)),
-        )  # fmt: skip
+        x_ticks = tuple((self.x(v), t) for t, v in ticks.items())
+        y_ticks = tuple((self.y(v), t) for t, v in ticks.items())
+        lines, marks = tuple(self._lines(l, m)), tuple(self._marks(l, m))
+        return Panel(title, low, high, lines, marks, x_ticks, y_ticks)
 
-    def _lines(self, l: Value, m: Value) -> Iterator[Polyline]:
+    def _lines(self, l: Value, m: Value) -> Iterator[Line]:
         count = int((self.greatest - self.least) * _STEPS) + 1
-        samples = [self.least + Fraction(k, _STEPS) for k in range(count)]
-        drawn = [(x, encode(_decimal(x), self.etype)) for x in samples]
-        placed = [
-            (evaluator(self.spec, self.etype).case(v, l, m).id, (self.x(x), self.y(self._result(v, l, m))))
-            for x, v in drawn
-        ]
-        for case, run in groupby(placed, key=lambda item: item[0]):
-            yield Polyline(case, _corners([point for _, point in run]))
+        samples = [repr(float(self.least + Fraction(k, _STEPS))) for k in range(count)]  # exact in a double
+        placed = [self._placed(sample, l, m) for sample in samples]
+        for case, run in groupby(placed, key=lambda one: one[0]):
+            points = [point for _, point in run]
+            yield Line(case, (points[0], points[-1]))
 
     def _marks(self, l: Value, m: Value) -> Iterator[Mark]:
         for text, shift in (("-inf", 0.0), ("-0", -4.5), ("0", 4.5), ("inf", 0.0), ("nan", 0.0)):
-            x = encode(text, self.etype)
-            case = evaluator(self.spec, self.etype).case(x, l, m).id
-            at = (self.x(decode(x, self.etype)) + shift, self.y(self._result(x, l, m)))
-            shown = show(evaluator(self.spec, self.etype).result(x, l, m), self.etype)
-            yield Mark(case, at, f"X = {text}: Y = {shown} ({case})")
+            case, (x, y) = self._placed(text, l, m)
+            shown = show(self.ask.result(encode(text, self.etype), l, m), self.etype)
+            yield Mark(case, (x + shift, y), f"X = {text}: Y = {shown} ({case})")
 
-    def _result(self, x: Value, l: Value, m: Value) -> Fraction | str:
-        return decode(evaluator(self.spec, self.etype).result(x, l, m), self.etype)
-
-
-def _decimal(number: Fraction) -> str:
-    """A multiple of 1/16 as a decimal, which is exact in a double."""
-    return repr(float(number))
+    def _placed(self, text: str, l: Value, m: Value) -> tuple[str, Point]:
+        """The case of an X, and where it is drawn."""
+        x = encode(text, self.etype)
+        y = self.ask.result(x, l, m)
+        return self.ask.case(x, l, m).id, (self.x(decode(x, self.etype)), self.y(decode(y, self.etype)))
 
 
-def _corners(points: Sequence[Point]) -> tuple[Point, ...]:
-    """The first and last point, and those between at which the slope changes."""
-    kept = list(points[:1])
-    for before, here, after in zip(points, points[1:], points[2:], strict=False):
-        bend = (here[1] - before[1]) * (after[0] - here[0]) - (after[1] - here[1]) * (here[0] - before[0])
-        if abs(bend) > 1e-6:
-            kept.append(here)
-    return (*kept, *points[1:][-1:])
-
-
-def special_table(spec: Spec) -> tuple[SpecialRow, ...]:
+def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:
     """Clip of each special X between each pair of special bounds."""
     etype = spec.element_type(TYPE)
-    return tuple(
-        SpecialRow(x, tuple(_special(spec, etype, x, low, high) for low, high in SPECIAL_BOUNDS))
-        for x in SPECIAL_X
-    )
+    return {x: [_special(spec, etype, x, *bounds) for bounds in SPECIAL_BOUNDS] for x in SPECIAL_X}
 
 
 def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:
+    ask = evaluator(spec, etype)
     x, l, m = (encode(text, etype) for text in texts)
-    due = evaluator(spec, etype).result(x, l, m)
+    due = ask.result(x, l, m)
     others = (answer for answer in special_patterns(etype) if answer != due)
-    allowed = (entry for answer in others for entry in evaluator(spec, etype).latitudes((x, l, m), answer))
+    allowed = (entry for answer in others for entry in ask.latitudes((x, l, m), answer))
     latitude = tuple(dict.fromkeys(entry.id for entry in allowed if not entry.always))
-    case, klass = evaluator(spec, etype).case(x, l, m).id, evaluator(spec, etype).class_of(x, l, m).id
-    return SpecialCell(show(due, etype), case, klass, latitude)
+    return SpecialCell(show(due, etype), ask.case(x, l, m).id, ask.class_of(x, l, m).id, latitude)

@@ -23,6 +23,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.stored import read_record
 from sonnx_clip.runtimes.runtime import PACKAGES, code_digest
+from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.quotes import require_sources
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.prove.proofs_record import ProofsRecord
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.coverage import Covered
 
 REPLAYS = "replays"
 _REPLAYED = ("why3/*.mlw", "why3/drivers/*", "generated/why3/*.mlw", "generated/replay.sh")
@@ -41,29 +43,18 @@ _REPLAYED = ("why3/*.mlw", "why3/drivers/*", "generated/why3/*.mlw", "generated/
 
 @dataclass(frozen=True)
 class Records:
-    """What the evidence is made of.
-
-    Args:
-        spec: the specification.
-        generated: all that is rendered from it; the files on disk are the same.
-        proofs: what the provers answered.
-        reports: what the checker found, by runtime.
-        dialects: what the checker found against versions of ONNX's Clip, by runtime and version.
-        frama_c: what Frama-C found of the C kernels; None if it was not run.
-        coq: what Coq's kernel has checked; None if it was not run.
-        replays: what generated/replay.sh counted, of these obligations.
-        measured: what runtimes answered for the findings about the sources.
-    """
+    """What the evidence is made of; what is None was not run."""
 
     spec: Spec
-    generated: Generated
+    generated: Generated  # all that is rendered from it; the files on disk are the same
+    coverage: tuple[Covered, ...]  # the sentences of the sources, each with its answer
     proofs: ProofsRecord
-    reports: Mapping[str, Report]
-    dialects: Mapping[str, Report]
+    reports: Mapping[str, Report]  # by runtime
+    dialects: Mapping[str, Report]  # against versions of ONNX's Clip, by runtime and version
     frama_c: FramaCRecord | None
     coq: CoqRecord | None
-    replays: tuple[ReplayEvidence, ...]
-    measured: Measured
+    replays: tuple[ReplayEvidence, ...]  # of these obligations
+    measured: Measured  # what runtimes answered for the findings about the sources
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
@@ -72,10 +63,8 @@ class Records:
 
     def vectors(self, type_id: str) -> list[dict[str, Any]]:
         """The test vectors of a machine type, as in generated/vectors."""
-        found: list[dict[str, Any]] = json.loads(self.generated.files[f"generated/vectors/{type_id}.json"])[
-            "vectors"
-        ]
-        return found
+        document = json.loads(self.generated.files[f"generated/vectors/{type_id}.json"])
+        return list(document["vectors"])
 
 
 def read_records(build: Path, spec: Spec) -> Records:
@@ -93,6 +82,7 @@ def read_records(build: Path, spec: Spec) -> Records:
     return Records(
         spec=spec,
         generated=generated,
+        coverage=require_coverage(spec, (o.id for o in generated.obligations)),
         proofs=proofs,
         reports=read_reports(build, spec),
         dialects=read_reports(build, spec, "dialects"),

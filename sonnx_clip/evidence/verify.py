@@ -6,13 +6,12 @@ import random
 import secrets
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.repeat import answers_again
 from sonnx_clip.evidence.records import installed_version, read_records
-from sonnx_clip.evidence.write import PAGE, RECORD, render
+from sonnx_clip.evidence.write import render
 from sonnx_clip.prove.proofs_record import AGAIN
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
@@ -20,14 +19,13 @@ from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.prove.trusted import of_tasks, trusted
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from sonnx_clip.claims.claim import Obligation
@@ -42,8 +40,7 @@ if TYPE_CHECKING:
 _NO_ANSWER = {"unknown", "timeout"}  # neither shows anything, and which of them comes depends on the machine
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A recorded deviation of a runtime."""
 
     runtime: str
@@ -72,7 +69,7 @@ def verify(
     say("reading the records, rendering every file")
     found = read_records(build, load_spec())
     evidence, files = render(found)
-    published = require_published(build / "evidence", files[RECORD])
+    published = require_published(build / "evidence", files)
     seed = secrets.randbelow(10**6) if seed is None else seed
     replies = [
         (o.obligation, reply)
@@ -109,19 +106,18 @@ def _lines(evidence: Evidence, basis: str) -> Iterator[str]:
             yield f"  {line.name}: {line.result} ({line.record})"
 
 
-def require_published(folder: Path, record: str) -> str:
-    """What is said of the evidence in a folder: UserError if it is not one whole, or not of these records."""
-    paths = folder / PAGE, folder / RECORD
-    if not any(path.exists() for path in paths):
+def require_published(folder: Path, files: Mapping[str, str]) -> str:
+    """What is said of the evidence in a folder: UserError if a file of it is not what the records give."""
+    if not any((folder / name).exists() for name in files):
         return f"none in {folder}"
-    page, written = "", b""
-    with suppress(OSError):
-        page, written = paths[0].read_text(encoding="utf-8", errors="replace"), paths[1].read_bytes()
-    if f'name="evidence-sha256" content="{digest_of(written)}"' not in page:
-        raise UserError(f"the page is not of this {RECORD}", str(paths[0]), "run `sonnx-clip evidence`")
-    if written != record.encode():
-        raise UserError("it is not what the records give", str(paths[1]), "run `sonnx-clip evidence`")
-    return f"{paths[1]} follows from the records, {paths[0]} names its digest"
+    for name, text in files.items():
+        written = b""
+        with suppress(OSError):
+            written = (folder / name).read_bytes()
+        if written != text.encode():
+            what = "it is not what the records give"
+            raise UserError(what, str(folder / name), "run `sonnx-clip evidence`")
+    return f"{folder} is what the records give"
 
 
 def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
@@ -133,40 +129,36 @@ def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
 
 def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation, Reply]]) -> None:
     """UserError if a task is another one than recorded, is not accounted for, or is answered otherwise."""
-    path = str(build / "proofs.json")
     provers, why3 = {prover.name: prover for prover in find_provers()}, configure(build)
     listed = trusted(found.obligations)
     known = {(item.kind, item.name, item.statement) for item in found.proofs.trusted}
     printed: dict[tuple[str, str], PrintedTasks] = {}
+
+    def problem(o: Obligation, reply: Reply, folder: Path, running: Running) -> str | None:
+        prover = provers[reply.prover]
+        if prover.version != reply.version:
+            return f"{reply.prover} {reply.version} answered, and {prover.version} is installed"
+        if (o.file, prover.name) not in printed:
+            printed[o.file, prover.name] = print_tasks(why3, prover, (o.file,), running)[o.file]
+        tasks = printed[o.file, prover.name]
+        taken = of_tasks(tasks.account.said, listed)
+        if unlisted := [t for t in taken if (t.kind, t.name, t.statement) not in known]:
+            return f"the tasks of {o.file} take {unlisted[0].kind} {unlisted[0].name} for granted, unlisted"
+        task = tasks.tasks.get((o.theory, o.goal))
+        if task is None or task.digest != reply.task:
+            return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories give another"
+        if refused := tasks.account.refused.get((o.theory, o.goal)):
+            return f"the task of {o.id} in {o.file} is not accounted for: {refused}"
+        again = ask(prover, task.text, reply.task, limits_of(o), folder, running).verdict
+        alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
+        if again == reply.verdict or {again, reply.verdict} <= alike:
+            return None
+        return f"{o.id}: {reply.prover} is recorded as {reply.verdict}, but a repetition gives {again}"
+
     with tempfile.TemporaryDirectory() as folder, Running() as running:
         for o, reply in asked:
-            prover = provers[reply.prover]
-            if prover.version != reply.version:
-                what = f"{reply.prover} {reply.version} answered, and {prover.version} is installed"
-                raise UserError(what, path, AGAIN)
-            if (o.file, prover.name) not in printed:
-                tasks = print_tasks(why3, prover, (o.file,), running)[o.file]
-                for item in of_tasks(tasks.account.said, listed):
-                    if (item.kind, item.name, item.statement) not in known:
-                        what = f"the tasks of {o.file} take {item.kind} {item.name} for granted, unlisted"
-                        raise UserError(what, path, AGAIN)
-                printed[o.file, prover.name] = tasks
-            tasks = printed[o.file, prover.name]
-            task = tasks.tasks.get((o.theory, o.goal))
-            if task is None or task.digest != reply.task:
-                what = (
-                    f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories give another"
-                )
-                raise UserError(what, path, AGAIN)
-            if refused := tasks.account.refused.get((o.theory, o.goal)):
-                raise UserError(f"the task of {o.id} is not accounted for: {refused}", o.file, AGAIN)
-            again = ask(prover, task.text, reply.task, limits_of(o), Path(folder), running).verdict
-            alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
-            if again != reply.verdict and not {again, reply.verdict} <= alike:
-                what = (
-                    f"{o.id}: {reply.prover} is recorded as {reply.verdict}, but a repetition gives {again}"
-                )
-                raise UserError(what, path, AGAIN)
+            if what := problem(o, reply, Path(folder), running):
+                raise UserError(what, str(build / "proofs.json"), AGAIN)
 
 
 def _deviations(found: Records) -> Iterator[Recorded]:

@@ -25,10 +25,6 @@ def test_each_kind_of_bounds_shows_its_cases(panels):
     }
 
 
-def test_straight_parts_are_two_points(panels):
-    assert all(len(line.points) == 2 for panel in panels.values() for line in panel.lines)
-
-
 def test_special_values_are_marked_in_their_bands(panels):
     marks = panels["both bounds are NaN"].marks
     assert [mark.said for mark in marks][:2] == ["X = -inf: Y = -inf (inside)", "X = -0: Y = -0 (inside)"]
@@ -37,16 +33,11 @@ def test_special_values_are_marked_in_their_bands(panels):
     assert panels["inverted bounds"].marks[-1].case == "inverted"
 
 
-def test_a_bend_is_kept():
-    assert picture._corners([(0, 0), (1, 0), (2, 0), (3, 1), (4, 2)]) == ((0, 0), (2, 0), (4, 2))
-    assert picture._corners([(0, 0)]) == ((0, 0),)
-
-
 def test_the_table_of_special_values():
     table = {
-        (row.x, *bounds): cell
-        for row in picture.special_table(load_spec())
-        for bounds, cell in zip(picture.SPECIAL_BOUNDS, row.cells, strict=True)
+        (x, *bounds): cell
+        for x, cells in picture.special_table(load_spec()).items()
+        for bounds, cell in zip(picture.SPECIAL_BOUNDS, cells, strict=True)
     }
     assert table["nan", "1", "-1"].shown == "-1"
     assert table["nan", "1", "-1"].latitude == ("nan-inverted",)

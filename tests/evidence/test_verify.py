@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
 from sonnx_clip.evidence import verify as verifying
-from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.verify import (
     Recorded,
@@ -113,22 +112,23 @@ def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
         repeat_answers(build, replace(found, proofs=proofs), [(o, reply)])
 
 
-def test_mixed_files_are_noticed(tmp_path):
+def test_mixed_or_changed_files_are_noticed(tmp_path):
     build = made.write(tmp_path / "build", made.proofs())
-    assert require_published(build / "evidence", "").startswith("none in ")
-    write_evidence(build, build / "evidence")
-    record = build / "evidence" / "evidence.json"
-    whole = record.read_text()
-    assert "follows from the records" in require_published(build / "evidence", whole)
-    record.write_text(whole + " ")
-    with pytest.raises(UserError, match=r"the page is not of this evidence\.json"):
-        require_published(build / "evidence", whole)
-    record.unlink()
-    with pytest.raises(UserError, match=r"the page is not of this evidence\.json"):
-        require_published(build / "evidence", whole)
-    record.write_text(whole)
-    with pytest.raises(UserError, match="it is not what the records give"):
-        require_published(build / "evidence", whole.replace("proved", "Proved"))
+    folder = build / "evidence"
+    files = {name: name.upper() for name in ("index.html", "evidence.json")}
+    assert require_published(folder, files).startswith("none in ")
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    assert "is what the records give" in require_published(folder, files)
+    for name, text in files.items():
+        (folder / name).write_text(text + " ")
+        with pytest.raises(UserError, match=f"{name}: it is not what the records give"):
+            require_published(folder, files)
+        (folder / name).unlink()
+        with pytest.raises(UserError, match=f"{name}: it is not what the records give"):
+            require_published(folder, files)
+        (folder / name).write_text(text)
 
 
 def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):

@@ -104,7 +104,7 @@
         return [begins, el("tr", anchor, el("td", { class: "number" }, `${item.line}`), el("td", {}, item.text), el("td", {},
           listed(item.encoded_by.map((id) => to(id))), item.encoded_by.length && item.disputed_by.length ? "; " : "",
           item.disputed_by.length && ["disputed by ", listed(item.disputed_by.map((id) => to(id)))],
-          soft(item.reason && `${item.answer}: ${item.reason}`), soft(item.note && ` (${item.note})`)))];
+          soft(item.answer), soft(item.note && ` (${item.note})`)))];
       }), "Line", "The source", "The answer");
     },
 
