@@ -4,10 +4,9 @@
 `sonnx_clip.clip`, tries them on the special values of every type and keeps them under a name that `kernels`
 finds without running a compiler.
 
-The name of a library holds two digests: one of what it was made from and for, one of its own bytes. So what
-was built from other C or for another processor is not found, and what was damaged is not loaded. For
-`built_file` the first is of the C, the flags, and all that the compiler predefines; for `install` of the C,
-the system and the processor's features.
+The name of a library holds a digest of its bytes, so a damaged one is not loaded, and a digest of what it was
+made from and for: the C and, for `built_file`, the compiler with its flags and macros; for `install` the
+system and the processor's features.
 
 The environment variable SONNX_CLIP_KERNELS chooses: ``numpy`` for the kernels of NumPy alone, ``c`` for an
 error where the C kernels are not built, ``auto`` (the default) for C where they are.
@@ -32,7 +31,7 @@ import numpy as np
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, digest_of_parts
-from sonnx_clip.root.folders import cache_folder, is_private, repo_file
+from sonnx_clip.root.folders import cache_folder, repo_file
 from sonnx_clip.root.run_program import Ended, run_limited
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ FLAGS = ("-std=c99", "-O3", "-ffp-contract=off", "-fno-trapping-math")
 THIS_PROCESSOR = "-march=native"
 
 _KEY_DIGITS = 24
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _HEAD = 1 << 16  # of cpuinfo: it repeats itself for every core
 _FEATURES = ("flags", "Features", "isa")
 _LENGTH = 1031  # long enough for the widest vectors and a rest
@@ -110,8 +110,8 @@ def _is_private(path: Path) -> bool:
         found = path.lstat()
     except OSError:
         return False
-    plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
-    return plain and is_private(found)
+    ours = found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+    return ours and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
 
 
 # --- Compiling ------------------------------------------------------------------------------------------
@@ -146,12 +146,12 @@ def _command() -> tuple[str, ...]:
         named = tuple(shlex.split(os.environ.get("CC", "")))
     except ValueError as error:
         raise UserError(f"CC cannot be read: {error}", "environment variable CC", _OTHER) from error
-    if named and not shutil.which(named[0]):
+    for command in [named] if named else [(name,) for name in COMPILERS]:
+        if shutil.which(command[0]):
+            return command
+    if named:
         raise UserError("CC names a compiler that is not there", named[0], _OTHER)
-    installed = [(name,) for name in COMPILERS if shutil.which(name)]
-    if not named and not installed:
-        raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
-    return named or installed[0]
+    raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
 
 
 def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
@@ -163,7 +163,6 @@ def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
 
 
 def _words(done: Ended) -> str:
-    """The messages of a compiler, or how it ended if it had none."""
     said = done.error.decode(errors="backslashreplace").strip()
     return said or f"it ended with status {done.status} and said nothing"
 
@@ -275,13 +274,10 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
     if chosen not in CHOICES:
         what = f"it is `{chosen}`, and the choices are {', '.join(CHOICES)}"
         raise UserError(what, f"environment variable {VARIABLE}", "name one of them, or none")
-    if chosen == "numpy":
-        return None
+    why = "they are not built for this processor"
     try:
-        found = installed()
-        if found is not None:
+        if chosen != "numpy" and (found := installed()) is not None:
             return functions_of(found)
-        why = "they are not built for this processor"
     except (UserError, OSError) as error:
         why = str(error)
     if chosen == "c":
@@ -290,19 +286,14 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
 
 
 def installed() -> Path | None:
-    """The library that was installed for this processor from this C; None if there is none.
-
-    Raises:
-        UserError: the C, the cache or the processor's features cannot be found.
-        OSError: a file cannot be read.
+    """The library that was installed for this processor from this C, or None; UserError or OSError if it
+    cannot be looked for.
     """
     return _find(key_of_installed())
 
 
 def install() -> Path:
-    """Build the library, try it and keep it for `sonnx_clip.clip`; what was kept before is replaced.
-
-    A library that is kept already, byte for byte, is not tried again.
+    """Build the library, try it unless it is kept already, and keep it for `sonnx_clip.clip`.
 
     Raises:
         UserError: there is no compiler, or it refuses the C; what it made gives a wrong answer; the cache

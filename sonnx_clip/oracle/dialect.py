@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserEr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-Array: TypeAlias = np.ndarray[Any, Any]
+    from sonnx_clip.oracle.formats import Array
 
 
 def dialect(system: str, version: str | int) -> DialectOracle:
@@ -115,8 +114,7 @@ class DialectOracle:
             elif self.row["missing_of"] == "element":
                 found.append(np.array(default, f"u{dtype.itemsize}").view(dtype))
             else:
-                number = np.float32(np.array(default, np.uint32).view(np.float32))
-                found.append(self._converted(name, number, dtype))
+                found.append(self._converted(name, np.uint32(default).view(np.float32), dtype))
         return found[0], found[1]
 
     def allows(

@@ -33,7 +33,7 @@ FOLDERS: Final = {"coq": "SonnxClip", "generated/coq": "SonnxClip.Generated"}
 INSTALL: Final = "install Coq and Flocq: apt-get install --no-install-recommends coq libcoq-flocq"
 CLOSED: Final = "closed under the global context"
 MEGABYTES: Final = 6000
-SECONDS: Final = 120  # for one program; the longest takes a tenth of it
+SECONDS: Final = 600  # for one program; a busy machine takes ten times as long as a quiet one
 
 _VERSION = re.compile(r"version (\S+)")
 _PLACE = re.compile(r'^File "[^"]*", line (?P<line>\d+)', re.MULTILINE)
@@ -327,7 +327,8 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     wanted = [part for module in modules for part in ("-norec", module)]
     status, output, killed = _run(["coqchk", "-silent", "-o", *_load_path(folder), *wanted], running)
     if status != 0 or killed:
-        return f"coqchk does not accept the compiled files: {' '.join(output.split())[-400:]}"
+        said = f"no answer within {SECONDS} s" if killed else " ".join(output.split())[-400:]
+        return f"coqchk does not accept the compiled files: {said}"
     return summary_problem(output)
 
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
-
-if TYPE_CHECKING:
-    from os import stat_result
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -52,8 +47,3 @@ def cache_folder() -> Path:
     except RuntimeError as error:
         todo = "name a folder in the environment variable XDG_CACHE_HOME"
         raise UserError("there is no home folder to keep a cache in", todo=todo) from error
-
-
-def is_private(found: stat_result) -> bool:
-    """Whether it is this user's, and nobody else can write to it."""
-    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -62,16 +62,13 @@ def test_in_place_elsewhere_and_into_strides():
     assert same_bits(x, Y)
 
 
-@pytest.mark.parametrize("shift", [1, 2, -1, -2])
-def test_operands_that_overlap_are_read_first(shift):
-    memory = np.arange(12, dtype=np.int16)
-    part, other = memory[max(shift, 0) :][: 12 - abs(shift)], memory[max(-shift, 0) :][: 12 - abs(shift)]
-    due = np.minimum(np.maximum(part, 3), 8)
-    c.clip(part, np.int16(3), np.int16(8), out=other)
-    assert other.tolist() == due.tolist()
-
-
-def test_bounds_inside_of_the_output_are_read_first():
+def test_overlapping_operands_and_bounds_are_read_first():
+    for shift in (1, 2, -1, -2):
+        memory = np.arange(12, dtype=np.int16)
+        part, other = (memory[max(n, 0) :][: 12 - abs(n)] for n in (shift, -shift))
+        due = np.minimum(np.maximum(part, 3), 8)
+        c.clip(part, np.int16(3), np.int16(8), out=other)
+        assert other.tolist() == due.tolist()
     x = np.array([0, 9, 5, 4, 6], np.uint8)
     c.clip(x, x[3, ...], x[4, ...], out=x)
     assert x.tolist() == [4, 6, 5, 4, 6]
@@ -86,12 +83,6 @@ def test_strided_and_unaligned_arrays_and_arrays_of_any_rank():
     shifted = np.frombuffer(b"\0" + x.tobytes(), np.int32, offset=1)
     assert not shifted.flags.aligned
     assert c.clip(shifted, np.int32(5), np.int32(9)).tolist() == x.ravel().clip(5, 9).tolist()
-
-
-def test_a_signalling_nan_passes_through_as_it_is():
-    x = np.array([0x7F800001, 0xFFC00123], np.uint32)
-    assert c.clip(x.view(F), L, M).view(np.uint32).tolist() == x.tolist()
-    assert c.clip(X, x.view(F)[0, ...], M).tolist()[0] == [-1.0, 0.5]
 
 
 def test_the_raw_function_takes_pointers():
