@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sonnx_clip.root.errors import UserError
 
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
