@@ -66,41 +66,39 @@ install_debian() {
     hash -r
 }
 
-# need_commands COMMAND...: each is installed from the Debian package of its own name.
-need_commands() {
-    local command missing=()
-    for command in "$@"; do
-        command -v "$command" >/dev/null || missing+=("$command")
+# need COMMAND[=PACKAGE,...]...: commands, and the Debian packages that bring them if not those of their names.
+need() {
+    local one command missing=() packages=()
+    for one in "$@"; do
+        command -v "${one%%=*}" >/dev/null && continue
+        missing+=("${one%%=*}")
+        one=${one#*=}
+        packages+=(${one//,/ })
     done
     [[ ${#missing[@]} -gt 0 ]] || return 0
-    install_debian "${missing[*]} not found" "${missing[@]}"
+    install_debian "${missing[*]} not found" "${packages[@]}"
     for command in "${missing[@]}"; do
         command -v "$command" >/dev/null ||
-            fail "apt-get installed $command, but no command $command is on PATH ($PATH)"
+            fail "apt-get installed ${packages[*]}, but no command $command is on PATH ($PATH)"
     done
 }
 
-was_tried() { [[ " ${tried[$1]} " == *" $2 "* ]]; }
-
-say_untried() {
-    say "$1: not tried here yet. It is used, and the evidence names its version and what it proves" >&2
+# check_version TOOL OPTION: fails where it does not run, and names a version that nobody has tried.
+check_version() {
+    local found
+    found=$("$1" "$2" 2>/dev/null | grep -Eo '[0-9]+\.[0-9]+(\.[0-9]+)?' | head -n 1) || true
+    [[ -n $found ]] || fail "$(command -v "$1") does not run: '$1 $2' tells no version. Install $1 anew"
+    [[ " ${tried[$1]} " == *" $found "* ]] ||
+        say "$1 $found: not tried here yet. It is used, and the evidence names it and what it proves" >&2
 }
 
-# --- Provers -------------------------------------------------------------------------------
+# --- One function for each tool --------------------------------------------------------------
 
 setup_provers() {
-    local tool found others=""
-    need_commands why3 z3 cvc5
-    for tool in why3 z3 cvc5; do
-        found=$("$tool" --version 2>/dev/null | grep -Eo '[0-9]+\.[0-9]+(\.[0-9]+)?' | head -n 1) || true
-        [[ -n $found ]] ||
-            fail "$(command -v "$tool") does not run: '$tool --version' tells no version. Install $tool anew"
-        was_tried "$tool" "$found" || others+="${others:+, }$tool $found"
-    done
-    [[ -z $others ]] || say_untried "$others"
+    local tool
+    need why3 z3 cvc5
+    for tool in why3 z3 cvc5; do check_version "$tool" --version; done
 }
-
-# --- C -------------------------------------------------------------------------------------
 
 setup_c() {
     local name
@@ -108,60 +106,31 @@ setup_c() {
     for name in cc gcc clang; do
         ! command -v "$name" >/dev/null || return 0
     done
-    install_debian "no C compiler found" gcc libc6-dev
-}
-
-# need_package COMMAND PACKAGE...: adds the packages to `packages` if the command is missing.
-need_package() {
-    local command=$1
-    shift
-    command -v "$command" >/dev/null || packages+=("$@")
+    need gcc=gcc,libc6-dev
 }
 
 setup_cross() {
-    local packages=() version
+    local version
     # The sanitizers of clang are in a package of its version.
     version=$(apt-cache show clang 2>/dev/null | sed -n 's/^Depends:.*clang-\([0-9]*\).*/\1/p' | head -n 1) || true
-    need_package gcc gcc libc6-dev
-    need_package clang clang ${version:+"libclang-rt-$version-dev"}
-    need_package aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-    need_package arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
-    need_package riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
-    need_package s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross
-    need_package arm-none-eabi-gcc gcc-arm-none-eabi
-    need_package qemu-s390x qemu-user
-    need_package qemu-system-arm qemu-system-arm
-    [[ ${#packages[@]} -eq 0 ]] || install_debian "compilers or emulators are missing" "${packages[@]}"
+    need gcc=gcc,libc6-dev clang="clang${version:+,libclang-rt-$version-dev}" \
+        aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross \
+        arm-linux-gnueabihf-gcc=gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross \
+        riscv64-linux-gnu-gcc=gcc-riscv64-linux-gnu,libc6-dev-riscv64-cross \
+        s390x-linux-gnu-gcc=gcc-s390x-linux-gnu,libc6-dev-s390x-cross \
+        arm-none-eabi-gcc=gcc-arm-none-eabi qemu-s390x=qemu-user qemu-system-arm
 }
-
-# --- Frama-C -------------------------------------------------------------------------------
 
 setup_frama_c() {
-    local found
-    # Debian's frama-c-base and frama-c-nox both bring the command; the first depends on a compiler.
-    if ! command -v frama-c >/dev/null; then
-        install_debian "frama-c not found" frama-c-base
-        command -v frama-c >/dev/null ||
-            fail "apt-get installed frama-c-base, but no command frama-c is on PATH ($PATH)"
-    fi
-    found=$(frama-c -version 2>/dev/null | grep -Eo '[0-9]+\.[0-9]+' | head -n 1) || true
-    [[ -n $found ]] ||
-        fail "$(command -v frama-c) does not run: 'frama-c -version' tells no version. Install frama-c-base anew"
-    was_tried frama-c "$found" || say_untried "frama-c $found"
+    need frama-c=frama-c-base # it depends on a compiler; frama-c-nox does not
+    check_version frama-c -version
 }
-
-# --- Coq -----------------------------------------------------------------------------------
 
 has_flocq() { [[ -f $(coqc -where 2>/dev/null)/user-contrib/Flocq/IEEE754/Binary.vo ]]; }
 
 setup_coq() {
-    local missing=()
-    command -v coqc >/dev/null && command -v coqchk >/dev/null || missing+=(coq)
-    has_flocq || missing+=(libcoq-flocq)
-    [[ ${#missing[@]} -gt 0 ]] || return 0
-    install_debian "${missing[*]} not found" "${missing[@]}"
-    command -v coqc >/dev/null && command -v coqchk >/dev/null ||
-        fail "apt-get installed coq, but no commands coqc and coqchk are on PATH ($PATH)"
+    need coqc=coq coqchk=coq
+    has_flocq || install_debian "Flocq not found" libcoq-flocq
     has_flocq || fail "apt-get installed libcoq-flocq, but $(command -v coqc) does not find Flocq." \
         "Is another Coq first on PATH? Debian's is /usr/bin/coqc"
 }
@@ -269,7 +238,7 @@ case ${1:-} in
     python) setup_python ;;
     provers) setup_provers ;;
     coq) setup_coq ;;
-    browser) need_commands chromium ;;
+    browser) need chromium ;;
     frama-c) setup_frama_c ;;
     c) setup_c ;;
     cross) setup_cross ;;
