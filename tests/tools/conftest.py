@@ -24,7 +24,8 @@ echo "apt-get $*" >> "$LOG"
 [[ ${FAKE_APT:-} == installs-nothing ]] && exit 0
 for package in ${*#-*}; do
     case $package in
-        why3) version=1.5.1 ;; z3) version=4.8.12 ;; cvc5) version=1.0.3 ;; chromium) version=156.0 ;; gcc) version=12.2 ;;
+        why3) version=1.5.1 ;; z3) version=4.8.12 ;; cvc5) version=1.0.3 ;; chromium) version=156.0 ;;
+        gcc) version=12.2 ;;
         frama-c-base) package=frama-c version=25.0 ;;
         python3-venv) touch "$BIN/venv-module"; continue ;;
         *) continue ;;
