@@ -16,12 +16,8 @@ from sonnx_clip.cli.help import Command
 from sonnx_clip.root.errors import UserError
 
 _EXTRAS = {
-    "onnx": "onnx",
-    "onnxruntime": "onnx",
-    "hypothesis": "hypothesis",
-    "distributed": "dask",
-    "dask": "dask",
-}
+    "onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis", "distributed": "dask", "dask": "dask",
+}  # fmt: skip
 """The packages that only some commands need, and the extra that brings each."""
 
 app = typer.Typer(

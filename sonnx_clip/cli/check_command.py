@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -30,14 +31,12 @@ from sonnx_clip.runtimes.find_runtime import module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Literal, TypeAlias
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.options import CheckOptions
     from sonnx_clip.conform.store import CampaignStatus
-    from sonnx_clip.root.terminal import Show
     from sonnx_clip.spec import Spec
 
     CheckForm: TypeAlias = Literal["text", "json", "junit"]
@@ -45,6 +44,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """The exit status after an interrupt, as shells have it: 128 and the number of the signal."""
+DIALECTS = "dialects"
+"""The folder of the reports on dialects in the build folder."""
 
 
 def check_runtime(
@@ -60,24 +61,11 @@ def check_runtime(
     journal: Path | None = None,
     scheduler: str | None = None,
 ) -> int:
-    """Run the checker, print the report, perhaps write it.
+    """Judge a runtime, print the report, and write it: what `sonnx-clip check` does with its options.
 
     Returns:
         130 after an interrupt: the report covers the calls made so far. Else 2 if the machine lacks what the
         runtime needs, 1 if the run has failed, 0 if not.
-
-    Args:
-        options: the runtime to judge, and how.
-        form: how the report is printed. If it is not text, the summary goes to standard error.
-        output: where the report is written, as JSON if `form` is text; ``-`` is standard output. JUnit
-            is then written there alone.
-        brief: print the summary alone.
-        repro: where a shell script is written that repeats each kind of deviation.
-        jobs: how many units are judged at once; as many as there are cores by default.
-        build: the build folder, which has a cache of verdicts; without it there is no cache.
-        again: judge also what was judged before under the same conditions.
-        journal: the file that takes the result of each unit and gives those that it has.
-        scheduler: the address of a Dask scheduler, whose workers judge the units.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, a file cannot be written, or the
@@ -91,26 +79,10 @@ def check_runtime(
             make_folder(file.parent)
     if journal is not None:
         Store(journal).close()
-    sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
-    module_of(options.runtime)
-    interrupted, at_once = False, jobs or os.cpu_count() or 1
-    with ExitStack() as left_open:
-        version = version_of(options) if journal or scheduler else ""
-        judge = None
-        if scheduler is not None:
-            judge = RemoteJudge(left_open.enter_context(_workers(scheduler)), options.runtime, version)
-        store = _store(options, journal, None if build is None or scheduler else build / CACHE, version)
-        if store is not None:
-            left_open.callback(store.close)
-            options = replace(options, identity=store.identity)
-        known = _plan(options, store, version, counted(at_once, "job") if judge is None else judge.name)
-        show = left_open.enter_context(_progress(options, known))
-        try:
-            report = run_campaign(
-                options, jobs=at_once, again=again, store=store, judge=judge, on_progress=show, on_pace=_pace
-            )
-        except InterruptedCampaignError as error:
-            report, interrupted = error.report, True
+    cache = None if build is None or scheduler else build / CACHE
+    report, interrupted = _judge(
+        options, jobs, again=again, journal=journal, cache=cache, scheduler=scheduler
+    )
     _write(report, form, output=output, brief=brief, repro=repro, spec=options.of.spec)
     if interrupted:
         goes_on = "" if journal is None else "; repeat the command to resume"
@@ -120,11 +92,7 @@ def check_runtime(
         what = f"environment: {etype} could not be judged: {words}"
         todo = "provide what is missing (memory, a package, a file), and check again"
         print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
-    return 2 if report.environment else 1 if report.failed else 0
-
-
-DIALECTS = "dialects"
-"""Where in the build folder the reports on dialects are."""
+    return _status(report)
 
 
 def check_against(
@@ -133,17 +101,10 @@ def check_against(
 ) -> int:  # fmt: skip
     """Compare a runtime with versions of ONNX's Clip, print a report on each, and store them for evidence.
 
+    Without a runtime, those of `dialects.RUNTIMES` are compared. JSON is an array of reports.
+
     Returns:
         as `check_runtime`, the worst of all reports.
-
-    Args:
-        options: without a runtime, those of `dialects.RUNTIMES` are compared.
-        dialects: versions, such as ``onnx-6``, or ``onnx`` for all.
-        as_json: print an array of reports, and the summaries on standard error.
-        build: the build folder.
-        brief: print the summaries alone.
-        jobs: as for `check_runtime`.
-        again: likewise.
 
     Raises:
         UserError: as `check_runtime`, or there is no such version.
@@ -155,30 +116,58 @@ def check_against(
     if not taking:
         machine_types(options.types, operators[0])
     make_folder(build / DIALECTS)
-    sys.path.insert(0, "")
     status, reports = 0, []
-    for runtime in [options.runtime] if options.runtime else RUNTIMES:
-        for of in taking:
-            types = [id_ for id_ in options.types if id_ in of.element_types]
-            chosen = replace(options, runtime=runtime, types=types, of=of)
-            with ExitStack() as left_open:
-                store = _store(chosen, None, build / CACHE, "")
-                if store is not None:
-                    left_open.callback(store.close)
-                show = left_open.enter_context(_progress(chosen, 0))
-                at_once = jobs or os.cpu_count() or 1
-                report = run_campaign(chosen, jobs=at_once, again=again, store=store, on_progress=show)
-            reports.append(report)
-            name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
-            write_whole(build / DIALECTS / name, report.model_dump_json(indent=1) + "\n")
-            status = max(status, 2 if report.environment else int(report.failed))
-            if as_json or brief:
-                print(summary(report), file=sys.stderr if as_json else sys.stdout)
-            else:
-                print_report(report, Console())
+    for runtime, of in product([options.runtime] if options.runtime else RUNTIMES, taking):
+        types = [id_ for id_ in options.types if id_ in of.element_types]
+        chosen = replace(options, runtime=runtime, types=types, of=of)
+        report, interrupted = _judge(chosen, jobs, again=again, cache=build / CACHE)
+        if interrupted:
+            return INTERRUPTED
+        reports.append(report.model_dump_json(indent=1))
+        name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
+        write_whole(build / DIALECTS / name, reports[-1] + "\n")
+        status = max(status, _status(report))
+        if as_json or brief:
+            print(summary(report), file=sys.stderr if as_json else sys.stdout)
+        else:
+            print_report(report, Console())
     if as_json:
-        print(f"[{','.join(report.model_dump_json(indent=1) for report in reports)}]")
+        print(f"[{','.join(reports)}]")
     return status
+
+
+def _judge(
+    options: CheckOptions, jobs: int | None, *, again: bool, journal: Path | None = None,
+    cache: Path | None = None, scheduler: str | None = None,
+) -> tuple[Report, bool]:  # fmt: skip
+    """The report on a runtime, and whether the run was interrupted; arguments as of `check_runtime`."""
+    sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
+    module_of(options.runtime)
+    at_once = jobs or os.cpu_count() or 1
+    with ExitStack() as left_open:
+        version = version_of(options) if journal or scheduler else ""
+        judge = None
+        if scheduler is not None:
+            judge = RemoteJudge(left_open.enter_context(_workers(scheduler)), options.runtime, version)
+        store = _store(options, journal, cache, version)
+        if store is not None:
+            left_open.callback(store.close)
+            options = replace(options, identity=store.identity)
+        known = _plan(options, store, version, counted(at_once, "job") if judge is None else judge.name)
+        units, types = len(options.every_unit), len(options.units)
+        unit, rate = ("element types", None) if units == types else ("units", known)
+        show = left_open.enter_context(progress(options.runtime, units, unit, Console(stderr=True), rate))
+        try:
+            report = run_campaign(
+                options, jobs=at_once, again=again, store=store, judge=judge, on_progress=show, on_pace=_pace
+            )
+        except InterruptedCampaignError as error:
+            return error.report, True
+    return report, False
+
+
+def _status(report: Report) -> int:
+    return 2 if report.environment else int(report.failed)
 
 
 def operator_to_check(file: Path) -> CheckedOperator:
@@ -230,12 +219,6 @@ def _plan(options: CheckOptions, store: Store | None, version: str, where: str) 
         kinds = f"{counted(len(units), 'unit')} at most in {counted(types, 'element type')}"
         print(f"plan: {kinds}{stored} ({where})", file=sys.stderr)
     return known
-
-
-def _progress(options: CheckOptions, known: int) -> AbstractContextManager[Show]:
-    units, types = len(options.every_unit), len(options.units)
-    unit, rate = ("element types", None) if units == types else ("units", known)
-    return progress(options.runtime, units, unit, Console(stderr=True), rate)
 
 
 def _write(

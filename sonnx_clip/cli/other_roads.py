@@ -30,12 +30,7 @@ _SHOWN = 12  # open goals of an element type
 
 
 def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int:
-    """Check the Coq files, write foundation.json, and print the result; returns the exit status.
-
-    Args:
-        as_json: print the record instead of the text.
-        build: folder of the compiled files and of the record.
-        root: the checkout whose files are checked; this one, if None.
+    """Check the Coq files of a checkout, write foundation.json, print the result; returns the exit status.
 
     Raises:
         UserError: Coq is missing, or generated/coq is not fresh.
@@ -66,14 +61,9 @@ def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int
 def prove_by_frama_c(
     *, types: Sequence[str], as_json: bool, build: Path, spec: Spec | None = None, root: Path | None = None
 ) -> int:
-    """Prove the C kernels with Frama-C, and print a line for each; returns the exit status.
+    """Prove the C kernels of a checkout with Frama-C, and print a line for each; returns the exit status.
 
-    Args:
-        types: only these element types; then frama-c.json is not written.
-        as_json: print the record instead of the text.
-        build: folder of Why3's configuration and of the record.
-        spec: the specification; that of the project, if None.
-        root: the checkout whose generated/ is proved; this one, if None.
+    frama-c.json is written if no element type is left out.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or an element type has no C.

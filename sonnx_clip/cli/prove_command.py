@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
@@ -20,50 +19,33 @@ from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.proofs_record import RECORD
-from sonnx_clip.prove.proofs_table import print_table, summary
-from sonnx_clip.prove.prove_all import Proofs, ProofSession, by_hand, record_of
+from sonnx_clip.prove.proofs_table import failures, print_table, summary
+from sonnx_clip.prove.prove_all import ProofSession, record_of
 from sonnx_clip.prove.provers import NAMES, find_provers
+from sonnx_clip.prove.selection import select
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted
 from sonnx_clip.prove.weakened import refuse_weakened, weakened
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
-from sonnx_clip.root.terminal import nearest, progress
+from sonnx_clip.root.terminal import progress
 from sonnx_clip.spec import Spec, check_spec, load_spec
 from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.outcome import Outcome
-    from sonnx_clip.prove.provers import Prover
-    from sonnx_clip.prove.snapshot import Why3
 
 _SHOWN = 20  # failures that are shown in full
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 _UNCLAIMED = "not proved, since only of Clip has why3/ theories of tensors and dialects: "
-_UNTRUSTED = (
-    "\nno answer of this run is reliable: a printer, Why3, a driver or a prover is wrong;"
-    " build/proofs.json is unchanged"
-)
 
 
 @dataclass(frozen=True)
 class ProveRequest:
-    """The options of `prove`.
-
-    Args:
-        build: folder of the ledger, the configuration and the record.
-        family: only the element types of this family.
-        types: only these element types.
-        provers: only these provers; then nothing counts as proved by two.
-        only: only obligations with these ids, or that show an entry with such an id; ``*`` matches any text.
-        jobs: how many processes run at once; all cores by default.
-        as_json: print the record instead of the table.
-    """
+    """The options of `sonnx-clip prove`. With one prover nothing counts as proved by two."""
 
     build: Path
     family: str | None = None
@@ -123,18 +105,15 @@ def prove_these(
 ) -> int:
     """Prove obligations of theories in generated/, and print a table or JSON; returns the exit status.
 
-    Args:
-        spec: the specification.
-        theories: its rendering.
-        request: the options.
-        shown: how many failures are shown in full.
-        root: the folder that holds generated/, of another operator than Clip.
+    `shown` failures are shown in full. `root` holds generated/ of another operator than Clip.
 
     Raises:
         UserError: as for `prove`.
     """
     build = request.build
-    selected = _select(spec, theories.obligations, request)
+    selected = select(
+        spec, theories.obligations, family=request.family, types=request.types, only=request.only
+    )
     provers = find_provers(tuple(request.provers) or NAMES)
     why3 = configure(build, root=root)
     _, canaries = render_canaries(spec)
@@ -160,7 +139,7 @@ def prove_these(
     accept = f"to accept them, edit {GOLDEN} and give the reason for each"
     news = _listed(f"the assumptions of the proofs have changed (compared with {GOLDEN})", changed, accept)
     refused = any(t.kind == "refused" for t in taken)
-    lines = [*_failures(why3, provers, proofs, shown)]
+    lines = [*failures(why3, provers, proofs, shown)]
     if refused:  # a record of this run would be worth nothing
         _print(console, [*lines, summary(proofs), news])
         return 1
@@ -190,65 +169,6 @@ def prove_these(
 def _print(console: Console, lines: Iterable[str]) -> None:
     for line in filter(None, lines):
         console.print(line, markup=False)
-
-
-def _select(spec: Spec, obligations: tuple[Obligation, ...], request: ProveRequest) -> tuple[Obligation, ...]:
-    wanted = {spec.element_type(t).id for t in request.types}
-    if request.family is not None:
-        wanted |= {e.id for e in spec.types_of(spec.family(request.family).id)}
-    named: set[str] = set()
-    for pattern in request.only:
-        matching = {o.id for o in obligations if _matches(o, pattern)}
-        if not matching:
-            near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
-            listed = "generated/why3/obligations.json lists the ids"
-            todo = f"did you mean {' or '.join(near)}?" if near else listed
-            raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
-        named |= matching
-    chosen = tuple(
-        o for o in obligations if (not wanted or o.subject in wanted) and (not request.only or o.id in named)
-    )
-    if not chosen:
-        raise UserError(
-            "no obligation is both of this family or type and among --only",
-            todo="leave out --family, --dtype or --only",
-        )
-    return chosen
-
-
-def _matches(obligation: Obligation, pattern: str) -> bool:
-    """Whether its id, or that of an entry that it shows, is as the pattern says."""
-    return any(
-        fnmatchcase(id_, pattern) if set("*?[") & set(pattern) else id_ == pattern
-        for id_ in (obligation.id, *obligation.shows)
-    )
-
-
-def _failures(why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int) -> Iterator[str]:
-    """The obligations that are not proved, and the false statements that are not refuted."""
-    failed = [o for o in proofs.outcomes if o.status == "not proved"]
-    for outcome in failed[:shown]:
-        yield _failure(why3, provers, outcome, "not proved")
-    if len(failed) > shown:
-        yield f"\n… and {len(failed) - shown} more that are not proved"
-    believed = [o for o in proofs.canaries if o.status == "not proved"]
-    for outcome in believed[:shown]:
-        yield _failure(why3, provers, outcome, "a false statement is not refuted:")
-    if believed:
-        yield _UNTRUSTED
-    yield from (f"a goal that no obligation knows: {stray}" for stray in proofs.strays)
-
-
-def _failure(why3: Why3, provers: Sequence[Prover], outcome: Outcome, what: str) -> str:
-    lines = [f"\n{what} {outcome.obligation.id}: {outcome.obligation.title}"]
-    for reply in outcome.failed_replies:
-        words = "\n    ".join((reply.words.splitlines() or [""])[-5:])
-        prover = next(p for p in provers if p.name == reply.prover)
-        lines += [
-            f"  {reply.prover}: {reply.verdict}: {words}",
-            f"  by hand: {by_hand(why3, prover, outcome.obligation)}",
-        ]
-    return "\n".join(lines)
 
 
 def _listed(head: str, found: Iterable[str], accept: str = "") -> str:

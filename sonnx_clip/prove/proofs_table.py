@@ -10,15 +10,18 @@ from rich.table import Table
 
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.outcome import distinct_tasks
+from sonnx_clip.prove.prove_all import by_hand
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.prove_all import Proofs
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Property
 
@@ -140,3 +143,33 @@ def summary(proofs: Proofs) -> str:
         f" {smoke if smokes else 'no smoke test was among them'}; {canaries}"
         f" ({counted(proofs.run.asked, 'task')} sent to provers, {proofs.run.wall:.1f} s)"
     )
+
+
+def failures(why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int) -> Iterator[str]:
+    """The obligations that are not proved, and the false statements that are not refuted."""
+    failed = [o for o in proofs.outcomes if o.status == "not proved"]
+    for outcome in failed[:shown]:
+        yield _failure(why3, provers, outcome, "not proved")
+    if len(failed) > shown:
+        yield f"\n… and {len(failed) - shown} more that are not proved"
+    believed = [o for o in proofs.canaries if o.status == "not proved"]
+    for outcome in believed[:shown]:
+        yield _failure(why3, provers, outcome, "a false statement is not refuted:")
+    if believed:
+        yield (
+            "\nno answer of this run is reliable: a printer, Why3, a driver or a prover is wrong;"
+            " build/proofs.json is unchanged"
+        )
+    yield from (f"a goal that no obligation knows: {stray}" for stray in proofs.strays)
+
+
+def _failure(why3: Why3, provers: Sequence[Prover], outcome: Outcome, what: str) -> str:
+    lines = [f"\n{what} {outcome.obligation.id}: {outcome.obligation.title}"]
+    for reply in outcome.failed_replies:
+        words = "\n    ".join((reply.words.splitlines() or [""])[-5:])
+        prover = next(p for p in provers if p.name == reply.prover)
+        lines += [
+            f"  {reply.prover}: {reply.verdict}: {words}",
+            f"  by hand: {by_hand(why3, prover, outcome.obligation)}",
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,59 @@
+"""The obligations that `sonnx-clip prove` is asked for: by family, element type, id or entry."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.spec import Spec
+
+
+def select(
+    spec: Spec,
+    obligations: tuple[Obligation, ...],
+    *,
+    family: str | None,
+    types: Sequence[str],
+    only: Sequence[str],
+) -> tuple[Obligation, ...]:
+    """Those of the family or the types, and among `only`: ids, or ids of entries; ``*`` matches any text.
+
+    Raises:
+        UserError: there are none, or an element of `only` matches nothing.
+    """
+    wanted = {spec.element_type(t).id for t in types}
+    if family is not None:
+        wanted |= {e.id for e in spec.types_of(spec.family(family).id)}
+    named: set[str] = set()
+    for pattern in only:
+        matching = {o.id for o in obligations if _matches(o, pattern)}
+        if not matching:
+            near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
+            listed = "generated/why3/obligations.json lists the ids"
+            todo = f"did you mean {' or '.join(near)}?" if near else listed
+            raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
+        named |= matching
+    chosen = tuple(
+        o for o in obligations if (not wanted or o.subject in wanted) and (not only or o.id in named)
+    )
+    if not chosen:
+        raise UserError(
+            "no obligation is both of this family or type and among --only",
+            todo="leave out --family, --dtype or --only",
+        )
+    return chosen
+
+
+def _matches(obligation: Obligation, pattern: str) -> bool:
+    """Whether its id, or that of an entry that it shows, is as the pattern says."""
+    return any(
+        fnmatchcase(id_, pattern) if set("*?[") & set(pattern) else id_ == pattern
+        for id_ in (obligation.id, *obligation.shows)
+    )
