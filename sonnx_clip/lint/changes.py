@@ -15,7 +15,7 @@ from sonnx_clip.lint.clip_nodes import ClipNode, scalars
 from sonnx_clip.lint.edit import set_dims
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, NEITHER_LIMITS, inputs_since, type_problem
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.tensors import Argument, from_type, numbers, quoted, show_dims, shown
+from sonnx_clip.lint.tensors import Argument, compatible, from_type, numbers, quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -47,23 +47,17 @@ def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Pat
     Raises:
         UserError: the model has no such input, or its declaration contradicts the sizes.
     """
-    found: list[str] = []
+    found, where = [], shown(str(path))
     inputs = {value.name: value for value in model.graph.input}
-    where = shown(str(path))
     for name, sizes in shapes.items():
         value, after = inputs.get(name), tuple(sizes)
         if value is None or value.type.WhichOneof("value") != "tensor_type":
-            known = ", ".join(quoted(one) for one in inputs)
             what = f"the model has no input {quoted(name)} that is a tensor"
-            raise UserError(what, where, f"its inputs are {known}")
+            raise UserError(what, where, f"its inputs are {', '.join(map(quoted, inputs))}")
         info = from_type(value.type, "graph input")
         before = info.dims if info else None
-        fits = before is None or (
-            len(before) == len(after)
-            and all(isinstance(old, str) or old == new for old, new in zip(before, after, strict=True))
-        )
         title = "no shape" if before is None else show_dims(before)
-        if not fits:
+        if before is not None and not compatible(before, after):
             what = f"input {quoted(name)} is declared with {title}; {show_dims(after)} does not fit"
             raise UserError(what, where, "--input-shape sets sizes that the model leaves open")
         if before != after:

@@ -145,14 +145,14 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
     found: dict[str, int] = {}
     for entry in imports:
         domain = "" if is_default_domain(entry.domain) else entry.domain
-        title, problem = quoted(domain or "ai.onnx"), ""
-        if found.setdefault(domain, entry.version) != entry.version:
-            problem = f"two versions of the operator set {title}: {found[domain]}, {entry.version}"
-        elif entry.version < 1:
-            problem = f"version {entry.version} of the operator set {title}; versions count from 1"
-        if problem:
-            todo = "keep one opset_import per domain, with the version that the nodes are meant for"
-            raise UserError(f"{where} imports {problem}", shown(str(path)), todo)
+        before = found.setdefault(domain, entry.version)
+        if before != entry.version or before < 1:
+            problem = f"two versions, {before} and {entry.version}," if before >= 1 else f"version {before}"
+            what = f"{where} imports {problem} of the operator set {quoted(domain or 'ai.onnx')}"
+            todo = (
+                "keep one opset_import per domain, with the version, 1 or later, that its nodes are meant for"
+            )
+            raise UserError(what, shown(str(path)), todo)
     return found
 
 

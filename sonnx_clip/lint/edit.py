@@ -31,16 +31,11 @@ class Place:
 
 
 class Editor:
-    """A model under change. New nodes are collected, then inserted at once.
-
-    Attributes:
-        places: its Clip nodes.
-        replaced: names of stored tensors, for each of which a node reads another one now.
-    """
+    """A model under change. New nodes are collected, then inserted at once."""
 
     def __init__(self, model: ModelProto) -> None:
         self.places = list(_places((model.graph,)))
-        self.replaced: set[str] = set()
+        self.replaced: set[str] = set()  # stored tensors, for each of which a node reads another one now
         self._graphs = list(all_graphs(model.graph))
         self._names = {name for graph in self._graphs for name in _names(graph)}
         self._constants: dict[tuple[int, bytes], str] = {}

@@ -49,6 +49,7 @@ def lint_models(paths: Sequence[Path], *, accept_inferred: bool = False) -> Run[
     return run_each(paths, partial(lint_model, accept_inferred=accept_inferred))
 
 
+@without_collection()
 def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     """Judge every Clip node of a model by R1 to R5 and the untagged restrictions of the SONNX page.
 
@@ -59,9 +60,8 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     Raises:
         UserError: the file is no complete ONNX model, or a Clip node is malformed.
     """
-    with without_collection():
-        model = parse_model(read_model(path), path)
-        return report_of(model, find_nodes(model, path), path, accept_inferred=accept_inferred)
+    model = parse_model(read_model(path), path)
+    return report_of(model, find_nodes(model, path), path, accept_inferred=accept_inferred)
 
 
 def report_of(

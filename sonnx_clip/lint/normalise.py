@@ -71,7 +71,8 @@ class Normalised:
     report: NormaliseReport
 
 
-def normalise(path: Path, target: Path | None, options: NormaliseOptions | None = None) -> Normalised:
+@without_collection()
+def normalise(path: Path, target: Path | None, options: NormaliseOptions = NormaliseOptions()) -> Normalised:
     """Normalise a model; nothing is written.
 
     Args:
@@ -83,11 +84,6 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions | None 
         UserError: the file is no complete ONNX model, onnx's checker refuses it, or the self-check finds a
             difference between the model and the result.
     """
-    with without_collection():
-        return _normalise(path, target, options or NormaliseOptions())
-
-
-def _normalise(path: Path, target: Path | None, options: NormaliseOptions) -> Normalised:
     data = read_model(path)
     model = parse_model(data, path)
     notes = set_shapes(model, options.shapes, path)

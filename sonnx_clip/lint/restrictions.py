@@ -27,14 +27,7 @@ _NO_TYPE = "no declared element type"
 def judge(
     node: ClipNode, tensors: Sequence[Argument], profile: Profile, *, accept_inferred: bool = False
 ) -> tuple[Judgement, ...]:
-    """Judge one node.
-
-    Args:
-        node: the node.
-        tensors: its operands and its result.
-        profile: the restrictions and element types of the specification.
-        accept_inferred: what shape inference finds counts as declared.
-    """
+    """Judge a node with its operands and its result; inferred shapes and types may count as declared."""
     judge = _Judge(node, tensors, profile, accept_inferred)
     found = [(rule.id, judge.problems(rule)) for rule in profile.restrictions]
     found += [("element_types", [judge.element_type()]), ("C1", [judge.constraint()])]

@@ -177,7 +177,7 @@ def feeds(inputs: Sequence[ValueInfoProto], size: int, *, finite: bool) -> list[
     forms = {value.name: _form(value, size) for value in inputs}
     special = {name: _special_values(dtype, finite=finite) for name, (dtype, _) in forms.items()}
     turns = max((-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()), default=1)
-    ordinary = [{name: _random(*forms[name], most) for name in forms} for most in (2, 100)]
+    ordinary = [{name: _ordinary(*forms[name], most) for name in forms} for most in (2, 100)]
     return ordinary + [
         {name: np.resize(np.roll(special[name], -turn * math.prod(s)), s) for name, (_, s) in forms.items()}
         for turn in range(min(turns, _MOST_FEEDS))
@@ -215,11 +215,9 @@ def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
     return np.concatenate([positive, -positive])
 
 
-def _random(dtype: np.dtype[Any], shape: tuple[int, ...], most: int) -> Array:
-    """Reproducible numbers up to about `most`; an index or a size may have to be small."""
-    random = np.random.default_rng(most)
-    if dtype.hasobject or dtype == np.bool_:
+def _ordinary(dtype: np.dtype[Any], shape: tuple[int, ...], most: int) -> Array:
+    """Numbers from 0 to about `most`, or around 0; an index or a size may have to be small."""
+    if dtype.hasobject:
         return np.resize(_special_values(dtype, finite=True), shape)
-    if dtype.kind in "iu":
-        return random.integers(0, most, shape).astype(dtype)
-    return np.asarray(random.standard_normal(shape) * most / 20, dtype)
+    numbers = np.arange(most) if dtype.kind in "iub" else np.linspace(-most / 20, most / 10, 97)
+    return np.resize(numbers.astype(dtype), shape)

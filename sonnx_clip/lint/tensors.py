@@ -73,7 +73,7 @@ class Argument:
         """Two declared shapes that no tensor can have both."""
         for number, other in enumerate(self.shapes):
             for one in self.shapes[:number]:
-                if not _compatible(one, other):
+                if not compatible(one, other):
                     return f"declared with two shapes: {show_dims(one)} and {show_dims(other)}"
         return None
 
@@ -82,7 +82,7 @@ class Argument:
         """A declared shape and an inferred one that no tensor can have both."""
         found = self.derived.dims
         for one in self.shapes:
-            if found is not None and not _compatible(one, found):
+            if found is not None and not compatible(one, found):
                 return f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
         return None
 
@@ -145,7 +145,7 @@ def numbers(dims: Dims | None) -> tuple[int, ...] | None:
     return found if dims is not None and len(found) == len(dims) else None
 
 
-def _compatible(a: Dims, b: Dims) -> bool:
+def compatible(a: Dims, b: Dims) -> bool:
     """One tensor can have both shapes."""
     if len(a) != len(b):
         return False

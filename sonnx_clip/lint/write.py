@@ -8,16 +8,12 @@ from __future__ import annotations
 import filecmp
 import stat
 import sys
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from google.protobuf.message import DecodeError
-from onnx import load_model
-
 from sonnx_clip.lint.model_file import external_files
 from sonnx_clip.lint.normalise import normalise
-from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.tensors import shown
 from sonnx_clip.lint.verdict import run_each
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, write_together
@@ -28,8 +24,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.lint.normalise import Normalised, NormaliseOptions, NormaliseReport
     from sonnx_clip.lint.verdict import Run
-
-_OTHER_NAME = "give another name"
 
 
 def normalise_models(
@@ -61,15 +55,15 @@ def normalise_models(
         raise UserError(what, where=str(output), todo="give a folder: -o FOLDER")
     if folder and len({path.name for path in paths}) < len(paths):
         raise UserError("two of the models have one name", todo="write them to two folders, by two runs")
-    read = {file: "external data" for path in paths for file in _data_files(path)}
-    if not in_place:
-        read |= dict.fromkeys(paths, "a model")
 
     def work(path: Path) -> NormaliseReport:
         target = None
         if not dry_run and not to_stream:
             target = _target(path, output, in_place=in_place, folder=folder)
-            _check_not_read(target, read)
+            if not in_place and any(
+                target.exists() and one.exists() and target.samefile(one) for one in paths
+            ):
+                raise _is_read(target, "a model that this run reads")
         found = normalise(path, target, options)
         if target is not None:
             _save(found, target)
@@ -97,22 +91,9 @@ def _target(source: Path, output: Path | None, *, in_place: bool, folder: bool) 
     return target
 
 
-def _data_files(model: Path) -> list[Path]:
-    """The files of a model's external data; none for what cannot be read, which is reported elsewhere."""
-    try:
-        return [model.parent / name for name in external_files(load_model(model, load_external_data=False))]
-    except (OSError, ValueError, TypeError, DecodeError):
-        return []
-
-
-def _check_not_read(target: Path, read: dict[Path, str]) -> None:
-    """Refuse an output that is a file which this run reads, by whatever name or link."""
-    for file, kind in read.items():
-        with suppress(OSError, ValueError):
-            if target.samefile(file):
-                what = f"the output is {kind} that this run reads, {quoted(str(file))}"
-                todo = f"{_OTHER_NAME}, or --in-place for the model itself"
-                raise UserError(what, shown(str(target)), todo)
+def _is_read(target: Path, what: str) -> UserError:
+    todo = "give another name, or --in-place for the model itself"
+    return UserError(f"the output is {what}", shown(str(target)), todo)
 
 
 def _save(found: Normalised, target: Path) -> None:
@@ -122,9 +103,8 @@ def _save(found: Normalised, target: Path) -> None:
         UserError: something cannot be written, or another file has the name of the data.
     """
     source, names = found.report.source, external_files(found.model)
-    if target.resolve() in {(target.parent / name).resolve() for name in names}:
-        what = "the output has the name of the model's external data"
-        raise UserError(what, shown(str(target)), _OTHER_NAME)
+    if target.resolve() in {(one.parent / name).resolve() for one in (source, target) for name in names}:
+        raise _is_read(target, "the model's external data")
     files: dict[Path, bytes | Iterator[bytes]] = {target: found.data}
     for name in names if target.parent.resolve() != source.parent.resolve() else ():
         old, new = source.parent / name, target.parent / name

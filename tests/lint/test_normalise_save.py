@@ -120,27 +120,20 @@ def test_an_output_that_an_input_refers_to_is_refused(tmp_path: Path) -> None:
     path = external(tmp_path / "in")
     weights = tmp_path / "in/data/w.bin"
     before = weights.read_bytes()
-    (tmp_path / "hard.onnx").hardlink_to(weights)
     (tmp_path / "soft").symlink_to(tmp_path / "in/data")
-    other = old(tmp_path)
-    targets = [weights, tmp_path / "in/data/../data/w.bin", tmp_path / "hard.onnx", tmp_path / "soft/w.bin"]
-    for target in targets:
+    for target in (weights, tmp_path / "in/data/../data/w.bin", tmp_path / "soft/w.bin"):
         status, _, message = run(path, "-o", target, "--assume", "finite")
-        assert (status, "external data that this run reads" in message) == (2, True)
+        assert (status, "the model's external data" in message) == (2, True)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out/old.onnx").hardlink_to(weights)
-    assert run(path, other, "-o", tmp_path / "out", "--assume", "finite")[0] == 2
-    (tmp_path / "out/m.onnx").unlink(missing_ok=True)
+    other = old(tmp_path)
     (tmp_path / "out/m.onnx").hardlink_to(other)
     status, _, message = run(path, other, "-o", tmp_path / "out", "--assume", "finite")
     assert ("a model that this run reads" in message, status) == (True, 2)
-    for link in ("hard.onnx", "out/old.onnx"):
-        (tmp_path / link).unlink()
     flat = onnx.load(path, load_external_data=False)
     flat.graph.initializer[0].external_data[0].value = "w.bin"
     weights = weights.rename(tmp_path / "in/w.bin")
     status, _, message = run(written(tmp_path / "in", "m.onnx", flat), "-o", tmp_path / "new/w.bin")
-    assert (status, "the name of the model's external data" in message) == (2, True)
+    assert (status, "the model's external data" in message) == (2, True)
     assert weights.read_bytes() == before
 
 

@@ -169,7 +169,7 @@ def test_an_opset_from_the_future_is_noted(tmp_path: Path, opset: int) -> None:
     ("imports", "message"),
     [
         ([("com.acme", 1)], "no version of that operator set is imported"),
-        ([("", 11), ("ai.onnx", 13)], "two versions of the operator set 'ai.onnx': 11, 13"),
+        ([("", 11), ("ai.onnx", 13)], "two versions, 11 and 13, of the operator set 'ai.onnx'"),
         ([("", 0)], "imports version 0 of the operator set 'ai.onnx'"),
     ],
 )
