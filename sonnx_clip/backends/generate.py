@@ -21,15 +21,8 @@ from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.backends.pages import render_coverage, render_dialects, render_findings, render_readings
 from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.templating import header_lines
-from sonnx_clip.backends.theory import theories_of_types
 from sonnx_clip.backends.vectors import render_vectors
-from sonnx_clip.backends.why3_theories import (
-    dialect_modules,
-    example_modules,
-    finding_modules,
-    reading_modules,
-    type_theories,
-)
+from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
@@ -40,13 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.backends.theory import Module
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
 Files: TypeAlias = "Mapping[str, str]"
-ModulesOf: TypeAlias = "Callable[[Spec, ElementType], Sequence[Module]]"
 RenderTheories: TypeAlias = "Callable[[Spec], tuple[Files, Sequence[Obligation]]]"
 RenderFiles: TypeAlias = "Callable[[Spec, Generated], Files]"
 
@@ -64,18 +54,10 @@ class Generated:
     obligations: tuple[Obligation, ...]
 
 
-def _of_types(prefix: str, modules_of: ModulesOf) -> RenderTheories:
-    return lambda spec: theories_of_types(spec, prefix, modules_of)
-
-
 EVERY, CLIP = True, False  # whether every operator has the files, or Clip alone
 # What renders theories, in the order of their obligations.
 THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
-    (EVERY, type_theories),
-    (EVERY, _of_types("readings_", reading_modules)),
-    (CLIP, _of_types("dialects_", dialect_modules)),
-    (CLIP, _of_types("examples_", example_modules)),
-    (EVERY, _of_types("findings_", finding_modules)),
+    (EVERY, why3_theories),
     (EVERY, lambda spec: (render_canaries(spec)[0], ())),  # they are no obligations
     (CLIP, kernel_theories),
     (CLIP, numpy_theories),

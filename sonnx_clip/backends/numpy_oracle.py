@@ -85,27 +85,23 @@ def _hex(text: str, etype: ElementType) -> str:
     return f"0x{int(encode(text, etype)):0{etype.width // 4}x}"
 
 
+_COLUMNS = (
+    "title", "system", "version", "element_types", "ranks", "ranks_told", "bounds", "bound_type", "missing",
+    "missing_of", "reading", "answers", "scale_bias", "in_place", "says", "unsaid",
+)  # fmt: skip
+
+
 def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
     missing = {}
     for id_ in d.element_types if d.missing else ():
         found = given_defaults(spec, d, spec.element_type(id_))
         assert found is not None
         missing[id_] = (int(found[0]), int(found[1]))
-    return {
-        "title": d.title,
-        "system": d.system,
-        "version": d.version,
-        "element_types": d.element_types,
+    return {column: getattr(d, column, None) for column in _COLUMNS} | {
         "ranks": (d.ranks.least, d.ranks.greatest),
         "ranks_told": str(d.ranks),
-        "bounds": d.bounds,
-        "bound_type": d.bound_type,
         "missing": missing or None,
         "missing_of": d.missing.of if d.missing else None,
-        "reading": d.reading,
-        "answers": d.answers,
-        "scale_bias": d.scale_bias,
-        "in_place": d.in_place,
         "says": {aspect: source.quote for aspect, source in d.says.items()},
         "unsaid": dict(d.unsaid),
     }

@@ -10,10 +10,9 @@ from sonnx_clip.backends.templating import escape, header_lines, layout
 from sonnx_clip.claims.claim import Obligation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sonnx_clip.claims.claim import Kind
-    from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
 
 FOLDER = "generated/why3"
@@ -136,20 +135,6 @@ def header(spec: Spec) -> str:
 def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
     """The text of a theory file."""
     return "\n".join([header(spec), *(module.text for module in modules)])
-
-
-def theories_of_types(
-    spec: Spec, prefix: str, modules_of: Callable[[Spec, ElementType], Sequence[Module]]
-) -> tuple[Mapping[str, str], list[Obligation]]:
-    """A theory file of each element type that has modules, by its path, and the obligations of all."""
-    files: dict[str, str] = {}
-    obligations: list[Obligation] = []
-    for etype in spec.element_types:
-        if modules := modules_of(spec, etype):
-            path = f"{FOLDER}/{prefix}{etype.id}.mlw"
-            files[path] = theory_file(spec, modules)
-            obligations += [o for module in modules for o in module.obligations(etype.id, path)]
-    return files, obligations
 
 
 def smoke(name: str) -> Goal:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.declared import declarations_used, stated
-from sonnx_clip.backends.theory import CLIP, FOLDER, TENSORS, Goal, Module, theories_of_types, theory_file
+from sonnx_clip.backends.theory import CLIP, FOLDER, TENSORS, Goal, Module, theory_file
 from sonnx_clip.backends.whyml_printer import (
     APPLY,
     ATOM,
@@ -29,7 +29,7 @@ from sonnx_clip.spec.evaluate import declared_example
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.language.printing import Piece
@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.evaluate import DeclaredTensor
 
 _ORDERED = "why3/ordered.mlw"
-
-
-def type_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
-    """The theories of the element types and of the restrictions by their path, and their obligations."""
-    files, obligations = theories_of_types(spec, "", type_modules)
-    if spec.operator not in WRITTEN or not spec.restrictions:
-        return files, obligations
-    path, module = f"{FOLDER}/{SUBJECT}.mlw", restrictions_module(spec)
-    return {**files, path: theory_file(spec, [module])}, [*obligations, *module.obligations(SUBJECT, path)]
 
 
 def _module(
@@ -248,3 +239,34 @@ def _dims(dims: tuple[int | str, ...] | None) -> str:
             shown = f"Known {dim}" if dim >= 0 else f"Known ({dim})"
         text = f"And ({shown}) {_atom(text)}"
     return f"Dims {_atom(text)}"
+
+
+# --- All of them --------------------------------------------------------------------------------------------
+
+MODULES: Mapping[str, Callable[[Spec, ElementType], list[Module]]] = {
+    "": type_modules,
+    "readings_": reading_modules,
+    "dialects_": dialect_modules,
+    "examples_": example_modules,
+    "findings_": finding_modules,
+}
+"""The modules of each file of an element type, by the beginning of the file's name."""
+
+
+def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
+    """The theories by their path in the repository, and their obligations."""
+    found = [
+        (f"{prefix}{etype.id}", etype.id, modules_of(spec, etype))
+        for prefix, modules_of in MODULES.items()
+        for etype in spec.element_types
+    ]
+    if spec.operator in WRITTEN and spec.restrictions:
+        found.insert(len(spec.element_types), (SUBJECT, SUBJECT, [restrictions_module(spec)]))
+    files: dict[str, str] = {}
+    obligations: list[Obligation] = []
+    for name, subject, modules in found:
+        if modules:
+            path = f"{FOLDER}/{name}.mlw"
+            files[path] = theory_file(spec, modules)
+            obligations += [o for module in modules for o in module.obligations(subject, path)]
+    return files, obligations

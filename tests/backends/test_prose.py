@@ -19,7 +19,7 @@ from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.generate import THEORIES
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
-from sonnx_clip.backends.why3_theories import type_theories
+from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -137,7 +137,7 @@ def test_hostile_prose_leaves_the_code_as_it_is(backend: str, text: str) -> None
 @pytest.mark.parametrize("text", HOSTILE)
 def test_why3_parses_theories_with_hostile_prose(text: str, tmp_path: Path) -> None:
     file = tmp_path / "float32.mlw"
-    file.write_text(type_theories(hostile(load_spec(), text))[0]["generated/why3/float32.mlw"])
+    file.write_text(why3_theories(hostile(load_spec(), text))[0]["generated/why3/float32.mlw"])
     assert MARK in file.read_text()
     command = ["why3", "prove", "-L", str(repo_file("why3")), "--parse-only", str(file)]
     subprocess.run(command, check=True, capture_output=True)
