@@ -9,8 +9,9 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import header_lines, template
-from sonnx_clip.language import FloatBits, encode, show, show_bits
+from sonnx_clip.language import encode, show, show_bits
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import is_nan
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import bounds_of

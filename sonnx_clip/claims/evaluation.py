@@ -60,13 +60,9 @@ class ClaimTruth(Evaluator):
         return super()._use(name.removeprefix(STATED), arguments)
 
     def _of_tensors(self, *operands: TensorValue) -> TensorValue:
-        """The result entry by entry; the entry of a scalar is used for all."""
-        first, tensors = operands[0], self._head.tensors
-        rows = (
-            operand.entries if name in tensors else operand.entries * len(first.entries)
-            for name, operand in zip(self._operands, operands, strict=True)
-        )
-        return TensorValue(first.type, first.shape, tuple(map(self.result, *rows)))
+        """The result for operands of one entry, as samples are."""
+        entry = self.result(*(operand.entries[0] for operand in operands))
+        return TensorValue(operands[0].type, operands[0].shape, (entry,))
 
     def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Any]], bool]:
         """Whether a claim for which `is_evaluated` holds is true, as a function of its variables."""

@@ -2,13 +2,11 @@
 
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import hex_float, show, show_bits
-from sonnx_clip.language.types import ElementType, FloatBits, IntegerBits
+from sonnx_clip.language.types import ElementType
 from sonnx_clip.language.values import Value, decode, encode
 
 __all__ = [
     "ElementType",
-    "FloatBits",
-    "IntegerBits",
     "Value",
     "decode",
     "encode",

@@ -32,13 +32,7 @@ _TOKEN = re.compile(
     r"|(?P<wrong>!=|=|\S)"
     r")"
 )
-_INSTEAD = {
-    "=": "equality is `==`",
-    "!=": "write `not a == b`",
-    "&": "write `and`",
-    "|": "write `or`",
-    "!": "write `not`",
-}
+_INSTEAD = {"=": "==", "!=": "not a == b", "&": "and", "|": "or", "!": "not"}
 
 # --- Reserved names -----------------------------------------------------------------------------------------
 
@@ -73,6 +67,7 @@ def suggestion(name: str, names: Iterable[str], label: str) -> str:
     return f"{label}: {', '.join(names)}"
 
 
+@dataclass(eq=False)
 class LanguageError(Exception):
     """A condition that does not parse, or has the wrong type.
 
@@ -82,11 +77,9 @@ class LanguageError(Exception):
         todo: the remedy.
     """
 
-    def __init__(self, offset: int, what: str, todo: str | None = None) -> None:
-        self.offset = offset
-        self.what = what
-        self.todo = todo
-        super().__init__(what)
+    offset: int
+    what: str
+    todo: str | None = None
 
 
 class Token(NamedTuple):
@@ -104,7 +97,7 @@ def tokens(text: str) -> list[Token]:
         kind = match.lastgroup or ""
         token = Token("keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind))
         if kind == "wrong":
-            todo = _INSTEAD.get(token.text)
+            todo = f"write `{_INSTEAD[token.text]}`" if token.text in _INSTEAD else None
             raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
         if len(found) == _LONGEST:
             raise LanguageError(

@@ -1,4 +1,4 @@
-"""The expression tree that a condition in spec/clip.yaml is after parsing, and the walks over it."""
+"""Expression trees of the conditions in spec/clip.yaml, and the walks over them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Number:
-    """An element, or a FLOAT, as the text says it: decimal, ``-0`` keeps its sign; or a named constant.
-
-    The constants, which may be negated: ``nan``, ``inf``, ``lowest``, ``highest``, ``smallest_normal``,
-    ``smallest_subnormal``.
-    """
+    """An element or a FLOAT as text: a decimal, whose sign ``-0`` keeps; or a constant, perhaps negated."""
 
     text: str
     kind: Kind = Kind.ELEMENT
@@ -86,11 +82,7 @@ class If:
 
 @dataclass(frozen=True)
 class Call:
-    """A built-in function.
-
-    ``identical``, ``is_nan``, ``is_set``, ``is_sparse``, ``has_explicit_shape``, ``same_type``,
-    ``is_scalar``, ``shape``, ``type``, ``becomes``.
-    """
+    """A call of a built-in function; scope.py lists them."""
 
     function: str
     arguments: tuple[Expr, ...]
@@ -104,10 +96,7 @@ class CasesResult(Call):
 
 @dataclass(frozen=True)
 class Use:
-    """The use of a definition, case or class by its id.
-
-    Without parameters it has no arguments, and speaks of the operands: `of` has their names.
-    """
+    """The use of a definition, case or class by its id; without parameters it uses the operands `of`."""
 
     id: str
     arguments: tuple[Expr, ...]
@@ -131,10 +120,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Value:
-    """A value that stands in no text: an element or a FLOAT by its bits, a tensor as a model declares it.
-
-    Only claims have it, as they have `Let` and `Parentheses`: the parser makes none of the three.
-    """
+    """An element or FLOAT by its bits, or a declared tensor: in claims alone, as `Let` and `Parentheses`."""
 
     value: Any
     kind: Kind

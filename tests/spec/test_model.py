@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.claims.evaluation import check_claims
-from sonnx_clip.language import FloatBits, tree, unparse
+from sonnx_clip.language import tree, unparse
+from sonnx_clip.language.types import FloatBits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import Spec, check_findings, check_spec, load_spec
