@@ -116,7 +116,7 @@ def check(
                 todo="leave the rest out; the reports are written to BUILD/dialects",
             )
     from sonnx_clip.conform.options import CheckOptions
-    from sonnx_clip.runtimes.runtime_names import runtime_of
+    from sonnx_clip.runtimes.find_runtime import runtime_of
 
     name = ""  # those that --against compares by default
     if not against or runtime or onnx or onnx_cmd:

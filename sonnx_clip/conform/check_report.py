@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.runtimes.find_runtime import require_ascii
 from sonnx_clip.runtimes.model_forms import Bounds, Given, ModelForm, Shape
-from sonnx_clip.runtimes.runtime_names import require_ascii
 
 if TYPE_CHECKING:
     from sonnx_clip.language.scope import Head

@@ -163,7 +163,7 @@ def judge_dialect(
     assert isinstance(of, DialectOperator)
     if not session.worker.models:
         todo = "choose onnxruntime or onnx-reference, or give --onnx or --onnx-cmd"
-        raise UserError("it runs no ONNX models, so that no version of ONNX's Clip can be asked", None, todo)
+        raise UserError(f"the runtime {session.worker.name} runs no ONNX models", todo=todo)
     counts, reports, stopped = Counts(of={}, raised={}, answers=""), list[Any](), False
     for form in dialect_forms(of):
         table = dialect_table(of, etype, form, few=session.worker.few)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +18,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import distribution, our_code, processor, release
-from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.find_runtime import command_words, file_function, module_of, split_name
 from sonnx_clip.runtimes.runtime import RUNTIMES, code_digest
-from sonnx_clip.runtimes.runtime_names import command_name, file_name, library_name, opener_name, program_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,15 +124,12 @@ def _library(runtime: str) -> str:
 
 def files_named(runtime: str) -> Iterator[Path]:
     """The existing files in the name of a runtime."""
-    target = opener_name(runtime) or runtime
-    words: list[str] = []
-    if (program := program_name(runtime)) is not None:
-        words = program.words
-    elif (command := command_name(runtime)) is not None:
-        words = shlex.split(command)
-    elif (library := library_name(runtime)) is not None:
-        words = list(library)
-    elif (file := file_name(target)) is not None:
+    kind, options, target = split_name(runtime)
+    if kind in ("exec", "onnx-cmd"):
+        words = command_words(target)
+    elif kind == "so":
+        words = [options, target]
+    elif (file := file_function(target)) is not None:
         words = [file[0]]
     else:
         words = [str(found) for found in _files_of_module(module_of(target))]

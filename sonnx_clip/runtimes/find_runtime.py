@@ -1,7 +1,10 @@
 """Finds a runtime by its name: one of ours, an entry point of another package, a function or a program.
 
-Entry points of the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. They are
-imported in the process of the runtime alone.
+A name is one line with all that opens the runtime, in its process or in a reproducer: ``numpy``,
+``module:function``, ``./file.py:function``, ``exec[big,batch=64]:qemu-s390x ./harness``,
+``so[clip.toml]:./libclip.so``, ``onnx:module:open`` or ``onnx-cmd:./run {model} {in} {out}``. Entry points of
+the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. All are imported in the
+process of the runtime alone.
 """
 
 from __future__ import annotations
@@ -9,6 +12,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import json
+import re
+import shlex
 import sys
 from functools import cache
 from importlib import metadata
@@ -20,15 +26,6 @@ from sonnx_clip.root.terminal import nearest
 from sonnx_clip.runtimes.adapter import for_node
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, Runtime
-from sonnx_clip.runtimes.runtime_names import (
-    command_name,
-    file_name,
-    library_name,
-    opener_name,
-    program_name,
-    quoted,
-    require_ascii,
-)
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -37,26 +34,112 @@ if TYPE_CHECKING:
 
 GROUP = "sonnx_clip.runtimes"
 
-_OPENED_BY = (
-    (program_name, "sonnx_clip.runtimes.program"),
-    (library_name, "sonnx_clip.runtimes.shared_library"),
-    (opener_name, "sonnx_clip.runtimes.model_opener"),
-    (command_name, "sonnx_clip.runtimes.model_command"),
-)  # the kinds of names, each with a module whose `open_named` takes a name and a board
+_OPENED_BY = {
+    "exec": "sonnx_clip.runtimes.program",
+    "so": "sonnx_clip.runtimes.shared_library",
+    "onnx": "sonnx_clip.runtimes.model_opener",
+    "onnx-cmd": "sonnx_clip.runtimes.model_command",
+}
+"""The kinds of names, each with a module whose `open_named` takes a name and a board."""
+_EXAMPLES = {
+    "exec": ("program", "exec:./harness"),
+    "so": ("library", "so[clip.toml]:./libclip.so"),
+    "onnx": ("function that opens models", "onnx:module:open"),
+    "onnx-cmd": ("program that runs models", "onnx-cmd:run {model} {in} {out}"),
+}
+_PLACEHOLDERS = ("model", "in", "out")
+
+
+# --- Names --------------------------------------------------------------------------------------------------
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """The kind of a name, its options and its target; the kind of a function or of a known name is empty.
+
+    >>> split_name("exec[big]:./harness")
+    ('exec', 'big', './harness')
+    >>> split_name("./mine.py:clip")
+    ('', '', './mine.py:clip')
+    """
+    found = re.fullmatch(r"(exec|so|onnx|onnx-cmd)(\[.*?\])?:(.*)", name, re.DOTALL)
+    if found is None:
+        return "", "", name
+    kind, options, target = found.groups("")
+    module, _, function = target.rpartition(":")
+    right = {"exec": True, "so": bool(options), "onnx-cmd": not options}
+    if not right.get(kind, not options and module != "" and function.isidentifier()):
+        return "", "", name
+    return kind, options[1:-1], target
+
+
+def target_of(name: str, kind: str) -> tuple[str, str]:
+    """The options and the target of a name of a kind; UserError if it is none."""
+    found, options, target = split_name(name)
+    if found != kind:
+        what, example = _EXAMPLES[kind]
+        raise UserError(f"`{name}` is no {what}", todo=f"for example {example}")
+    return options, target
+
+
+def file_function(target: str) -> tuple[str, str] | None:
+    """The Python file and the function in it of ``./file.py:function``; None if it is no such name."""
+    path, colon, function = target.rpartition(":")
+    return (path, function) if colon and path.endswith(".py") and function.isidentifier() else None
+
+
+def quoted(text: str) -> str:
+    """A text in Python, between double quotes, for reproducers."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def command_words(command: str, option: str = "--exec", example: str = "./harness") -> list[str]:
+    """The words of a command as in a shell; UserError if there are none, or a quotation does not end."""
+    try:
+        found = shlex.split(command)
+    except ValueError as error:
+        raise UserError(f"{option}: {command}: {error}", todo="quote it as in a shell") from None
+    if not found:
+        raise UserError(f"{option} names no program", todo=f"for example {option} {example}")
+    return found
+
+
+def model_command_words(command: str) -> list[str]:
+    """The words of a command that runs a model; UserError if a placeholder is missing or not known."""
+    example = "'./run {model} {in} {out}'"
+    words = command_words(command, "--onnx-cmd", example)
+    found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
+    unknown = [key for key in found if key not in _PLACEHOLDERS]
+    missing = [key for key in _PLACEHOLDERS if key not in found]
+    for wrong, what in ((unknown, "there is no placeholder {}"), (missing, "the placeholder {} is missing")):
+        if wrong:
+            todo = f"it needs {{model}}, {{in}} and {{out}}, for example --onnx-cmd {example}"
+            raise UserError(f"--onnx-cmd: {what.format('{' + wrong[0] + '}')}", todo=todo)
+    return words
+
+
+def require_ascii(name: str) -> None:
+    """UserError if the name is neither a file nor a command and not in ASCII: it may look like another."""
+    kind, _, target = split_name(name)
+    is_place = kind in ("exec", "so", "onnx-cmd") or (not kind and file_function(target) is not None)
+    if not name.isascii() and not is_place:
+        found = next(character for character in name if not character.isascii())
+        what = f"the name of the runtime `{name}` holds U+{ord(found):04X}"
+        raise UserError(what, todo="write the name in ASCII")
 
 
 def module_of(name: str) -> str:
     """The module of a runtime, which is not imported; UserError if there is no such runtime."""
     require_ascii(name)
-    other = shipped(name)
+    other, (kind, _, target) = shipped(name), split_name(name)
     if name in KNOWN:
         return KNOWN[name]
     if other is not None:
         return other.module
-    for kind, opens in _OPENED_BY:
-        if kind(name) is not None:
-            return opens
-    if file_name(name) is not None:
+    if kind == "onnx-cmd":
+        model_command_words(target)
+    if kind:
+        return _OPENED_BY[kind]
+    if file_function(name) is not None:
         return __name__
     module, _, function = name.partition(":")
     if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
@@ -70,6 +153,9 @@ def module_of(name: str) -> str:
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
 
+# --- Runtimes -----------------------------------------------------------------------------------------------
+
+
 def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLIP_NODE) -> Runtime:
     """Import a runtime, or start its program; without a board outside of `check`.
 
@@ -78,13 +164,12 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
         UserError: a tool is missing, or the function cannot be called with the operands of the node.
         AttributeError: the module has no such function.
     """
-    module = module_of(name)
-    other = shipped(name)
+    module, other, kind = module_of(name), shipped(name), split_name(name)[0]
     if name in KNOWN:
         found: Runtime = importlib.import_module(module).RUNTIME
     elif other is not None:
         found = _shipped_runtime(other)
-    elif module in {opens for _, opens in _OPENED_BY}:
+    elif kind:
         found = importlib.import_module(module).open_named(name, board)
     else:
         found = _own_runtime(name, node)
@@ -94,21 +179,22 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
     """The error for a runtime that this machine does not run: no verdict on the runtime."""
-    target = opener_name(name) or name  # of what opens models, the function
+    kind, _, target = split_name(name)
     if (other := shipped(name)) is not None:
         todo = f"mend or update that package: its entry point is {other.value}"
         name = f"{name} of the package {_package(other)}"
     elif todo is None:
-        if program_name(name) is not None:
+        found = file_function(target)
+        if kind == "exec":
             todo = "it must send a hello first: docs/integrations.md"
-        elif (found := file_name(target)) is not None:
-            todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
-        elif library_name(name) is not None:
+        elif kind == "so":
             todo = "make it a library that this Python can load: docs/integrations.md"
+        elif found is not None:
+            todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
         elif name in EXTRAS:
             todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
         else:
-            module = module_of(target)
+            module = module_of(target if kind == "onnx" else name)
             todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
     return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
 
@@ -123,8 +209,8 @@ def _own_runtime(name: str, node: OperatorNode) -> Runtime:
     module_name, _, function_name = name.rpartition(":")
     _require_function(function, f"{module_name}.{function_name}", node)
     imports = f"from {module_name} import {function_name}"
-    if file_name(name) is not None:
-        imports = f"from {__name__} import function_in; {function_name} = function_in({quoted(name)})"
+    if file_function(name) is not None:
+        imports = f"from {__name__} import named; {function_name} = named({quoted(name)})[0]"
     return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}({node.call})")
 
 
@@ -133,28 +219,14 @@ def named(name: str) -> tuple[Any, str]:
 
     Raises UserError or AttributeError if it does not exist, and whatever its module raises.
     """
-    if (found := file_name(name)) is not None:
-        function, module = function_in(name), _imported(found[0])
-    else:
-        module_name, _, function_name = name.partition(":")
-        module = importlib.import_module(module_name)
-        function = getattr(module, function_name)
-    return function, f"{name} {getattr(module, '__version__', '')}".strip()
-
-
-@cache
-def function_in(name: str) -> Any:
-    """The function ``./file.py:function``, for reproducers; UserError if it does not exist."""
-    found = file_name(name)
-    if found is None:
-        raise UserError(f"`{name}` names no function of a file", todo="for example ./file.py:clip")
-    path, function = found
-    module = _imported(path)
-    if not hasattr(module, function):
+    module_name, _, function = name.rpartition(":")
+    in_file = file_function(name) is not None
+    module = _imported(module_name) if in_file else importlib.import_module(module_name)
+    if in_file and not hasattr(module, function):
         own = [key for key, value in vars(module).items() if inspect.isroutine(value) and key[0] != "_"]
         there = f"it has {', '.join(own)}" if own else "it has no function at all"
-        raise UserError(f"there is no `{function}` in {path}", None, there)
-    return getattr(module, function)
+        raise UserError(f"there is no `{function}` in {module_name}", None, there)
+    return getattr(module, function), f"{name} {getattr(module, '__version__', '')}".strip()
 
 
 @cache
@@ -235,3 +307,56 @@ def _shipped_runtime(other: metadata.EntryPoint) -> Runtime:
         raise TypeError(error.what) from None
     version = f"{other.name} of {_package(other)}"
     return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}({CLIP_NODE.call})")
+
+
+# --- The options of `sonnx-clip check` ----------------------------------------------------------------------
+
+
+def runtime_of(
+    *,
+    runtime: str | None = None,
+    exec: str | None = None,  # noqa: A002 - as the option
+    endian: str | None = None,
+    batch: int | None = None,
+    stdio: bool = False,
+    so: Path | None = None,
+    abi: Path | None = None,
+    onnx: str | None = None,
+    onnx_cmd: str | None = None,
+) -> str:
+    """The name of the runtime that the options mean; UserError if it is not clear."""
+    frames = {
+        "endian": "big" if endian == "big" else "",
+        "stdio": "stdio" if stdio else "",
+        "batch": f"batch={batch}" if batch is not None else "",
+    }
+    chosen = ",".join(filter(None, frames.values()))
+    given = {
+        "--runtime": (runtime, runtime), "--exec": (exec, f"exec{f'[{chosen}]' if chosen else ''}:{exec}"),
+        "--so": (so, f"so[{abi}]:{so}"), "--onnx": (onnx, f"onnx:{onnx}"),
+        "--onnx-cmd": (onnx_cmd, f"onnx-cmd:{onnx_cmd}"),
+    }  # fmt: skip
+    ways = [option for option, (value, _) in given.items() if value is not None]
+    if len(ways) != 1:
+        what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
+        todo = "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
+        raise UserError(what, todo=f"give one of {todo}")
+    for option, value in (("endian", endian), ("batch", batch), ("stdio", stdio or None)):
+        if value is not None and exec is None:
+            raise UserError(f"--{option} is about a program", todo="name the program: --exec COMMAND")
+    if (so is None) != (abi is None):
+        here, lacks = ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
+        raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both")
+    name = str(given[ways[0]][1])
+    if exec is not None:
+        command_words(exec)
+    if abi is not None:
+        from sonnx_clip.runtimes.shared_library import read_abi
+
+        read_abi(str(abi))  # a mistake in it is no fault of the machine
+    if onnx is not None and split_name(name)[0] != "onnx":
+        what = f"--onnx {onnx} names no function"
+        raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
+    if onnx_cmd is not None:
+        model_command_words(onnx_cmd)
+    return name

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import tempfile
@@ -22,8 +21,8 @@ from onnx import numpy_helper
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.runtimes.adapter import runtime_of_models
+from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, split_name, target_of
 from sonnx_clip.runtimes.program import Refused
-from sonnx_clip.runtimes.runtime_names import command_name, quoted
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
@@ -49,12 +48,12 @@ class DiedError(Exception):
 
 
 def open_named(name: str, board: Board | None = None) -> Runtime:
-    """The runtime of a name that `command_name` reads; UserError if the program cannot be started.
+    """The runtime of a name such as ``onnx-cmd:run {model} {in} {out}``; UserError if it cannot be started.
 
     The board names the folder for files, and gets the words on a death; None outside of `check`.
     """
     texts = f"from {__name__} import opened", f"opened({quoted(name)})"
-    version = command_name(name) or ""
+    version = split_name(name)[2]
     return runtime_of_models(opened(name, board), version, texts, strides=False, few=True)
 
 
@@ -64,11 +63,7 @@ def opened(name: str, board: Board | None = None) -> OpenModel:
     Raises:
         UserError: it is no such name, or the program cannot be started.
     """
-    command = command_name(name)
-    if command is None:
-        what = f"`{name}` names no program that runs models"
-        raise UserError(what, todo="for example onnx-cmd:run {model} {in} {out}")
-    words = shlex.split(command)
+    words = model_command_words(target_of(name, "onnx-cmd")[1])
     if shutil.which(words[0]) is None:
         why = "it is no program that may be executed" if Path(words[0]).exists() else "there is none"
         todo = "name a program that can be executed, as in a shell"

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.root.dtypes import numpy_type
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.adapter import runtime_of_models
 from sonnx_clip.runtimes.calls import failure_of
-from sonnx_clip.runtimes.find_runtime import named
+from sonnx_clip.runtimes.find_runtime import named, quoted, target_of
 from sonnx_clip.runtimes.form_caller import form_function
 from sonnx_clip.runtimes.model_forms import SYMBOLIC
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
-from sonnx_clip.runtimes.runtime_names import opener_name, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,13 +27,13 @@ if TYPE_CHECKING:
 
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
-    """The runtime of a name that `opener_name` reads; it raises as `find_runtime.named`, and a TypeError.
+    """The runtime of a name such as ``onnx:module:open``; it raises as `find_runtime.named`, and a TypeError.
 
     Where it rejects the model whose X has no rank, each rank has a model, whose X has a symbolic shape.
     """
     opener, theirs = opened(name), f"opened({quoted(name)})"
     texts = f"from {__name__} import opened", theirs
-    found = runtime_of_models(opener, named(opener_name(name) or "")[1], texts)
+    found = runtime_of_models(opener, named(opener.target)[1], texts)
     by_rank: set[str] = set()
 
     def open_(etype: str) -> ClipFunction:
@@ -93,9 +91,7 @@ class Opener:
 
 def opened(name: str) -> Opener:
     """How the runtime of a name opens a model, for `open_named` and reproducers."""
-    target = opener_name(name)
-    if target is None:
-        raise UserError(f"`{name}` names no function that opens models", todo="for example onnx:module:open")
+    _, target = target_of(name, "onnx")
     their, _ = named(target)
     if not callable(their):
         raise TypeError(f"{target} is no function")

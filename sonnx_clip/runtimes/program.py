@@ -13,6 +13,7 @@ import select
 import signal
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,6 +22,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Failure, call_once, entry_indices, note
+from sonnx_clip.runtimes.find_runtime import command_words, quoted, target_of
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
     FAULT,
@@ -37,7 +39,6 @@ from sonnx_clip.runtimes.frames import (
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.runtime import Runtime
-from sonnx_clip.runtimes.runtime_names import program_name, quoted
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.calls import Request
-    from sonnx_clip.runtimes.frames import FrameReply
-    from sonnx_clip.runtimes.runtime_names import ProgramName
+    from sonnx_clip.runtimes.frames import ByteOrder, FrameReply
 
 _HIGH = 64  # our descriptors stay clear of 3 and 4
 _LOOK = 0.05
@@ -82,6 +82,38 @@ class Fault(AssertionError):  # noqa: N818 - likewise
 _RAISES = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
 
 
+@dataclass(frozen=True)
+class ProgramName:
+    """A program that exchanges frames: its command as in a shell, and the byte order of the frames.
+
+    `batch` is the most calls in a frame, if it allows as many; with `stdio` it uses standard input and
+    output, else descriptors 3 and 4.
+    """
+
+    command: str
+    order: ByteOrder = "little"
+    batch: int | None = None
+    stdio: bool = False
+
+    def __str__(self) -> str:
+        options = ["big"] if self.order == "big" else []
+        options += ["stdio"] if self.stdio else []
+        options += [f"batch={self.batch}"] if self.batch is not None else []
+        return f"exec[{','.join(options)}]:{self.command}" if options else f"exec:{self.command}"
+
+
+def program_name(name: str) -> ProgramName:
+    """The program that a name means; UserError if it means none."""
+    options, command = target_of(name, "exec")
+    chosen = list(filter(None, options.split(",")))
+    batches = [int(value) for o in chosen if (value := o.removeprefix("batch=")) != o and value.isdecimal()]
+    for option in chosen:
+        if option not in ("big", "stdio", *(f"batch={n}" for n in batches)):
+            raise UserError(f"`{name}`: there is no option `{option}` of a program")
+    order: ByteOrder = "big" if "big" in chosen else "little"
+    return ProgramName(command, order, batches[0] if batches else None, "stdio" in chosen)
+
+
 class Program:
     """A running program that has sent its hello; UserError if it cannot be started or sends none.
 
@@ -90,7 +122,7 @@ class Program:
 
     def __init__(self, name: ProgramName, board: Board | None = None) -> None:
         self._name, self._board, self._number = name, board, 0
-        self._in, self._out, self.pid = _started(name.words, stdio=name.stdio)
+        self._in, self._out, self.pid = _started(command_words(name.command), stdio=name.stdio)
         if board is not None:
             board.helper = self.pid
         atexit.register(self.end)
@@ -325,10 +357,7 @@ def program(name: str) -> Callable[..., Any]:
     Raises:
         UserError: it cannot be started, or sends no hello.
     """
-    found = program_name(name)
-    if found is None:
-        raise UserError(f"`{name}` is no program", todo="for example exec:./harness")
-    return _function_of(Program(found))
+    return _function_of(Program(program_name(name)))
 
 
 def _function_of(opened: Program) -> Callable[..., Any]:
@@ -358,7 +387,6 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
     The board is shared with the supervisor; None outside of `check`.
     """
     found = program_name(name)
-    assert found is not None
     opened = Program(found, board)
     return Runtime(
         version=opened.hello.name or found.command,

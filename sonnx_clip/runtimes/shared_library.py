@@ -21,11 +21,11 @@ from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.runtimes.find_runtime import quoted, target_of
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.program import Fault, Refused, Unsupported
 from sonnx_clip.runtimes.runtime import Runtime
-from sonnx_clip.runtimes.runtime_names import library_name, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,10 +183,7 @@ class CFunction:
 @cache
 def opened(name: str) -> SharedLibrary:
     """The library of a name such as ``so[clip.toml]:./libclip.so``, or its UserError."""
-    found = library_name(name)
-    if found is None:
-        raise UserError(f"`{name}` is no library", todo="for example so[clip.toml]:./libclip.so")
-    return SharedLibrary(*found)
+    return SharedLibrary(*target_of(name, "so"))
 
 
 @cache

@@ -19,10 +19,9 @@ import psutil
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
 from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer
-from sonnx_clip.runtimes.find_runtime import environment, find_runtime
+from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
 from sonnx_clip.runtimes.form_caller import FormCaller
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
-from sonnx_clip.runtimes.runtime_names import program_name
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
@@ -112,7 +111,7 @@ class Child:
     def __init__(self, name: str, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
         context = mp.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
-        self._name = name
+        self.name = name
         self._connection, theirs = context.Pipe()
         self._board = Board()
         given = (theirs, self._board.token, program, arguments, limits)
@@ -140,20 +139,20 @@ class Child:
                 self._receive()
             except (EOFError, OSError):
                 self.close()
-                what = f"environment: no process can be started in which the runtime {self._name} would run"
+                what = f"environment: no process can be started in which the runtime {self.name} would run"
                 todo = "what that process wrote on standard error says why"
                 raise UserError(what, todo=todo) from None
             self._here = True
         found, remarks = self._order("start")
-        is_program = program_name(self._name) is not None
+        is_program = split_name(self.name)[0] == "exec"
         if isinstance(found, Died):
             if found.call == IMPORTS:
                 began = "started" if is_program else "imported"
-                raise environment(self._name, f"while it was {began}: {found.words}")
+                raise environment(self.name, f"while it was {began}: {found.words}")
             raise RuntimeDiedError(found)
         if found["word"] == "missing":
             words = "; ".join((found["words"], *(remarks if is_program else ())))  # why it ended, perhaps
-            raise environment(self._name, words, found["where"], found["todo"])
+            raise environment(self.name, words, found["where"], found["todo"])
         return found, remarks
 
     def ask(self, request: Request) -> Answer:

@@ -8,7 +8,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
-from sonnx_clip.runtimes.runtime_names import ProgramName
+from sonnx_clip.runtimes.program import ProgramName
 from tests.c.targets import FREESTANDING, WARNINGS, Target, call, kernels
 
 CONFORM = f"{len(TYPES)} conform"

@@ -21,7 +21,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.limits import Limits
-from sonnx_clip.runtimes.runtime_names import ProgramName
+from sonnx_clip.runtimes.program import ProgramName
 from sonnx_clip.runtimes.worker import Worker
 from tests.command import run
 

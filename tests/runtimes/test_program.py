@@ -9,8 +9,8 @@ import pytest
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Request, read_answer
-from sonnx_clip.runtimes.program import FrameCaller, Program, Unsupported, program
-from sonnx_clip.runtimes.runtime_names import program_name, quoted
+from sonnx_clip.runtimes.find_runtime import quoted
+from sonnx_clip.runtimes.program import FrameCaller, Program, Unsupported, program, program_name
 from sonnx_clip.runtimes.worker import open_runtime
 from tests.meta.test_programs import named as named_program
 
