@@ -79,7 +79,7 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     worker = Worker("onnxruntime", "int64", LIMITS)
     try:
         due = "0x0000000000000000 (0) at every entry"
-        how = CallText(worker.etype, worker.imports, worker.call)
+        how = CallText(worker.etype, worker.imports, worker.call, worker.before)
         line = reproducing_line(how, "contiguous", [[0, 0]], ((0, 1 << 31), None), due)
     finally:
         worker.close()

@@ -15,10 +15,10 @@ from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED, Request, entry_indices
-from sonnx_clip.runtimes.form_caller import FormRequest
 from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 from sonnx_clip.runtimes.model_forms import statements
+from sonnx_clip.runtimes.models import FormRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

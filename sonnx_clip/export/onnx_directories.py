@@ -22,9 +22,9 @@ from sonnx_clip.conform.plan import LONG, covering_scalars
 from sonnx_clip.export.suite import ANY_NAN, granted
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.clip_model import model_of_form
 from sonnx_clip.runtimes.layouts import PLAIN
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ModelForm, covering, every_form
+from sonnx_clip.runtimes.models import model_of_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import nearest
-from sonnx_clip.runtimes.adapter import for_node
+from sonnx_clip.runtimes.models import for_node
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, Runtime
 

@@ -20,8 +20,8 @@ from onnx import numpy_helper
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import run_limited
-from sonnx_clip.runtimes.adapter import runtime_of_models
-from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, split_name, target_of
+from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, target_of
+from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.words import how_ended, printable
 
@@ -52,9 +52,10 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
 
     The board names the folder for files, and gets the words on a death; None outside of `check`.
     """
-    texts = f"from {__name__} import opened", f"opened({quoted(name)})"
-    version = split_name(name)[2]
-    return runtime_of_models(opened(name, board), version, texts, strides=False, few=True)
+    return runtime_of_models(
+        opened(name, board), target_of(name, "onnx-cmd")[1], f"from {__name__} import opened",
+        f"opened({quoted(name)})", strides=False, few=True,
+    )  # fmt: skip
 
 
 def opened(name: str, board: Board | None = None) -> OpenModel:

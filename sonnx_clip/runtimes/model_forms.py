@@ -166,13 +166,10 @@ def _text(etype: str, opset: int, shapes: dict[str, str], call: str) -> str:
 
 
 def node_text(etype: str, node: OperatorNode) -> str:
-    """The text of a model of a node whose operands have any shape."""
+    """The text of a model of a node whose operands have any shape; the bounds of Clip have rank 0."""
+    if node == CLIP_NODE:
+        return text_of_form(etype, base(), ())
     return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), f"{node.op_type}({node.call})")
-
-
-def model_text(etype: str) -> str:
-    """The text of the model of Clip with X of any rank and bounds of rank 0."""
-    return text_of_form(etype, base(), ())
 
 
 def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
     from sonnx_clip.runtimes.board import Board
@@ -109,6 +110,18 @@ class Runtime:
             return {}
         every = (True,) if self.open_unoptimised is None else (True, False)
         return {optimised: self.run_model(optimised) for optimised in every}
+
+
+def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
+    """The runtime of a function (x, min, max) of a module, which copies X: layouts do not matter to it."""
+    name = function.__name__
+    return Runtime(
+        version=version,
+        open=lambda _: function,
+        imports=f"from {function.__module__} import {name}",
+        call=lambda _: f"{name}({CLIP_NODE.call})",
+        strides=False,
+    )
 
 
 def code_digest(name: str, package: Path = _PACKAGE) -> str | None:

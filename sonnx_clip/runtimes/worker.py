@@ -20,7 +20,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
 from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
-from sonnx_clip.runtimes.form_caller import FormCaller
+from sonnx_clip.runtimes.models import FormCaller
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from sonnx_clip.conform import campaign, local_judge
@@ -26,11 +27,11 @@ from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes import model_command
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, Request
-from sonnx_clip.runtimes.clip_model import one_node_model
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.model_command import DiedError, NoOutput, opened
-from sonnx_clip.runtimes.model_forms import base
+from sonnx_clip.runtimes.model_forms import base, node_text
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.program import Refused
 from tests.command import run as run_command
 from tests.meta.test_programs import carriers
@@ -46,6 +47,10 @@ def mark():
     word = str(uuid.uuid4().int)
     yield word
     assert not carriers(word)
+
+
+def model_of(etype):
+    return onnx.parser.parse_model(node_text(etype, CLIP_NODE)).SerializeToString()
 
 
 def command(fault, mark=""):
@@ -129,7 +134,7 @@ def test_few_calls_of_a_form_reach_what_many_reach(dtype):
 
 
 def run(fault):
-    return opened(named(fault))(one_node_model("int16").SerializeToString())({"x": X, **BOUNDS})
+    return opened(named(fault))(model_of("int16"))({"x": X, **BOUNDS})
 
 
 def test_a_model_is_run_and_its_output_read():
@@ -160,7 +165,7 @@ def test_missing_output_is_reported(fault, error, words):
 
 
 def test_silent_exit_is_reported_with_its_status():
-    model = one_node_model("int16").SerializeToString()
+    model = model_of("int16")
     with pytest.raises(Refused, match="status 1: it writes nothing on standard error"):
         opened(named("refuses_rank_4"))(model)({"x": X.reshape(1, 1, 1, 3), **BOUNDS})
 
@@ -183,7 +188,7 @@ def test_death_of_a_program_is_reported(fault, words, monkeypatch):
     if fault == "dies_in_a_shell":
         bounds["l"] = np.float32(1).reshape(())
     given = {"x": np.float32([1, 2]), **bounds}
-    model = one_node_model("float32").SerializeToString()
+    model = model_of("float32")
     with pytest.raises(DiedError, match=words):
         opened(named(fault))(model)(given)
     monkeypatch.setattr(model_command.os, "_exit", gone)
@@ -195,7 +200,7 @@ def test_death_of_a_program_is_reported(fault, words, monkeypatch):
 
 
 def test_a_program_that_leaves_a_child_does_not_wait_for_it(mark):
-    found = opened(named("leaves_a_child", mark))(one_node_model("int16").SerializeToString())
+    found = opened(named("leaves_a_child", mark))(model_of("int16"))
     assert found({"x": X, **BOUNDS}).tolist() == [0, 1, 5]
     for _ in range(100):
         if not carriers(mark):
@@ -215,7 +220,6 @@ def test_calls_of_a_request_leave_no_folder():
     assert bits.view(np.int16).tolist() == [[0, 1, 5] * 21] * 2
     assert not [*board.notes()]
     assert not board.folder.exists()
-    assert "opened(" in runtime.call("int16")
     assert list(runtime.run_texts) == [True]
 
 
@@ -228,7 +232,7 @@ def test_calls_of_a_request_leave_no_folder():
         ("onnx-cmd:x {model} {in} {out} {y}", "there is no placeholder {y}"),
         ("onnx-cmd:./no-such {model} {in} {out}", "./no-such cannot be started: there is none"),
         ("onnx-cmd:./README.md {model} {in} {out}", "it is no program that may be executed"),
-        ("numpy", "`numpy` names no program that runs models"),
+        ("numpy", "`numpy` is no program that runs models"),
     ],
 )
 def test_a_name_that_is_none(name, words, monkeypatch):

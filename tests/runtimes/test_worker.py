@@ -71,7 +71,7 @@ def test_every_runtime_greets_and_answers(name):
     assert greeting["word"] == "ready"
     assert greeting["version"]
     scope = {"np": np, "x": np.int32([5, 7]), "l": np.array(0, np.int32), "m": np.array(6, np.int32)}
-    exec(greeting["imports"], scope)
+    exec("; ".join([greeting["imports"], *greeting["before"]]), scope)
     assert eval(greeting["call"], scope).tolist() == [5, 6]
     pool, bounds = np.array([5, 7], np.uint32), np.array([6, 0], np.uint32)
     asked = request(length=2, pool=pool, starts=np.zeros(1, int), scalars=(bounds[1:], bounds[:1]))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy
 import numpy as np
 
-from sonnx_clip.runtimes.adapter import runtime_of_function
+from sonnx_clip.runtimes.runtime import runtime_of_function
 
 _CPU = jax.devices("cpu")[0]
 

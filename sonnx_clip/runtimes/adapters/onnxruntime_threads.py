@@ -6,12 +6,10 @@ from functools import partial
 
 import onnxruntime
 
-from sonnx_clip.runtimes.adapters.onnxruntime import call_text, open_type
-from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.adapters.onnxruntime import open_model, run_text
+from sonnx_clip.runtimes.models import runtime_of_models
 
-RUNTIME = Runtime(
-    version=f"onnxruntime {onnxruntime.__version__}, threads as by default",
-    open=partial(open_type, threads=0),
-    imports="import onnx.parser, onnxruntime",
-    call=call_text,
-)
+RUNTIME = runtime_of_models(
+    partial(open_model, threads=0), f"onnxruntime {onnxruntime.__version__}, threads as by default",
+    "import onnxruntime", run_text,
+)  # fmt: skip

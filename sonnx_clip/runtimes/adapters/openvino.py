@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import openvino
 
-from sonnx_clip.runtimes.adapter import runtime_of_ranked_models
+from sonnx_clip.runtimes.models import runtime_of_models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,4 +39,7 @@ def _tensor(array: Any) -> openvino.Tensor:
     return openvino.Tensor(kept)
 
 
-RUNTIME = runtime_of_ranked_models(open_model, f"openvino {openvino.__version__.partition('-')[0]}")
+RUNTIME = runtime_of_models(
+    open_model, f"openvino {openvino.__version__.partition('-')[0]}", f"from {__name__} import open_model",
+    "open_model", ranked=True, strides=False,
+)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from sonnx_clip.runtimes.adapter import runtime_of_function
+from sonnx_clip.runtimes.runtime import runtime_of_function
 
 
 def tensor(array: Any) -> torch.Tensor:

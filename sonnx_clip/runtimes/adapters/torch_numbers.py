@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from sonnx_clip.runtimes.adapter import runtime_of_function
 from sonnx_clip.runtimes.adapters.torch import array, tensor
+from sonnx_clip.runtimes.runtime import runtime_of_function
 
 
 def clamp_by_numbers(x: Any, *bounds: Any) -> Any:

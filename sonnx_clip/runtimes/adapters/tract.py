@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tract
 
-from sonnx_clip.runtimes.adapter import runtime_of_ranked_models
+from sonnx_clip.runtimes.models import runtime_of_models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,4 +28,7 @@ def open_model(model: bytes) -> ModelFunction:
     return run
 
 
-RUNTIME = runtime_of_ranked_models(open_model, f"tract {tract.version()}")
+RUNTIME = runtime_of_models(
+    open_model, f"tract {tract.version()}", f"from {__name__} import open_model", "open_model", ranked=True,
+    strides=False,
+)  # fmt: skip
