@@ -22,10 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.form_words import dependences, grouped, refusals
-from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.options import CheckOptions
-from sonnx_clip.conform.report_text import LEGEND, SIGNS, short_type
+from sonnx_clip.conform.report_text import SIGNS, WORDS, behaviour, dependences, grouped, notes, short_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.installed import processor
@@ -87,8 +85,9 @@ def _lines(report: Report) -> Iterator[str]:
     )
     yield from (f"{', '.join(types)} {words}" for words, types in grouped(reasons).items())
     yield from behaviour(report)
-    for line, types in refusals(report).items():
-        yield f"Refused: {_shortened(', '.join(types) + ', models ' + line)}"
+    for note in notes(report):
+        if note.head == "refused" and note.text.startswith("models"):
+            yield f"Refused: {_shortened(', '.join(note.places) + ', ' + note.text)}"
     for remark in sorted({remark for one in report.types for remark in one.remarks}):
         yield f"Noticed: {remark}"
     for one in dependences(report):
@@ -130,7 +129,7 @@ def page(records: list[dict[str, Any]]) -> str:
         signs = [SIGNS[record["verdicts"][one]][0] for one in types]
         rows.append([f"[{record['runtime']}](#{record['runtime']})", record["version"], *signs])
     there = {verdict for record in records for verdict in record["verdicts"].values()}
-    legend = ", ".join(f"`{SIGNS[v][0]}` {LEGEND.get(v, v)}" for v in SIGNS if v in there)
+    legend = ", ".join(f"`{SIGNS[v][0]}` {WORDS[SIGNS[v][0]]}" for v in SIGNS if v in there)
     table = [f"| {' | '.join(row)} |" for row in rows]
     lines = [*_HEAD.splitlines(), "", *table, "", f"{legend[0].upper()}{legend[1:]}.", ""]
     for record in records:

@@ -15,13 +15,11 @@ from rich.console import Console
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
 from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
 from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
-from sonnx_clip.conform.form_words import form_lines
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
-from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.options import WHICH_CALLS
 from sonnx_clip.conform.remote_judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
-from sonnx_clip.conform.report_text import print_report, reproducers, summary
+from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
@@ -230,7 +228,7 @@ def _write(
         write_whole(output, text)
     if repro is not None:
         write_whole(repro, reproducers(report))
-    last = "\n".join([summary(report), *behaviour(report), *form_lines(report)])
+    last = "\n".join([summary(report), *closing_lines(report)])
     if form != "text":
         if output is None or form == "json":
             sys.stdout.write(text)

@@ -22,7 +22,6 @@ from sonnx_clip.conform.identity import cache_identity
 from sonnx_clip.conform.local_judge import LocalJudge
 from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.rerun import confirm
-from sonnx_clip.conform.results import UnitResult
 from sonnx_clip.conform.session import Session
 from sonnx_clip.conform.verdicts import follows, merged, needed
 from sonnx_clip.root.errors import UserError
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.options import CheckOptions, Unit
-    from sonnx_clip.conform.results import Known
+    from sonnx_clip.conform.results import Known, UnitResult
     from sonnx_clip.conform.store import Store
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.terminal import Show
@@ -230,7 +229,7 @@ class _Campaign:
     def _stored(self, unit: Unit) -> UnitResult | None:
         if self._store is None or self._replace:
             return None
-        found = self._store.take(unit.digest, unit.name, UnitResult)
+        found = self._store.take(unit.digest, unit.name)
         if found is not None and self._store.is_cache:
             self._made[unit.etype][unit.part] = found[1]
         return found and found[0]

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.language.values import Value
 
-    Step: TypeAlias = "tuple[str, Callable[[Array, Array], Array]]"
+    Function: TypeAlias = "Callable[..., Array]"
 
 _NAMED = 2  # readings that an explanation names
 _SAMPLE = 2000  # answers by which most explanations are ruled out
@@ -44,10 +43,8 @@ def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[
         more = f" and {len(readings) - _NAMED} more" if len(readings) > _NAMED else ""
         s = "s" if len(readings) > 1 else ""
         return f"allowed by the reading{s} {', '.join(readings[:_NAMED])}{more}"
-    for wrong in of.spec.wrong_clips:
-        if wrong.of is None and WrongEvaluator(of.spec, etype, wrong).result(*triple) == got:
-            return f"the result of the wrong operator {wrong.id}: {wrong.title}"
-    return None
+    every = _wrong_operators(of, etype)
+    return next((f"the result of {words}" for words, f in every if f(*operands[:3])[0] == got), None)
 
 
 def explained(
@@ -65,7 +62,7 @@ def explained(
     few = np.unique(np.linspace(0, len(got) - 1, min(sample, len(got))).astype(int))
     bits = bits_type(etype.id)
     with np.errstate(all="ignore"):  # NaNs are compared
-        for words, function in _candidates(of, etype):
+        for words, function in (*operand_orders(etype), *_wrong_operators(of, etype)):
             if all(
                 np.array_equal(function(*(o[rows] for o in triple)).view(bits), got[rows].view(bits))
                 for rows in (few, slice(None))
@@ -74,24 +71,21 @@ def explained(
     return None
 
 
-def _candidates(of: CheckedOperator, etype: ElementType) -> Iterator[tuple[str, Callable[..., Array]]]:
-    yield from operand_orders(etype)
+def _wrong_operators(of: CheckedOperator, etype: ElementType) -> Iterator[tuple[str, Function]]:
+    """Those of the specification that are no variant of a reading, as functions with bits as results."""
+    bits = bits_type(etype.id)
+
+    def evaluated(wrong: WrongEvaluator, *operands: Array) -> Array:
+        triples = zip(*(operand.view(bits).tolist() for operand in operands), strict=True)
+        return np.array([wrong.result(*triple) for triple in triples], bits)
+
     for wrong in of.spec.wrong_clips:
         if wrong.of is None:
-            result = WrongEvaluator(of.spec, etype, wrong).result
-            yield f"the wrong operator {wrong.id}: {wrong.title}", partial(_evaluated, result, etype)
+            found = partial(evaluated, WrongEvaluator(of.spec, etype, wrong))
+            yield f"the wrong operator {wrong.id}: {wrong.title}", found
 
 
-def _evaluated(result: Callable[..., Value], etype: ElementType, *operands: Array) -> Array:
-    bits = bits_type(etype.id)
-    triples = zip(*(operand.view(bits).tolist() for operand in operands), strict=True)
-    return np.array([result(*triple) for triple in triples], bits)
-
-
-# --- Orders of operands: a maximum and a minimum as C, SSE and Arm compute them -----------------------------
-
-
-def operand_orders(etype: ElementType) -> Iterator[tuple[str, Callable[..., Array]]]:
+def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:
     """Every maximum with every minimum, in both orders, in C or by the names of Arm's instructions."""
     for max_first, lower, upper in product((True, False), _steps("max", etype), _steps("min", etype)):
         (inner, f), (outer, g) = (lower, upper) if max_first else (upper, lower)
@@ -101,31 +95,29 @@ def operand_orders(etype: ElementType) -> Iterator[tuple[str, Callable[..., Arra
         yield words, partial(_in_order, f, g, max_first=max_first)
 
 
-def _in_order(
-    f: Callable[..., Array], g: Callable[..., Array], x: Array, l: Array, m: Array, *, max_first: bool
-) -> Array:
+def _in_order(f: Function, g: Function, x: Array, l: Array, m: Array, *, max_first: bool) -> Array:
     return np.ascontiguousarray(g(f(x, l), m) if max_first else g(f(x, m), l))
 
 
-def _steps(end: str, etype: ElementType) -> Iterator[Step]:
+def _steps(end: str, etype: ElementType) -> Iterator[tuple[str, Function]]:
     """A maximum or a minimum of the value so far, ``{0}``, and a bound, ``{1}``."""
-    keeps, takes = ("<", ">") if end == "max" else (">", "<")
     compared = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-    for equal in ("", "=") if etype.family == "float" else ("",):
-        keep, take = compared[keeps + equal], compared[takes + equal]
-        yield f"{{0}} {keeps}{equal} {{1}} ? {{1}} : {{0}}", partial(_bound_if, keep)
-        if etype.family == "float":  # the order of SSE, which returns the second operand in doubt
-            yield f"{{0}} {takes}{equal} {{1}} ? {{0}} : {{1}}", partial(_value_if, take)
-    for name in (f"F{end.upper()}", f"F{end.upper()}NM") if etype.family == "float" else ():
+    is_float = etype.family == "float"
+    for equal in ("", "=") if is_float else ("",):
+        keep, take = (sign + equal for sign in ("<>" if end == "max" else "><"))
+        yield f"{{0}} {keep} {{1}} ? {{1}} : {{0}}", partial(_chosen, compared[keep], 1)
+        if is_float:  # the order of SSE, which returns the second operand in doubt
+            yield (
+                f"{{0}} {take} {{1}} ? {{0}} : {{1}}",
+                partial(_chosen, compared[take], 0),
+            )
+    for name in (f"F{end.upper()}", f"F{end.upper()}NM") if is_float else ():
         yield f"{name}({{0}}, {{1}})", partial(_of_arm, end, etype, number=name.endswith("NM"))
 
 
-def _bound_if(compared: Callable[..., Array], v: Array, b: Array) -> Array:
-    return np.asarray(np.where(compared(v, b), b, v))
-
-
-def _value_if(compared: Callable[..., Array], v: Array, b: Array) -> Array:
-    return np.asarray(np.where(compared(v, b), v, b))
+def _chosen(compared: Callable[..., Array], first: int, *operands: Array) -> Array:
+    """One of two operands where a comparison holds, by its number, and else the other."""
+    return np.asarray(np.where(compared(*operands), operands[first], operands[1 - first]))
 
 
 def _of_arm(end: str, etype: ElementType, v: Array, b: Array, *, number: bool) -> Array:

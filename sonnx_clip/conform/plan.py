@@ -27,8 +27,8 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
-from sonnx_clip.runtimes.models import FormRequest
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
+from sonnx_clip.runtimes.models import FormRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

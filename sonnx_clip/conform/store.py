@@ -15,9 +15,7 @@ import sqlite3
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.check_report import Verdict
 from sonnx_clip.conform.options import Unit
@@ -31,8 +29,6 @@ from sonnx_clip.spec import load_spec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-_Record = TypeVar("_Record", bound=BaseModel)
 
 CACHE = "kept/verdicts.sqlite"
 """The store of verdicts in the build folder."""
@@ -102,18 +98,12 @@ class Store:
     def _open(self, *, create: bool) -> None:
         if create:
             self._base.execute("BEGIN IMMEDIATE")  # fails where nothing can be written
-        tables, application = (
-            self._base.execute(question).fetchone()[0]
-            for question in ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id")
-        )
-        if create and not tables and application in (0, APPLICATION):  # no more than a head, if that
-            for statement in filter(str.strip, _TABLES.split(";")):
-                self._base.execute(statement)
-            self._base.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._base.execute(f"PRAGMA user_version = {FORMAT}")
-        elif application != APPLICATION:
-            raise _not_ours(self.file)
-        version = self._base.execute("PRAGMA user_version").fetchone()[0]
+            if not self._rows("SELECT 1 FROM sqlite_master"):
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    self._base.execute(statement)
+                self._base.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._base.execute(f"PRAGMA user_version = {FORMAT}")
+        version = self._rows("PRAGMA user_version")[0][0]
         if create:
             self._base.execute("COMMIT")
         if version != FORMAT:
@@ -137,12 +127,12 @@ class Store:
                 todo = "move it away; the campaign then begins anew"
             raise UserError(f"the journal cannot be used: {words}", str(self.file), todo) from error
 
-    def take(self, digest: str, name: str, form: type[_Record]) -> tuple[_Record, str] | None:
-        """The newest undamaged record under a digest, and when it was made; None if there is none."""
+    def take(self, digest: str, name: str) -> tuple[UnitResult, str] | None:
+        """The newest undamaged result under a digest, and when it was made; None if there is none."""
         with self._errors():
             rows = self._base.execute(_SELECT, (digest,)).fetchall()
         for number, made, text, row_digest in rows:
-            if (found := _parsed(digest, made, text, row_digest, form)) is not None:
+            if (found := _parsed(digest, made, text, row_digest)) is not None:
                 return found, made
             with self._lock:
                 new = number not in self._warned
@@ -152,24 +142,20 @@ class Store:
         return None
 
     def keep(
-        self, digest: str, name: str, record: _Record, seconds: float, *, replace: bool = False
-    ) -> _Record:
-        """Add a record.
-
-        Returns:
-            the record, or the one that another campaign has stored before, unless this one replaces it.
-        """
+        self, digest: str, name: str, result: UnitResult, seconds: float, *, replace: bool = False
+    ) -> UnitResult:
+        """Add a result; it, or the one that another campaign has stored, unless this one replaces it."""
         with self._errors():
             self._base.execute("BEGIN IMMEDIATE")
             try:
-                found = None if replace else self.take(digest, name, type(record))
+                found = None if replace else self.take(digest, name)
                 if found is None:
-                    made, text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), record.model_dump_json()
+                    made, text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), result.model_dump_json()
                     row = digest, name, round(seconds, 3), made, text, digest_of_parts([digest, made, text])
                     self._base.execute(_INSERT, row)
             finally:
                 self._base.execute("COMMIT")
-        return record if found is None else found[0]
+        return result if found is None else found[0]
 
     def plan(self, campaign: Mapping[str, object], units: Sequence[Unit]) -> None:
         """Record what a campaign is about to judge, for `status_of`."""
@@ -191,26 +177,24 @@ class Store:
     def status(self) -> StoreStatus:
         """The progress of every campaign in it."""
         rows = self._rows("SELECT digest, made, result, result_digest FROM units ORDER BY number")
-        parsed = [
-            (digest, _parsed(digest, made, text, row_digest, UnitResult))
-            for digest, made, text, row_digest in rows
-        ]
+        parsed = [(row[0], _parsed(*row)) for row in rows]
         results = {digest: result for digest, result in parsed if result is not None}
-        took = self.seconds()
         plans = self._rows("SELECT made, plan FROM campaigns ORDER BY rowid")
         return StoreStatus(
-            campaigns=tuple(_campaign(made, json.loads(plan), results, took) for made, plan in plans),
+            campaigns=tuple(
+                _campaign(made, json.loads(plan), results, self.seconds()) for made, plan in plans
+            ),
             results=len(parsed),
             damaged=sum(result is None for _, result in parsed),
         )
 
 
-def _parsed(digest: str, made: str, text: object, row_digest: object, form: type[_Record]) -> _Record | None:
-    """A record as it was written; None if the row is damaged."""
+def _parsed(digest: str, made: str, text: object, row_digest: object) -> UnitResult | None:
+    """A result as it was written; None if the row is damaged."""
     if not isinstance(text, str) or row_digest != digest_of_parts([digest, made, text]):
         return None
     try:
-        return form.model_validate_json(text)
+        return UnitResult.model_validate_json(text)
     except ValueError:
         return None
 
@@ -231,12 +215,8 @@ def _require_ours(file: Path, *, create: bool) -> bool:
     if not head.startswith(_MAGIC):
         raise UserError("this is no journal but another file", str(file), _ANOTHER)
     if int.from_bytes(head[_APPLICATION_AT], "big") != APPLICATION:
-        raise _not_ours(file)
+        raise UserError("this is a database of another program, and no journal", str(file), _ANOTHER)
     return False
-
-
-def _not_ours(file: Path) -> UserError:
-    return UserError("this is a database of another program, and no journal", str(file), _ANOTHER)
 
 
 # --- The progress of campaigns: `check --journal FILE --status` ---------------------------------------------
@@ -281,35 +261,28 @@ class StoreStatus(Stored):
 def _campaign(
     made: str, plan: dict[str, Any], results: Mapping[str, UnitResult], took: Mapping[str, float]
 ) -> CampaignStatus:
-    by_type: dict[str, dict[str, str]] = {}  # element type -> part -> digest
-    for digest, etype, part in plan["units"]:
-        by_type.setdefault(etype, {})[part] = digest
-    types = tuple(_type(etype, digests, results, took) for etype, digests in by_type.items())
-    done, units = sum(one.done for one in types), sum(one.units for one in types)
+    types = []
+    for name in dict.fromkeys(etype for _, etype, _ in plan["units"]):
+        digests = {part: digest for digest, etype, part in plan["units"] if etype == name}
+        units = [Unit("", "", name, part) for part in digests]
+        found = {part: results[digest] for part, digest in digests.items() if digest in results}
+        wanted, report = needed(units, found), merged(load_spec().element_type(name), units, found)
+        types.append(TypeStatus(
+            type=name,
+            verdict=report.verdict,
+            done=sum(unit.part in found for unit in wanted),
+            units=len(wanted),
+            compared=report.compared + sum(form.compared for form in report.forms or ()),
+            seconds=round(sum(took[digests[part]] for part in found), 3),
+        ))  # fmt: skip
+    done, units_of_all = sum(one.done for one in types), sum(one.units for one in types)
     seconds = sum(one.seconds for one in types)
     return CampaignStatus(
         made=made,
         **{key: plan["campaign"][key] for key in ("runtime", "version", "level", "policy", "forms")},
         done=done,
-        units=units,
+        units=units_of_all,
         seconds=round(seconds, 1),
-        left=round(seconds / done * (units - done), 1) if done else None,
-        types=types,
-    )
-
-
-def _type(
-    etype: str, digests: Mapping[str, str], results: Mapping[str, UnitResult], took: Mapping[str, float]
-) -> TypeStatus:
-    units = [Unit("", "", etype, part) for part in digests]
-    found = {part: results[digest] for part, digest in digests.items() if digest in results}
-    wanted = needed(units, found)
-    report = merged(load_spec().element_type(etype), units, found)
-    return TypeStatus(
-        type=etype,
-        verdict=report.verdict,
-        done=sum(unit.part in found for unit in wanted),
-        units=len(wanted),
-        compared=report.compared + sum(form.compared for form in report.forms or ()),
-        seconds=round(sum(took[digests[part]] for part in found), 3),
+        left=round(seconds / done * (units_of_all - done), 1) if done else None,
+        types=tuple(types),
     )

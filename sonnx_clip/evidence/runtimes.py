@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.form_words import told_of_forms
-from sonnx_clip.conform.matching import behaviour
+from sonnx_clip.conform.report_text import closing_lines, notes
 from sonnx_clip.evidence.entries import RESULT_CONSTRAINTS
 from sonnx_clip.runtimes.runtime import RUNTIMES
 
@@ -61,14 +60,7 @@ class RuntimeView:
         """What is said of element types as a whole, each line once; then what was and was not compared."""
         if self.report is None:
             return
-        said: dict[str, list[str]] = {}
-        for one in self.report.types:
-            words = [f"{one.verdict}: {one.words}"] if one.words else []
-            words += [f"refused in the layout {layout}: {t}" for layout, t in one.refused_layouts.items()]
-            for line in (*words, *one.remarks):
-                said.setdefault(line, []).append(one.type)
-        yield from (f"{', '.join(types)}: {line}" for line, types in said.items())
-        yield from (*behaviour(self.report), *told_of_forms(self.report), *self.report.scope)
+        yield from (*map(str, notes(self.report)), *closing_lines(self.report), *self.report.scope)
 
     @property
     def deviations(self) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError, answer_far, run_far
+from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError, run_far
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import counted
 
@@ -118,23 +118,6 @@ class DaskWorkers:
                 raise UserError("no workers are left", self.address, _AGAIN)
         raise CancelledError
 
-    def call_each(self, function: Callable[..., _T], *args: object) -> dict[str, _T]:
-        """What a function returns at each worker, by its address; one that has gone meanwhile is left out.
-
-        Raises:
-            UserError: it cannot be called at one of them.
-        """
-        payload = pickle.dumps(partial(function, *args))
-        found = self._client.run(answer_far, self._environment, payload, on_error="return")
-        answers = {}
-        for address, answer in found.items():
-            if isinstance(answer, OSError):  # the connection to it
-                continue
-            if isinstance(answer, BaseException):
-                raise UserError(f"it cannot be called: {_words(answer)}", address, _SAME)
-            answers[address] = _value(address, answer)
-        return answers
-
     def stop(self) -> None:
         """End all that the workers do for this campaign, and leave them; who waits gets a CancelledError."""
         if not self._stopped.is_set():
@@ -190,7 +173,7 @@ def _words(error: BaseException) -> str:
 # --- Workers that differ from this machine: one report does not mix machines, code or packages --------------
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
-_NAMED, _SHOWN = 5, 60  # workers whose differences are shown; characters of a value
+_SHOWN = 60  # characters of a value
 _TODO = "give them the code, the Python, the packages and the processor of this machine, or stop them"
 
 
@@ -206,30 +189,7 @@ def differences(here: Mapping[str, str], there: Mapping[str, str]) -> str:
     return "; ".join(found)
 
 
-def require_same_workers(
-    workers: DaskWorkers, parts: Callable[..., Mapping[str, str]], *args: object
-) -> Mapping[str, str]:
-    """Compare every worker with this machine before the start; the parts of this machine.
-
-    `parts` is called with `args`, here and there; it describes its machine, part by part.
-
-    Raises:
-        UserError: some worker differs.
-    """
-    here = parts(*args)
-    found = [
-        f"{address}: {words}"
-        for address, there in sorted(workers.call_each(parts, *args).items())
-        if (words := differences(here, there))
-    ]
-    if found:
-        more = f"\n  and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        lines = "".join(f"\n  {line}" for line in found[:_NAMED])
-        raise UserError(f"not every worker is as this machine is:{lines}{more}", workers.address, _TODO)
-    return here
-
-
 def require_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
-    """The same for one machine, which may have joined later; UserError if it differs."""
+    """Compare a worker with this machine before it judges a unit; UserError if it differs."""
     if words := differences(here, there):
         raise UserError(f"this worker is not as the machine that asks: {words}", todo=_TODO)

@@ -7,7 +7,6 @@ started. It ends when the worker does.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pickle
 import signal
@@ -131,8 +130,3 @@ def run_far(environment: FarEnvironment, payload: bytes) -> tuple[str, FarReply]
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
     return worker.address, environment.run(payload, gone)
-
-
-async def answer_far(environment: FarEnvironment, payload: bytes) -> FarReply:
-    """The same outside of Dask's queue: for questions to every worker before the start."""
-    return await asyncio.to_thread(environment.run, payload)

@@ -4,8 +4,8 @@ import numpy as np
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ReadingMatch, Report, TypeReport
-from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.report_text import behaviour
 
 PLANTED = "tests.conform.test_matching"
 
@@ -40,7 +40,7 @@ def raises(x, low, high):
 
 def match(name, dtype="float32"):
     report = run_campaign(CheckOptions(f"{PLANTED}:{name}", [dtype]))
-    return report.types[0].readings, behaviour(report)
+    return report.types[0].readings, list(behaviour(report))
 
 
 def test_a_function_of_another_reading_is_named():
@@ -93,7 +93,7 @@ def test_types_that_behave_differently_have_a_line_each():
     bad = ReadingMatch(answers=7, allowed_by=(), exactly=(), nearest="cases", left=2, left_in=("low_tie",))
     kept = "answers kept are those that the"
     none = "no reading allows all 7 answers kept; the nearest,"
-    lines = behaviour(report(int8=one, uint8=one, float32=two, int64=bad, float64=None))
+    lines = list(behaviour(report(int8=one, uint8=one, float32=two, int64=bad, float64=None)))
     assert lines == [
         f"r 1, int8, uint8: all 20 {kept} readings cases and numpy require, bit for bit",
         f"r 1, float32: all 5 {kept} reading onnx-body requires, bit for bit",

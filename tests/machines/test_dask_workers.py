@@ -13,13 +13,7 @@ import psutil
 import pytest
 from distributed import LocalCluster
 
-from sonnx_clip.machines.dask_workers import (
-    DaskWorkers,
-    WorkLostError,
-    differences,
-    require_same,
-    require_same_workers,
-)
+from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError, differences, require_same
 from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError
 from sonnx_clip.root.errors import UserError
 from tests.machines import far_functions
@@ -122,15 +116,6 @@ def test_a_home_that_is_killed_leaves_no_process(local: LocalCluster) -> None:
     home._client.close()
     wait_until(lambda: not far_processes())
     home.stop()
-
-
-def test_workers_that_differ_are_named(workers: DaskWorkers) -> None:
-    with pytest.raises(UserError) as error:
-        require_same_workers(workers, far_functions.own_parts)
-    named = r"not every worker .*\n  inproc://\S+: processor \(of process \d+; here of process \d+\)"
-    assert re.fullmatch(named, error.value.what)
-    assert error.value.where == workers.address
-    assert "give them the code" in (error.value.todo or "")
 
 
 def test_differences_are_named_and_digests_are_not_shown() -> None:

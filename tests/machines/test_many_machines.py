@@ -203,25 +203,6 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
     assert not found.is_kept(cache=False)
 
 
-@pytest.mark.usefixtures("nanny")
-def test_a_worker_of_other_code_is_refused_by_name(cluster: Cluster, tmp_path: Path) -> None:
-    for entry in repo_root().iterdir():
-        if entry.name in ("spec", "generated", "harness", "tests", "pyproject.toml"):
-            (tmp_path / entry.name).symlink_to(entry)
-    shutil.copytree(repo_root() / "sonnx_clip", tmp_path / "sonnx_clip")
-    with (tmp_path / "sonnx_clip/conform/compare.py").open("a", encoding="utf-8") as file:
-        file.write("# another\n")
-    with workers_of(cluster, 1) as workers:
-        before = set(workers._client.nthreads())
-        other = cluster.worker(1, "--no-nanny", folder=tmp_path)
-        wait_until(lambda: set(workers._client.nthreads()) - before)
-        (address,) = set(workers._client.nthreads()) - before
-        with pytest.raises(UserError, match=rf"not every worker .*\n  {address}: checker\n") as refused:
-            RemoteJudge(workers, RUNTIME, VERSION)
-        assert refused.value.where == cluster.address
-    other.kill()
-
-
 def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
     unit, here = Unit(RUNTIME, "", "int16", "more-0"), comparable_parts(RUNTIME)
     found, seconds = judge_there(unit, frozenset(), here, VERSION)

@@ -8,8 +8,8 @@ import pytest
 from sonnx_clip.conform import explanations
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.report_text import behaviour
 
 PLANTED = "tests.meta.test_explained_answers"
 

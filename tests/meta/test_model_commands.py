@@ -19,9 +19,9 @@ from sonnx_clip.conform import campaign, local_judge
 from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.form_words import dependences
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls, form_plan
+from sonnx_clip.conform.report_text import dependences
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes import model_command

@@ -12,10 +12,9 @@ from sonnx_clip.conform import judge_forms, local_judge
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import class_ids
-from sonnx_clip.conform.form_words import dependences, form_lines, refusals, told_of_forms
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import bounds_of, form_plan
-from sonnx_clip.conform.report_text import print_report, reproducers
+from sonnx_clip.conform.report_text import dependences, form_lines, notes, print_report, reproducers
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -33,6 +32,10 @@ HIGH = {"high_ordinary", "high_equal_bounds", "high_tie", "inside_ordinary"}
 def judged(name, dtype="int16", **options):
     report, classes = judged_by(f"planted_forms:{name}", dtype, **options)
     return report, report.types[0], {id_: found.verdict for id_, found in classes.items()}
+
+
+def refusals(report):
+    return [note.text for note in notes(report) if note.head == "refused"]
 
 
 def printed(report):
@@ -135,8 +138,8 @@ def test_a_form_that_is_refused_is_refused():
     refused = [form for form in found.forms if form.verdict == "refused"]
     assert {form.rank for form in refused} == {4}
     assert all(form.words == "NotImplementedError: rank 4 is not supported" for form in refused)
-    assert list(refusals(report)) == ["with rank 4: NotImplementedError: rank 4 is not supported"]
-    assert "refused int16, models with rank 4: NotImplementedError" in printed(report)
+    assert refusals(report) == ["models with rank 4: NotImplementedError: rank 4 is not supported"]
+    assert "refused int16: models with rank 4: NotImplementedError" in printed(report)
 
 
 def test_a_form_that_is_refused_hides_no_wrong_value():
@@ -161,7 +164,7 @@ def test_the_newest_operator_set_is_the_newest_that_is_served():
     assert {form.opset for form in found.served_forms} == {13, 20}
     assert all(form.opset > 20 for form in found.forms if form.verdict == "refused")
     (words,) = refusals(report)
-    assert words.startswith("with opset 21 or 22 or ")
+    assert words.startswith("models with opset 21 or 22 or ")
 
 
 def test_where_every_form_is_refused_nothing_was_compared():
@@ -239,7 +242,7 @@ def test_the_evidence_has_the_verdict_and_says_what_it_depends_on():
     assert shown.verdicts["int16"]["high_ordinary"] == "depends"
     assert any("violates with bounds as initializers" in line for line in shown.notes)
     assert any("initializers" in d["form"] for d in shown.deviations)
-    assert set(told_of_forms(report)) <= set(shown.notes)
+    assert set(form_lines(report)) <= set(shown.notes)
     assert Report.model_validate_json(report.model_dump_json()) == report
 
 

@@ -8,9 +8,8 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.report_formats import to_junit
-from sonnx_clip.conform.report_text import print_report
+from sonnx_clip.conform.report_text import behaviour, print_report
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import few_calls
