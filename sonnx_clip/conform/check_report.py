@@ -164,7 +164,6 @@ class TypeReport(Stored):
     verdict: Verdict
     compared: int
     words: str | None = None
-    reproduce: str | None = None
     refused_layouts: dict[str, str] = Field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     calls: int = 0

@@ -22,7 +22,7 @@ from sonnx_clip.runtimes.find_runtime import command_words, file_function, modul
 from sonnx_clip.runtimes.runtime import RUNTIMES, code_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
               "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
@@ -38,12 +38,8 @@ _PACKAGES = {
 }
 
 
-def cache_identity(runtime: str, files: Sequence[str] = ()) -> str | None:
+def cache_identity(runtime: str) -> str | None:
     """The identity under which verdicts are kept without a journal; None if it cannot be known.
-
-    Args:
-        runtime: the name of a runtime.
-        files: further files of the repository that the checker reads.
 
     Raises:
         UserError: there is no C compiler, for a runtime that needs one.
@@ -51,15 +47,13 @@ def cache_identity(runtime: str, files: Sequence[str] = ()) -> str | None:
     packages = {name: distribution(name) for name in (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))}
     if runtime not in RUNTIMES or None in packages.values():
         return None
-    return _digest({**_parts(runtime, files), "packages": str(packages)})
+    return _digest({**_parts(runtime), "packages": str(packages)})
 
 
 def identity(runtime: str, version: str) -> str:
     """A digest of the runtime, the specification, the checker and the machine.
 
-    Args:
-        runtime: the name of a runtime.
-        version: the version that it reports.
+    `version` is the one that it reports.
 
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
@@ -81,7 +75,7 @@ def _digest(parts: dict[str, str]) -> str:
     return digest_of_parts(text for item in parts.items() for text in item)
 
 
-def _parts(runtime: str, files: Sequence[str] = ()) -> dict[str, str]:
+def _parts(runtime: str) -> dict[str, str]:
     """Everything but packages and versions, by name."""
     found = {"runtime": runtime}
     if runtime in RUNTIMES:
@@ -92,7 +86,7 @@ def _parts(runtime: str, files: Sequence[str] = ()) -> dict[str, str]:
     return {
         **found,
         "checker": our_code(),
-        "spec": digest_of_parts(_bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE, *files)),
+        "spec": digest_of_parts(_bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE)),
         "processor": processor(),
         "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
         "Python": f"{sys.version} {sys.implementation.name}",

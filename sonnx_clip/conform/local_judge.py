@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -104,10 +103,7 @@ class LocalJudge:
             if worker.models and not unit.dialect and stopped is None and (unit.first or forms_only):
                 forms, over = judge_forms(session, etype, unit.policy, unit.forms, unit.chunk)
                 found |= {"forms": forms, "forms_stopped": over}
-            left = 0
-            with suppress(RuntimeDiedError):
-                left = worker.end()
-            return UnitResult(version=worker.version, remarks=tuple(session.remarks), left=left, **found)
+            return UnitResult(version=worker.version, remarks=tuple(session.remarks), **found)
         finally:
             with self._lock:
                 self._workers.discard(worker)

@@ -47,16 +47,17 @@ def confirm(result: UnitResult, unit: Unit, options: CheckOptions) -> None:
         options: of the check.
     """
     holders = list(_holders(result))
-    every = [one for deviations in holders for one in deviations.values()]
-    found = {one.reproduce: one for one in reversed(every)}  # the first one with a line counts
-    missing = _not_shown(unit, [*found.values()][::-1], together=True)
-    missing = _not_shown(unit, [found[line] for line in missing], together=False)
-    if missing:
-        command = _command(unit, options)
+    lines: dict[str, Deviation] = {}
     for deviations in holders:
+        for one in deviations.values():
+            lines.setdefault(one.reproduce, one)  # the first one with a line counts
+    missing = dict.fromkeys(lines, "")
+    for together in (True, False):
+        missing = _not_shown([lines[line] for line in missing], unit, together=together)
+    for deviations in holders if missing else ():
         for key, one in deviations.items():
             if one.reproduce in missing:
-                told = missing[one.reproduce]
+                told, command = missing[one.reproduce], _command(unit, options)
                 words = f"no line of Python shows it in a new process ({told}); repeat it: {command}"
                 words = f"{one.words}; {words}" if one.words else words
                 deviations[key] = one.model_copy(update={"words": words, "reproduce": ""})
@@ -72,15 +73,13 @@ def _holders(result: UnitResult) -> Iterator[dict[str, Deviation]]:
         yield form.deviations
 
 
-def _not_shown(unit: Unit, wanted: Sequence[Deviation], *, together: bool) -> dict[str, str]:
+def _not_shown(wanted: Sequence[Deviation], unit: Unit, *, together: bool) -> dict[str, str]:
     """The lines that do not show their deviation, each with what it did instead."""
-    if not wanted:
-        return {}
-    limits = unit.limits
-    runs = [
-        (d.reproduce, d.entry, limits.call if _hangs(d) else max(_LONGEST, 3 * limits.call)) for d in wanted
-    ]
-    groups = [runs] if together else [[run] for run in runs]
+    limits, runs = unit.limits, list[Line]()
+    for one in wanted:
+        hangs = one.kind == "crashed" and (one.words or "").startswith("no answer within")
+        runs.append((one.reproduce, one.entry, limits.call if hangs else max(_LONGEST, 3 * limits.call)))
+    groups = [runs] if together and runs else [[run] for run in runs]
     reruns = [did for group in groups for did in _rerun(group, limits, preload=together)]
     return {
         d.reproduce: did.get("words")
@@ -88,10 +87,6 @@ def _not_shown(unit: Unit, wanted: Sequence[Deviation], *, together: bool) -> di
         for d, did in zip(wanted, reruns, strict=True)
         if not _shows(did, d, unit.etype)
     }
-
-
-def _hangs(found: Deviation) -> bool:
-    return found.kind == "crashed" and (found.words or "").startswith("no answer within")
 
 
 def _shows(did: Did, found: Deviation, etype: str) -> bool:

@@ -133,7 +133,6 @@ class UnitResult(Stored):
         forms: the reports on forms of a model.
         forms_stopped: whether these ended early.
         remarks: what was noticed beside the results.
-        left: how many processes it left behind.
     """
 
     version: str
@@ -147,7 +146,6 @@ class UnitResult(Stored):
     forms: tuple[FormReport, ...] | None = None
     forms_stopped: bool = False
     remarks: tuple[str, ...] = ()
-    left: int = 0
 
     @property
     def ends(self) -> bool:

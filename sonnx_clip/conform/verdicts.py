@@ -131,9 +131,6 @@ def _of_results(etype: ElementType, results: Sequence[UnitResult], of: CheckedOp
                 forms.setdefault(form.form, form)
         report = _with_forms(report, tuple(forms.values()))
     remarks = dict.fromkeys(remark for result in results for remark in result.remarks)
-    left = max(result.left for result in results)
-    if left:
-        remarks[f"it leaves processes behind: {left}, ended now"] = None
     return report.model_copy(update={"remarks": tuple(remarks)})
 
 
@@ -186,10 +183,10 @@ def type_report(
         # It ended early, and no class is to blame: the results of the other calls are unknown.
         classes = tuple(found.model_copy(update={"verdict": stopped[0]}) for found in classes)
     verdict = worst(found.verdict for found in classes)
-    words, line = stopped[1] if stopped else None, None
+    words = stopped[1] if stopped else None
     crashes = [one.deviations["crashed"] for one in by_key.values() if "crashed" in one.deviations]
     if crashes:
-        words, line = words or crashes[0].words, crashes[0].reproduce or None
+        words = words or crashes[0].words
     elif verdict == "unsupported":
         words = next(found.words for found in classes if found.verdict == "unsupported")
     ids = of.class_ids(etype.family)
@@ -198,7 +195,6 @@ def type_report(
         verdict=verdict,
         compared=sum(counts.of[id_].compared for id_ in ids),
         words=words,
-        reproduce=line,
         refused_layouts={form: found.words for form, found in refused.items()}
         if served and not of.dialect
         else {},

@@ -52,9 +52,8 @@ def _word(index: int) -> Any:
 class Board:
     """Shared memory: made by the checker, opened by the supervisor, inherited by the runtime's process.
 
-    Its head holds `state` (`IDLE`, `ASKED` or `DONE`), `call` (the number of the running call), `helper` (the
-    id of a process that the runtime depends on, or 0) and `one_by_one` (not 0 once a batch of calls did what
-    none of them does alone; kept over restarts).
+    Its head holds `state` (`IDLE`, `ASKED` or `DONE`), `call` (the number of the running call), `one_by_one`
+    (not 0 once a batch of calls did what none of them does alone; kept over restarts).
 
     Args:
         descriptor: of the memory; new memory if None.
@@ -63,16 +62,15 @@ class Board:
 
     state: int = _word(0)
     call: int = _word(1)
-    helper: int = _word(2)
-    one_by_one: int = _word(3)
-    _log_size: int = _word(4)
-    _request_size: int = _word(5)
+    one_by_one: int = _word(2)
+    _log_size: int = _word(3)
+    _request_size: int = _word(4)
 
     def __init__(self, descriptor: int | None = None, token: str | None = None) -> None:
         self.descriptor = unnamed_file(_HEAD + _REQUEST + _LOG + _BITS) if descriptor is None else descriptor
         self.token = token or secrets.token_hex(8)
         self._memory = mmap.mmap(self.descriptor, 0)
-        self._head = np.frombuffer(self._memory, np.int64, 6)
+        self._head = np.frombuffer(self._memory, np.int64, 5)
 
     def close_descriptor(self) -> None:
         """Close the descriptor once no other process has to open it."""
@@ -104,7 +102,7 @@ class Board:
 
     def begin(self) -> None:
         """Prepare for a new process, which is about to import the runtime."""
-        self._log_size, self.helper, self.call, self.state = 0, 0, IMPORTS, ASKED
+        self._log_size, self.call, self.state = 0, IMPORTS, ASKED
 
     def note(self, record: dict[str, Any]) -> None:
         """Append a note; it is dropped when the log is full."""

@@ -117,14 +117,12 @@ def program_name(name: str) -> ProgramName:
 class Program:
     """A running program that has sent its hello; UserError if it cannot be started or sends none.
 
-    The board gets the id of its process, and words on a frame of which a part is missing.
+    The board gets words on a frame of which a part is missing.
     """
 
     def __init__(self, name: ProgramName, board: Board | None = None) -> None:
         self._name, self._board, self._number = name, board, 0
         self._in, self._out, self.pid = _started(command_words(name.command), stdio=name.stdio)
-        if board is not None:
-            board.helper = self.pid
         atexit.register(self.end)
         try:
             head = self._read(HELLO_SIZE, "a hello", None)

@@ -68,9 +68,7 @@ def supervise(
     board = Board(recv_handle(connection), token)
     board.close_descriptor()
     supervisor = _Supervisor(connection, board, program, arguments, limits)
-    commands: dict[str, Callable[[], Any]] = {
-        "start": supervisor.start, "ask": supervisor.ask, "end": supervisor.end,
-    }  # fmt: skip
+    commands: dict[str, Callable[[], Any]] = {"start": supervisor.start, "ask": supervisor.ask}
     try:
         connection.send("here")
         while True:
@@ -166,16 +164,14 @@ class _Supervisor:
         self._go.release()
         return self._wait(self._limits.call, "--limit", reports=True), self._remarks()
 
-    def end(self) -> int:
-        """Kill the runtime's process and all its descendants; how many others there were."""
+    def end(self) -> None:
+        """Kill the runtime's process and all its descendants."""
         if self._pid is None:
-            return 0
-        others: set[int] = set()
+            return
         with suppress(OSError):
             os.killpg(self._pid, signal.SIGKILL)
         for _ in range(200):
             left = psutil.Process().children(recursive=True)
-            others |= {process.pid for process in left} - {self._pid, self._board.helper}
             for process in left:
                 with suppress(psutil.Error):
                     process.kill()
@@ -189,7 +185,6 @@ class _Supervisor:
         for descriptor in self._printed:
             os.close(descriptor)
         self._pid, self._printed = None, {}
-        return len(others)
 
     def _wait(self, limit: float, option: str, *, reports: bool = False) -> Died | None:
         """Wait until the request is done; how the process ended, or was killed, if it is not."""
@@ -221,9 +216,7 @@ class _Supervisor:
 
     def _died(self, words: str, *, hung: bool = False) -> Died:
         call, remarks = self._board.call, self._remarks()
-        left = self.end()
-        if left:
-            words += f"; {left} process{'es' if left > 1 else ''} that it had started ended with it"
+        self.end()
         return Died(words, call, hung=hung, remarks=tuple(remarks))
 
     def _read(self) -> bool:

@@ -163,10 +163,6 @@ class Child:
         found.remarks += remarks
         return found
 
-    def end(self) -> int:
-        """End the process of the runtime; how many other processes it had left."""
-        return int(self._order("end"))
-
     def kill(self) -> None:
         """End all, also from another thread: whoever waits for an answer gets a RuntimeDiedError."""
         self._process.terminate()

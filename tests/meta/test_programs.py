@@ -126,7 +126,6 @@ def test_hanging_runtime_is_stopped_and_reported(fault, mark):
     assert report.verdict == "crashed"
     assert "no answer within 0.4 s of its own time (--limit SECONDS allows more)" in report.words
     assert classes["inside_ordinary"].compared > 100  # of other lengths
-    assert ("1 process that it had started ended with it" in report.words) == ("children" in fault)
 
 
 @pytest.mark.parametrize(
