@@ -27,11 +27,6 @@ def _opener(runtime):
 right = _opener(planted_forms.right)
 wrong_with_initializers = _opener(planted_forms.wrong_with_initializers)
 wrong_in_every_form = _opener(planted_forms.wrong_in_every_form)
-wrong_with_inputs = _opener(planted_forms.wrong_with_inputs)
-refuses_rank_4 = _opener(planted_forms.refuses_rank_4)
-serves_constants = _opener(planted_forms.serves_constants)
-dies_of_a_constant_nan = _opener(planted_forms.dies_of_a_constant_nan)
-refuses_everything = _opener(planted_forms.refuses_everything)
 reference = _opener(RUNTIME)
 answer = 42
 

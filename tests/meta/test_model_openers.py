@@ -8,7 +8,7 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
-from sonnx_clip.conform.report_text import dependences, notes
+from sonnx_clip.conform.report_text import dependences
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from tests.command import run
@@ -36,16 +36,15 @@ def test_a_right_one_conforms_in_every_form(name):
     assert {form.bounds for form in forms} == {"inputs", "initializers", "Constant nodes"}
 
 
-@pytest.mark.parametrize(("name", "bounds"), [("initializers", "initializers"), ("inputs", "inputs")])
-def test_deviation_in_one_form_names_it_with_a_reproducer(name, bounds):
-    report, classes = judged(f"wrong_with_{name}")
+def test_deviation_in_one_form_names_it_with_a_reproducer():
+    report, classes = judged("wrong_with_initializers")
     assert classes["high_ordinary"] == "depends"
     assert classes["low_ordinary"] == "conforms"
     (only,) = dependences(report)
-    assert only.text == f"violates with bounds as {bounds}, else conforms"
+    assert only.text == "violates with bounds as initializers, else conforms"
     wrong = repeated(only.first.reproduce)
     assert f"['{hex(int(only.first.got, 16))}'" in wrong
-    mended = repeated(only.first.reproduce.replace(f":wrong_with_{name}", ":right"))
+    mended = repeated(only.first.reproduce.replace(":wrong_with_initializers", ":right"))
     assert f"['{hex(int(only.first.expected, 16))}'" in mended
 
 
@@ -54,16 +53,6 @@ def repeated(line):
         [sys.executable, "-c", line], cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60
     )
     return done.stdout
-
-
-def test_a_refused_form_is_refused():
-    report, classes = judged("refuses_rank_4")
-    assert not report.failed
-    assert set(classes.values()) <= {"conforms", "refused"}
-    assert {form.rank for form in report.types[0].forms if form.verdict == "refused"} == {4}
-    assert "models with rank 4: NotImplementedError: rank 4 is not supported" in [
-        n.text for n in notes(report)
-    ]
 
 
 def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
@@ -89,20 +78,6 @@ def test_a_line_repeats_what_is_wrong_by_rank():
     assert hex(int(deviation.expected, 16)) in repeated(right)
 
 
-def test_one_that_takes_constants_alone_is_judged_in_those_forms():
-    report, _ = judged("serves_constants")
-    assert not report.failed
-    served = {form.bounds for form in report.types[0].served_forms}
-    assert served == {"initializers", "Constant nodes"}
-
-
-def test_one_that_refuses_everything_has_failed():
-    report, classes = judged("refuses_everything")
-    assert report.failed
-    assert report.compared == 0
-    assert "violates" not in classes.values()
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -117,14 +92,6 @@ def test_missing_model_output_is_a_violation(name, words):
     assert report.failed
     assert "violates" in classes.values()
     assert any(words in (found.words or "") for found in (*one.classes, *one.forms)), one
-
-
-def test_a_death_in_one_form_is_of_that_form_and_class():
-    report, classes = judged("dies_of_a_constant_nan", "float32")
-    assert classes["low_max_nan"] == "depends"
-    assert classes["low_ordinary"] == "conforms"
-    dead = [form for form in report.types[0].forms if form.verdict == "crashed"]
-    assert {form.bounds for form in dead} == {"Constant nodes"}
 
 
 def test_hanging_open_is_stopped_and_reported():
