@@ -75,7 +75,8 @@ def _holders(result: UnitResult) -> Iterator[dict[str, Deviation]]:
 
 def _not_shown(wanted: Sequence[Deviation], unit: Unit, *, together: bool) -> dict[str, str]:
     """The lines that do not show their deviation, each with what it did instead."""
-    limits, runs = unit.limits, list[Line]()
+    limits = unit.limits
+    runs: list[Line] = []
     for one in wanted:
         hangs = one.kind == "crashed" and (one.words or "").startswith("no answer within")
         runs.append((one.reproduce, one.entry, limits.call if hangs else max(_LONGEST, 3 * limits.call)))
