@@ -226,10 +226,6 @@ def test_calls_of_a_request_leave_no_folder():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("onnx-cmd:", "names no program"),
-        ("onnx-cmd:'x", "No closing quotation"),
-        ("onnx-cmd:x {model} {in}", "the placeholder {out} is missing"),
-        ("onnx-cmd:x {model} {in} {out} {y}", "there is no placeholder {y}"),
         ("onnx-cmd:./no-such {model} {in} {out}", "./no-such cannot be started: there is none"),
         ("onnx-cmd:./README.md {model} {in} {out}", "it is no program that may be executed"),
         ("numpy", "`numpy` is no program that runs models"),
@@ -324,11 +320,7 @@ def test_hanging_program_is_stopped_with_its_children(mark):
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [
-        ("nothing", "wrote no output_0.pb"),
-        pytest.param("wrong_type", "it returned uint16, expected int16", marks=pytest.mark.nightly),
-        pytest.param("wrong_shape", "it returned shape (1, ", marks=pytest.mark.nightly),
-    ],
+    [("nothing", "wrote no output_0.pb"), ("wrong_shape", "it returned shape (1, ")],
 )
 def test_missing_or_malformed_output_is_a_violation(fault, words, mark):
     report, classes = judged(fault, mark)
