@@ -1,4 +1,4 @@
-"""What a run of the checker found, in the form in which it is stored (format 1).
+"""What a run of the checker found, in the form in which it is stored (format 2).
 
 A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is one entry of one call.
 """
@@ -48,17 +48,13 @@ DEVIATION_KINDS: tuple[DeviationKind, ...] = ("crashed", "violates", "raises", "
 class Deviation(Stored):
     """The first deviation of a kind in a class.
 
-    `got` is None where there was no result to read; `words` says then what there was instead: ``raises`` is
-    the kind of a call that raised, ``crashed`` of one of which the runtime died. `reproduce` is one line of
-    Python, empty where none shows it, and `entry` the place in its result. Of another operator than Clip,
-    `x` is its first operand, and `others` has the rest by name.
+    `operands` are bits by name. `got` is None where there was no result to read; `words` says then what there
+    was instead: ``raises`` is the kind of a call that raised, ``crashed`` of one of which the runtime died.
+    `reproduce` is one line of Python, empty where none shows it, and `entry` the place in its result.
     """
 
     kind: DeviationKind
-    x: str
-    min: str = ""
-    max: str = ""
-    others: dict[str, str] = Field(default_factory=dict)
+    operands: dict[str, str]
     expected: str
     got: str | None
     shown: str
@@ -75,23 +71,24 @@ class Deviation(Stored):
         Raises:
             ValueError: one of them is no bit pattern.
         """
-        operands = (self.x, self.min, self.max) if self.min else (self.x, *self.others.values())
-        given = [int(text, 16) for text in operands]
-        return None if self.got is None else dict(zip(head.all, (*given, int(self.got, 16)), strict=True))
+        if self.got is None:
+            return None
+        given = [int(text, 16) for text in (*self.operands.values(), self.got)]
+        return dict(zip(head.all, given, strict=True))
 
 
 class ClassReport(Stored):
     """The verdict for a class, or for the shape (C1) and the type (C3) of results.
 
-    `compared` = equal bits + acceptable + violating; `raised` counts entries of calls that raised, `refused`
-    calls in forms that the runtime refuses as a whole, `died` calls of which it died.
+    `compared` counts results with the expected bits, `violating` ones, and those that a latitude accepts;
+    `raised` counts entries of calls that raised, `refused` calls in forms that are refused as a whole, `died`
+    calls of which it died.
     """
 
     id: str
     case: str | None
     verdict: Verdict
     compared: int
-    acceptable: int = 0
     violating: int = 0
     raised: int = 0
     refused: int = 0
@@ -199,7 +196,7 @@ class Report(Stored):
     is not seen by it. `dialect` is the version of ONNX's Clip that it was compared with, empty for SONNX's.
     """
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     tool: str
     spec_sha256: str
     runtime: Annotated[str, AfterValidator(_name_in_ascii)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Describer:
         return Deviation(
             entry=self._entry,
             kind=spot.kind,
-            **self._named(operands),
+            operands={name: hex_bits(value, etype.id) for name, value in values.items()},
             expected=hex_bits(spot.due, etype.id),
             got=None if got is None else hex_bits(got, etype.id),
             shown=shown,
@@ -97,13 +97,6 @@ class Describer:
             place = entry_indices(request, spot.row)[spot.column]
             tensors = [int(pool[place]) for pool in request.pools]
         return (*tensors, *self._scalars(request, spot.row))
-
-    def _named(self, operands: tuple[int, ...]) -> dict[str, Any]:
-        """The operands as a record has them."""
-        x, *others = (hex_bits(operand, self._etype.id) for operand in operands)
-        if self._of.is_clip:
-            return {"x": x, "min": others[0], "max": others[1]}
-        return {"x": x, "others": dict(zip(self._of.node.operands[1:], others, strict=True))}
 
     def _shortest(self, spot: Spot, due: str) -> tuple[str, str, str | None]:
         """The layout and the line that repeat a deviation, with as few and as equal entries as will do.

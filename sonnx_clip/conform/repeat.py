@@ -36,9 +36,9 @@ def answers_again(runtime: str, etype: str, deviation: Deviation) -> tuple[str, 
         ValueError: an operand is no bit pattern of the type, or there is no such layout.
         UserError: the runtime cannot be started.
     """
-    given = (deviation.x, deviation.min, deviation.max)
     try:
-        x, *scalars = (np.array([int(text, 16)], bits_type(etype)) for text in given)
+        given = [np.array([int(text, 16)], bits_type(etype)) for text in deviation.operands.values()]
+        x, *scalars = given
         lengths, start = _LENGTHS[deviation.layout], np.zeros(1, int)
     except (OverflowError, KeyError) as error:
         raise ValueError(str(error)) from None

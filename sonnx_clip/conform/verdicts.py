@@ -255,7 +255,6 @@ def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) ->
         id=id_,
         case=case,
         verdict=verdict,
-        acceptable=sum(count.latitude.values()),
         deviations=() if verdict == "unsupported" else in_order(count.deviations.values()),
         **{name: getattr(count, name) for name in same},
     )

@@ -115,7 +115,8 @@ def deviation_in(id_, type_id, **fields):
     due = evaluator(spec, etype).result(x, l, m)
     bits = [show_bits(value, etype) for value in (x, l, m, due, int(encode("7", etype)))]
     whole = {
-        "kind": "violates", **dict(zip(("x", "min", "max", "expected", "got"), bits, strict=True)),
+        "kind": "violates", "operands": dict(zip(("X", "min", "max"), bits, strict=False)),
+        "expected": bits[3], "got": bits[4],
         "shown": f"X={bits[0]} min={bits[1]} max={bits[2]}: got {bits[4]}, expected {bits[3]}",
         "layout": "contiguous", "reproduce": "import numpy as np; np.clip(0, np.nan, 1)",
     }  # fmt: skip

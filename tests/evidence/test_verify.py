@@ -58,7 +58,8 @@ def test_runtime_named_by_a_record_is_not_imported(tmp_path, monkeypatch):
 def test_deviation_that_comes_out_again_is_accepted(tmp_path):
     right = made.deviation_in("low_tie", "int8", got="0x02")
     repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", right))
-    for fields in ({"x": "0x1ff"}, {"x": "two"}, {"layout": "none"}):
+    wrong = [{"operands": dict.fromkeys("xlm", text)} for text in ("0x1ff", "two")]
+    for fields in (*wrong, {"layout": "none"}):
         spoilt = made.deviation_in("low_tie", "int8", **fields)
         with pytest.raises(UserError, match="its operands or layout cannot be read"):
             repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", spoilt))
