@@ -153,7 +153,7 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
     assert done.exit_code == 0
     report = Report.model_validate_json(done.stdout)
     assert json.loads(target.read_text()) == json.loads(done.stdout)
-    assert (report.format, report.policy, report.runtime) == (1, "strict", "numpy")
+    assert (report.format, report.policy, report.runtime) == (2, "strict", "numpy")
     assert len(report.spec_sha256) == 64
     assert report.types[0].compared == sum(c.compared for c in report.types[0].classes if c.case) > 100_000
     assert [path.name for path in tmp_path.iterdir()] == ["numpy.json"]
@@ -164,7 +164,7 @@ def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
     assert done.exit_code == 1
     assert "crashed uint16: killed by SIGSEGV in a call of layout" in done.output
     done = run("--runtime", "tests.meta.planted:refuses_rank_0", "--dtype", "uint16")
-    assert "refused uint16, layout 0-d: ValueError: rank 0 is not supported" in done.output
+    assert "refused uint16: layout 0-d: ValueError: rank 0 is not supported" in done.output
     done = run("--runtime", "tests.meta.planted:refuses_inverted", "--dtype", "uint16")
     assert done.exit_code == 1
     assert "raises, ValueError: min is greater than max: uint16 " in done.output
