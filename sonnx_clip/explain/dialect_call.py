@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.explain.triple import WrittenNumber, written
-from sonnx_clip.language import encode
+from sonnx_clip.explain.triple import WrittenNumber, encoded, written
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import DialectError, UserError
@@ -63,13 +62,8 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
     float_type = spec.element_type("float32")
     of_bounds = etype if dialect.bound_type == "tensor" else float_type
     types = {"x": etype, "min": of_bounds, "max": of_bounds, "scale": float_type, "bias": float_type}
-    values: dict[str, Value] = {}
-    for name, text in {"x": x, **{name: given.get(name) for name in _NAMES}}.items():
-        if text is not None:
-            try:
-                values[name] = encode(text, types[name])
-            except UserError as error:
-                raise UserError(error.what, f"--{name}", error.todo) from error
+    texts = {"x": x, **{name: given.get(name) for name in _NAMES}}
+    values = encoded({name: (text, types[name]) for name, text in texts.items()})
     operands = {name: _operand(value, types[name]) for name, value in values.items()}
     try:
         result, triple, others = _called(oracle, operands, etype, dialect.ranks.least)

@@ -40,26 +40,18 @@ class Words(Stored):
     quote: str
 
 
-class Party(Stored):
-    """Who answers and what: the answers as decimals with their bits, or ``any NaN``.
+class AnswerRow(Stored):
+    """The answers of a reading, a dialect or a runtime, as decimals with their bits, or in words.
 
-    `bounds` are those with which it answers, where they are its own.
+    A runtime has a `version`, and the `bits` that it returned. `notes` are the forms of its model, or the
+    bounds with which a dialect answers, where they are its own.
     """
 
-    name: str
-    note: str | None
-    bounds: str | None
+    by: str
+    version: str | None = None
+    notes: str
     answers: tuple[str, ...]
-
-
-class Reply(Stored):
-    """What a runtime did with a question in some forms: the bits of the record, `shown` in decimals."""
-
-    runtime: str
-    version: str
-    forms: tuple[str, ...]
-    bits: tuple[str, ...]
-    shown: str
+    bits: tuple[str, ...] = ()
 
 
 class WitnessView(Stored):
@@ -71,14 +63,13 @@ class WitnessView(Stored):
     type: str | None
     numbers: str
     shows: str
-    parties: tuple[Party, ...] = ()
-    replies: tuple[Reply, ...] = ()
+    rows: tuple[AnswerRow, ...] = ()
     silence: str = ""
 
     @property
     def runtimes_disagree(self) -> bool:
         """Whether two runtimes, or two forms of a model in one, answered with different bits."""
-        return len({bits for reply in self.replies for bits in reply.bits}) > 1
+        return len({bits for row in self.rows for bits in row.bits}) > 1
 
 
 class ClaimView(Stored):
@@ -91,7 +82,7 @@ class ClaimView(Stored):
 
 
 class FindingView(Stored):
-    """A finding; `answered` is true if any runtime answered at one of its witnesses.
+    """A finding.
 
     `severity` is high where runtimes answered a witness with different bits, medium where the claim concerns
     results, low where it concerns the text alone; `upstream` is what the authors of the source did about it.
@@ -107,7 +98,6 @@ class FindingView(Stored):
     claim: tuple[ClaimView, ...]
     witnesses: tuple[WitnessView, ...]
     proposed: str
-    answered: bool
 
 
 def tell(spec: Spec, record: Measured) -> tuple[FindingView, ...]:
@@ -125,7 +115,6 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
         words=tuple(_words(spec, source) for source in entry.words),
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
-        answered=any(reply.bits for witness in witnesses for reply in witness.replies),
     )
 
 
@@ -151,26 +140,23 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
     etype, texts = spec.element_type(witness.type), witness.texts()
     own: set[str] = set()  # operands of which each side has a number of its own
     if isinstance(witness, Contrast):
-        parties = tuple(_party(spec, witness, side, etype) for side in witness.answers)
+        rows = tuple(_side(spec, witness, side, etype) for side in witness.answers)
         own = set.intersection(*(set(side.texts()) for side in witness.answers))
         how = " in their bits" if witness.compared == "bits" else ""
-        first = parties[0].name
-        shows = f"the answers differ from that of {first}{how}" if parties[1:] else f"{first} gives an answer"
+        first = rows[0].by
+        shows = f"the answers differ from that of {first}{how}" if rows[1:] else f"{first} gives an answer"
     else:
         answer = number(refuted_result(spec, witness)[0], etype)
-        parties = (Party(name="cases", note=None, bounds=None, answers=(answer,)),)
+        rows = (AnswerRow(by="cases", notes="", answers=(answer,)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
     numbers = ", ".join(
         f"{name} = {number(encode(texts[name], etype), etype)}" if name in texts else f"no {name}"
         for name in spec.head.operands
         if name in texts or name not in own
     )
-    replies = tuple(_replies(record, questions_of(spec, witness), etype))
-    answered = any(reply.bits for reply in replies)
-    silence = "" if answered else REFUSED if witness.ask else NOT_RUN
-    return WitnessView(
-        type=etype.id, numbers=numbers, shows=shows, parties=parties, replies=replies, silence=silence
-    )
+    measured = tuple(_measured(record, questions_of(spec, witness), etype))
+    silence = "" if any(row.bits for row in measured) else REFUSED if witness.ask else NOT_RUN
+    return WitnessView(type=etype.id, numbers=numbers, shows=shows, rows=(*rows, *measured), silence=silence)
 
 
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
@@ -182,17 +168,14 @@ def _lines(spec: Spec, witness: Stands) -> WitnessView:
     return WitnessView(type=None, numbers=f"“{witness.text}”", shows=shows, silence=IN_TEXT)
 
 
-def _party(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Party:
+def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> AnswerRow:
     found, operands = answers_of(spec, witness, side), spec.head.operands
     values = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
-    own = side.texts() or witness.texts().keys() < set(operands)
-    bounds = ", ".join(
-        f"{name} = {side.texts()[name] if value is None else number(value, etype)}"
-        for name, value in list(zip(operands, found.given, strict=True))[1:]
-    )
-    return Party(
-        name=side.by, note=side.note, bounds=bounds if own else None, answers=tuple(values or [NO_NUMBER])
-    )
+    notes = [side.note] if side.note else []
+    if side.texts() or witness.texts().keys() < set(operands):
+        bounds = list(zip(operands, found.given, strict=True))[1:]
+        notes += [", ".join(f"{n} = {side.texts()[n] if v is None else number(v, etype)}" for n, v in bounds)]
+    return AnswerRow(by=side.by, notes="; ".join(notes), answers=tuple(values or [NO_NUMBER]))
 
 
 def number(value: Value, etype: ElementType) -> str:
@@ -200,8 +183,8 @@ def number(value: Value, etype: ElementType) -> str:
     return f"{show(value, etype)} ({show_bits(value, etype)})"
 
 
-def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[Reply]:
-    """The answers to some questions; equal ones of a runtime are one reply."""
+def _measured(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[AnswerRow]:
+    """The answers of runtimes to some questions; equal ones of a runtime are one row."""
     together: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     for question in map(str, wanted):
         for answer in record.answers:
@@ -209,11 +192,9 @@ def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -
                 forms = together.setdefault((answer.runtime, answer.bits, answer.words or ""), [])
                 forms += [answer.form] if answer.form != CALL else []
     for (runtime, bits, words), forms in together.items():
+        numbers = tuple(number(int(pattern, 16), etype) for pattern in bits)
         rejected = words if words.startswith(OTHER_TYPE) else f"rejects: {words}"
-        yield Reply(
-            runtime=runtime,
-            version=record.runtimes[runtime],
-            forms=tuple(forms),
-            bits=bits,
-            shown=" or ".join(number(int(pattern, 16), etype) for pattern in bits) or rejected,
-        )
+        yield AnswerRow(
+            by=runtime, version=record.runtimes[runtime], notes=", ".join(forms), bits=bits,
+            answers=numbers or (rejected,),
+        )  # fmt: skip

@@ -52,12 +52,9 @@ def _lines(finding: FindingView) -> Iterator[str]:
             yield f"    proved by {', '.join(part.obligations)}"
     for witness in finding.witnesses:
         yield f"  {_where(witness)}: {witness.shows}"
-        for party in witness.parties:
-            notes = "; ".join(part for part in (party.note, party.bounds) if part)
-            yield f"    {party.name}{f' ({notes})' if notes else ''}: {' or '.join(party.answers)}"
-        for reply in witness.replies:
-            forms = f" ({', '.join(reply.forms)})" if reply.forms else ""
-            yield f"    {reply.version}{forms}: {reply.shown}"
+        for row in witness.rows:
+            notes = f" ({row.notes})" if row.notes else ""
+            yield f"    {row.version or row.by}{notes}: {' or '.join(row.answers)}"
         if witness.silence:
             yield f"    {witness.silence}"
     yield f"  proposed: {finding.proposed}"
@@ -69,14 +66,13 @@ def _where(witness: WitnessView) -> str:
 
 def summary(finding: FindingView) -> str:
     """One witness in a line, its numbers and answers: the first on which runtimes disagree."""
-    answered = [witness for witness in finding.witnesses if witness.parties or witness.replies]
+    answered = [witness for witness in finding.witnesses if witness.rows]
     if not answered:
         return ""
     witness = next((one for one in answered if one.runtimes_disagree), answered[0])
     by: dict[str, dict[str, None]] = {}
-    for party in witness.parties:
-        by.setdefault(" or ".join(party.answers), {})[party.name] = None
-    for reply in witness.replies:
-        by.setdefault(reply.shown if reply.bits else "no answer", {})[reply.runtime] = None
+    for row in witness.rows:
+        refused = row.version is not None and not row.bits
+        by.setdefault("no answer" if refused else " or ".join(row.answers), {})[row.by] = None
     answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
     return f"{_where(witness)}: {answers}"

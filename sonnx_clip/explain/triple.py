@@ -116,12 +116,7 @@ def explain(
     """
     spec = load_spec()
     etype = spec.element_type(type_id)
-    found: dict[str, Value] = {}
-    for name, text in (("x", x), ("min", min_), ("max", max_)):
-        try:
-            found[name] = encode(text, etype)
-        except UserError as error:
-            raise UserError(error.what, f"--{name}", error.todo) from error
+    found = encoded({"x": (x, etype), "min": (min_, etype), "max": (max_, etype)})
     triple = (found["x"], found["min"], found["max"])
     known = evaluator(spec, etype)
     case, klass, due = known.case(*triple), known.class_of(*triple), known.result(*triple)
@@ -141,6 +136,18 @@ def explain(
         readings=tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
         obligations=_obligations(spec, etype.id, {case.id, klass.id}, status_of),
     )
+
+
+def encoded(options: Mapping[str, tuple[str | None, ElementType]]) -> dict[str, Value]:
+    """The values of options that are given, in their element types; UserError that names the option."""
+    found = {}
+    for name, (text, etype) in options.items():
+        if text is not None:
+            try:
+                found[name] = encode(text, etype)
+            except UserError as error:
+                raise UserError(error.what, f"--{name}", error.todo) from error
+    return found
 
 
 def written(value: Value, etype: ElementType) -> WrittenNumber:

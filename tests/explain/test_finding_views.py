@@ -38,7 +38,7 @@ def test_findings_are_chosen_by_id() -> None:
 
 def test_witness_without_an_answer_says_why() -> None:
     for finding in TOLD.values():
-        answered = [any(reply.bits for reply in w.replies) for w in finding.witnesses]
+        answered = [any(row.bits for row in w.rows) for w in finding.witnesses]
         assert answered == [not w.silence for w in finding.witnesses]
     assert {w.silence for w in TOLD["r5-and-c3"].witnesses} == {IN_TEXT}
     assert {w.silence for w in TOLD["cast-of-no-number"].witnesses} == {NOT_RUN}
@@ -47,14 +47,15 @@ def test_witness_without_an_answer_says_why() -> None:
     )
     told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}["sign-of-zero"]
     assert [w.silence for w in told.witnesses] == [REFUSED, ""]
-    assert {r.shown for r in told.witnesses[0].replies} == {"rejects: no"}
+    assert {r.answers for r in told.witnesses[0].rows if r.version} == {("rejects: no",)}
     *_, witness = TOLD["bfloat16-without-where"].witnesses
-    assert [r.shown for r in witness.replies if r.runtime == "numpy"] == ["answers in float32"]
+    numpy = [r.answers for r in witness.rows if r.by == "numpy" and r.version]
+    assert numpy == [("answers in float32",)]
 
 
 def test_severity_is_high_exactly_where_runtimes_disagree() -> None:
     for finding in TOLD.values():
-        bits = [{b for reply in w.replies for b in reply.bits} for w in finding.witnesses]
+        bits = [{b for row in w.rows for b in row.bits} for w in finding.witnesses]
         assert (finding.severity == "high") == any(len(found) > 1 for found in bits)
     assert {TOLD["r5-and-c3"].severity, TOLD["directml-order"].severity} == {"low", "medium"}
 
@@ -73,10 +74,11 @@ def test_severity_is_high_exactly_where_runtimes_disagree() -> None:
 )  # fmt: skip
 def test_answers_of_the_specification(finding: str, witness: int, answers: list[tuple[str, ...]]) -> None:
     """Written down from the definitions."""
-    assert [party.answers for party in TOLD[finding].witnesses[witness].parties] == answers
+    rows = TOLD[finding].witnesses[witness].rows
+    assert [row.answers for row in rows if row.version is None] == answers
 
 
 def test_equal_answers_are_reported_once() -> None:
-    replies = TOLD["clip-6-defaults-of-float"].witnesses[1].replies
-    ort = [(r.forms, r.bits) for r in replies if r.runtime == "onnxruntime"]
-    assert ort == [(("clip-6", "clip-10", "clip-11"), ("0x7c00",)), (("clip-12", "clip-13"), ("0x7bff",))]
+    rows = TOLD["clip-6-defaults-of-float"].witnesses[1].rows
+    ort = [(r.notes, r.bits) for r in rows if r.by == "onnxruntime"]
+    assert ort == [("clip-6, clip-10, clip-11", ("0x7c00",)), ("clip-12, clip-13", ("0x7bff",))]
