@@ -73,6 +73,7 @@ def test_deviation_outside_of_values_is_not_killed(name: str, npz: Path) -> None
     assert all(f", {refused[name]}, " in told for told in wrong.values()) if name in refused else wrong == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_wrong_kernel_of_numpy_is_killed(
     bug: Bug, npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_theories, write
 from sonnx_clip.cli import prove_command
-from sonnx_clip.cli.app import main
 from sonnx_clip.cli.prove_command import ProveRequest, prove_these
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import folders
 from sonnx_clip.spec import check_spec, load, load_spec
+from tests.command import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
     from sonnx_clip.backends.generate import Generated
@@ -124,15 +122,8 @@ class Workbench:
 
     def command(self, *arguments: str) -> Ended:
         """Run ``sonnx-clip`` with these arguments in this process."""
-        self.monkeypatch.setattr(sys, "argv", ["sonnx-clip", *arguments])
-        self.capsys.readouterr()
-        status = 0
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-        said = self.capsys.readouterr()
-        return Ended(status, said.out, said.err)
+        done = run(*arguments, cwd=Path.cwd())
+        return Ended(done.returncode, done.stdout, done.stderr)
 
     def prove_these(self, theories: Generated, shown: int = 20, **request: Any) -> Ended:
         """Prove these theories as the command does; `request` has the fields of `ProveRequest`."""
