@@ -1,4 +1,4 @@
-"""Every claim of a specification, by group, in the order of generated/why3; and what no claim shows."""
+"""Every claim of a specification, by group, in the order of generated/why3."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from sonnx_clip.claims import meaning_claims as meaning
 from sonnx_clip.claims import reading_claims as readings
 from sonnx_clip.claims.meaning_claims import WRITTEN
-from sonnx_clip.claims.templates import SUBJECT, entries_of
+from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.spec.findings import types_of_claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.types import ElementType
@@ -41,10 +41,6 @@ _GROUPS: Mapping[str, Callable[[Spec, ElementType], Iterator[Claim]]] = {
 }
 _NEED_THEORIES = list(_GROUPS)[list(_GROUPS).index("constraints") :]
 """The groups whose claims use theories in why3/ that are written by hand, for Clip alone."""
-_SECTIONS = (
-    "cases", "classes", "properties", "constraints", "latitude", "readings", "dialects", "dialect_examples",
-    "findings", "examples",
-)  # fmt: skip
 
 
 def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
@@ -84,15 +80,3 @@ def unclaimed(spec: Spec) -> tuple[str, ...]:
     findings = (f for f in spec.findings if any(part.tensors for part in f.theorems))
     sections = (spec.restrictions, spec.constraints, spec.dialects, spec.dialect_examples, findings)
     return tuple(entry.id for section in sections for entry in section)
-
-
-def unshown(spec: Spec, claims: Iterable[Claim]) -> Iterator[str]:
-    """A line for each entry without a claim in one of its element types."""
-    shown, left = {(claim.subject, id_) for claim in claims for id_ in claim.shows}, unclaimed(spec)
-    due = [(SUBJECT, entry.id) for entry in spec.restrictions]
-    for etype in spec.element_types:
-        due += [(etype.id, etype.id)] * (etype.width is not None)
-        due += [(etype.id, entry.id) for section in _SECTIONS for entry in entries_of(spec, etype, section)]
-    for subject, id_ in due:
-        if (subject, id_) not in shown and id_ not in left:
-            yield f"{subject}: no claim shows {id_}"
