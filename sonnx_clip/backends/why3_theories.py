@@ -21,7 +21,7 @@ from sonnx_clip.backends.whyml_printer import (
 )
 from sonnx_clip.claims.all_claims import MEANING, READINGS, claims_of
 from sonnx_clip.claims.meaning_claims import WRITTEN
-from sonnx_clip.claims.templates import SUBJECT, entries_of
+from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.language.tree import Kind, Value
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -143,7 +143,9 @@ def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
         f"The dialects of Clip in {etype.id}: where each is the Clip of SONNX, what its missing bounds do,"
         " what its\n    conversions do to bounds, and what a newer one changes."
     )
-    scales = etype.family == "float" and any(d.scale_bias for d in entries_of(spec, etype, "dialects"))
+    scales = etype.family == "float" and any(
+        d.scale_bias for d in [d for d in spec.dialects if etype.id in d.element_types]
+    )
     uses = [*[f"use scale_bias.Scale{etype.why3}"] * scales, CLIP]
     return [*_module(spec, etype, "Dialects", about, ["dialects"], uses)]
 

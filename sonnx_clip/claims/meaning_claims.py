@@ -6,7 +6,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.nodes import free_names, names, numbers, stated, values, variables_of
-from sonnx_clip.claims.templates import Listed, entries_of, expanded, templates
+from sonnx_clip.claims.templates import Listed, expanded, templates
 from sonnx_clip.language.tree import Call, Kind, Use, conjuncts, subtrees
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import encode, infinity, sign_bit
@@ -77,7 +77,7 @@ def classes_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each property holds; or is refuted at its witness, and holds exactly under its condition."""
-    for p in entries_of(spec, etype, "properties"):
+    for p in (p for p in spec.properties if etype.family in p.families):
         met_at = _numbers_that_meet(spec, etype, p) if etype.family in p.refuted_for else None
         bound = " ".join(variables_of(spec.head, p.claim))
         yield from expanded(spec, etype, "properties", p, bound=bound, met_at=met_at)
@@ -97,13 +97,14 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
 
 def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each latitude is used by some answer that differs from the cases, and accepts no other value."""
-    for entry in entries_of(spec, etype, "latitude"):
+    for entry in spec.latitude if etype.family == "float" else ():
         yield from expanded(spec, etype, "latitude", entry)
 
 
 def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Latitude accepts what some reading answers, and all that these readings answer within its limits."""
-    entries, operands = entries_of(spec, etype, "latitude"), ", ".join(spec.head.operands)
+    entries = spec.latitude if etype.family == "float" else ()
+    operands = ", ".join(spec.head.operands)
     for entry in entries:
         answers = Listed(f"{spec.reading(id_).predicate}({operands}, A)" for id_ in entry.given_by)
         yield from expanded(spec, etype, "latitude and readings", entry, answers=answers)
@@ -117,7 +118,9 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
 def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the page, entry by entry."""
     head = spec.head
-    for example in entries_of(spec, etype, "examples"):
+    for example in spec.examples:
+        if example.family != etype.family or etype.id in example.not_representable_in:
+            continue
         entries, texts = list[str](), dict[str, str]()
         for row, given in enumerate(example.given):
             at = {name: f"_{name}{row}" if name in head.tensors else name for name in head.operands}
@@ -132,7 +135,7 @@ def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) -> Iterator[Claim]:
     """The theorems of findings on single elements; or on tensors, where Y is the result of the operator."""
     section, every = "findings on tensors" if tensors else "findings", " ".join(spec.head.all)
-    for finding in entries_of(spec, etype, "findings"):
+    for finding in spec.findings:
         for part in finding.theorems:
             if part.tensors == tensors and etype in types_of_claim(spec, part):
                 goal = finding.goal(part)
@@ -145,7 +148,7 @@ def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) ->
 def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The constraints on tensors of any shape, and their equivalence with the hand-written ones."""
     head = spec.head
-    for c in entries_of(spec, etype, "constraints"):
+    for c in (c for c in spec.constraints if etype.family in c.families):
         if c.id not in ("C1", "C2", "C3"):
             what = f"the constraint {c.id} has no hand-written counterpart"
             raise UserError(what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the claims on tensors")

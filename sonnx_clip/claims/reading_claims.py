@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.nodes import numbers, values
-from sonnx_clip.claims.templates import Listed, entries_of, expanded
+from sonnx_clip.claims.templates import Listed, expanded
 from sonnx_clip.language.convert import beyond
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind, Number
@@ -53,7 +53,7 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each dialect beside SONNX, without bounds and after the one before; then conversions."""
-    dialects: list[Dialect] = entries_of(spec, etype, "dialects")
+    dialects = [d for d in spec.dialects if etype.id in d.element_types]
     for d in dialects:
         yield from _of_dialect(spec, etype, d)
         before = next((p for p in dialects if p.id == d.after), None)
@@ -121,7 +121,7 @@ def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Itera
 
 def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the pages of dialects: entry by entry, or for all X."""
-    for example in entries_of(spec, etype, "dialect_examples"):
+    for example in (e for e in spec.dialect_examples if e.type == etype.id):
         low, high = bounds_of(spec, example)
         reading = spec.reading(spec.dialect(example.dialect).reading)
         rest: dict[str, Any]

@@ -29,9 +29,7 @@ from sonnx_clip.language.scope import (
 from sonnx_clip.language.tree import Expr, Name, Number, rewritten
 from sonnx_clip.language.tree import Kind as Sort
 from sonnx_clip.language.types import Part
-from sonnx_clip.spec.dialects import Dialect, DialectExample
-from sonnx_clip.spec.entries import Example, Latitude, Witness
-from sonnx_clip.spec.findings import SourceFinding, types_of_claim
+from sonnx_clip.spec.entries import Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,27 +118,6 @@ class Given(dict[str, Any]):
     def has(self, words: tuple[str, ...]) -> bool:
         """Whether each of the words is given; with `not` before it, whether it is not."""
         return all(bool(self.find(w.removeprefix("not "))) != w.startswith("not ") for w in words)
-
-
-def entries_of(spec: Spec, etype: ElementType, section: str) -> list[Any]:
-    """The entries of a section of the YAML that are about an element type."""
-
-    def is_about(entry: Any) -> bool:
-        match entry:
-            case Latitude():
-                return etype.family == "float"
-            case Example():
-                return entry.family == etype.family and etype.id not in entry.not_representable_in
-            case Dialect():
-                return etype.id in entry.element_types
-            case DialectExample():
-                return entry.type == etype.id
-            case SourceFinding():
-                return any(etype in types_of_claim(spec, part) for part in entry.theorems)
-            case _:
-                return etype.family in getattr(entry, "families", (etype.family,))
-
-    return [entry for entry in getattr(spec, section) if is_about(entry)]
 
 
 def expanded(
