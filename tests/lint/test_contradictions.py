@@ -147,9 +147,3 @@ def test_a_constant_without_exactly_one_value_declares_nothing(
     report = lint(tmp_path, _constant(**values))
     assert report.verdict != "meets"
     assert "R4" in verdicts(report)
-
-
-def test_large_tensors_keep_type_and_shape(tmp_path: Path) -> None:
-    large = helper.make_tensor("X", FLOAT, [100, 100], bytes(40_000), raw=True)
-    main = graph(inputs=[], stored=[*bounds(), large], outputs=[value("Y", [100, 100])])
-    assert verdicts(lint(tmp_path, model(main))) == {}

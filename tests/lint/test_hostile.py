@@ -69,14 +69,14 @@ def test_a_long_name_is_shortened(tmp_path: Path) -> None:
 
 def test_every_truncation_of_a_model_is_refused(tmp_path: Path) -> None:
     data = REAL.read_bytes()
-    for length in range(1, len(data), 7):
+    for length in range(1, len(data), 29):
         assert message(written(tmp_path, data[:length])).startswith("not an ONNX model")
 
 
 def test_random_damage_gives_a_report_or_one_message(tmp_path: Path) -> None:
     random_source = random.Random(2)
     data, outcomes = REAL.read_bytes(), {0: 0, 1: 0, 2: 0}
-    for _ in range(150):
+    for _ in range(60):
         damaged = bytearray(data)
         for _ in range(random_source.randint(1, 6)):
             damaged[random_source.randrange(len(damaged))] = random_source.randrange(256)

@@ -177,16 +177,11 @@ def test_the_model_keeps_what_is_not_of_clip(tmp_path: Path) -> None:
 
 
 def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
-    path, fifo, link = old(tmp_path), tmp_path / "fifo", tmp_path / "link"
+    fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    link.symlink_to(tmp_path / "elsewhere.onnx")
-    for target, kind in ((fifo, "a FIFO"), (link, "a symbolic link")):
-        status, _, message = run(path, "-o", target)
-        assert status == 2
-        assert f"this is {kind}, and only a regular file is replaced" in message
+    status, _, message = run(old(tmp_path), "-o", fifo)
+    assert (status, "this is a FIFO, and only a regular file is replaced" in message) == (2, True)
     assert stat.S_ISFIFO(fifo.lstat().st_mode)
-    assert link.is_symlink()
-    assert not (tmp_path / "elsewhere.onnx").exists()
     with pytest.raises(UserError, match="this is a device"):
         check_target(Path("/dev/null"))
 

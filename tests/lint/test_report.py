@@ -117,39 +117,12 @@ def test_json_of_several_models_is_one_document(tmp_path: Path) -> None:
     assert [Path(entry["model"]).name for entry in document["errors"]] == ["broken.onnx"]
     assert err.startswith(f"error: {broken}: not an ONNX model")
     node = document["models"][0]["nodes"][2]
-    assert (node["name"], node["operator"], node["index"], node["graph"]) == (
-        "/Clip",
-        "Clip-11",
-        8,
-        "graph 'main_graph'",
-    )
-    assert node["tensors"] == {
-        "X": "/h/Clip_output_0",
-        "L": "/Constant_output_0",
-        "M": None,
-        "Y": "/Clip_output_0",
-    }
-    by_id = {entry["id"]: entry for entry in node["restrictions"]}
-    assert {tag: entry["verdict"] for tag, entry in by_id.items()} == {
-        "R1": "meets",
-        "R2": "violates",
-        "R3": "meets",
-        "R4": "violates",
-        "R5": "unknown",
-        "scalar_bounds": "meets",
-        "element_types": "unknown",
-        "C1": "meets",
-    }
-    assert by_id["R2"]["statement"] == "Input M must be set"
-    assert by_id["R2"]["problems"][0]["tensor"] is None
-    assert by_id["R2"]["problems"][0]["remedy"].startswith("normalise --assume finite")
-
-
-def test_one_broken_model_does_not_hide_the_others(tmp_path: Path) -> None:
-    status, out, err = run(tmp_path / "none.onnx", RELU6)
-    assert status == 2
-    assert "5 Clip nodes" in out
-    assert err.count("error:") == 1
+    assert (node["name"], node["operator"], node["graph"]) == ("/Clip", "Clip-11", "graph 'main_graph'")
+    assert list(node["tensors"].items())[1:3] == [("L", "/Constant_output_0"), ("M", None)]
+    second = node["restrictions"][1]
+    assert (second["id"], second["statement"]) == ("R2", "Input M must be set")
+    assert second["problems"][0]["tensor"] is None
+    assert second["problems"][0]["remedy"].startswith("normalise --assume finite")
 
 
 def test_the_program_prints_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:

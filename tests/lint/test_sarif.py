@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
@@ -88,8 +87,3 @@ def test_the_command_prints_it() -> None:
     result = CliRunner().invoke(app.app, ["lint", str(MODELS[1]), "--format", "sarif"])
     assert result.exit_code == 1
     assert valid(result.stdout)["version"] == "2.1.0"
-
-
-def test_the_validation_can_fail() -> None:
-    with pytest.raises(jsonschema.ValidationError):
-        valid('{"version": "2.1.0", "runs": [{"results": []}]}')
