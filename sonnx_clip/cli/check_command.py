@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -28,7 +27,7 @@ from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Literal, TypeAlias
 
@@ -146,7 +145,9 @@ def _judge(
         version = version_of(options) if journal or scheduler else ""
         judge = None
         if scheduler is not None:
-            judge = RemoteJudge(left_open.enter_context(_workers(scheduler)), options.runtime, version)
+            workers = DaskWorkers(scheduler, VARIABLES, variables())
+            left_open.callback(workers.stop)
+            judge = RemoteJudge(workers, options.runtime, version)
         store = _store(options, journal, cache, version)
         if store is not None:
             left_open.callback(store.close)
@@ -174,25 +175,6 @@ def operator_to_check(file: Path) -> CheckedOperator:
 
     spec = load_another(file)
     return CheckedOperator(spec, evaluated_oracle(spec))
-
-
-@contextmanager
-def _workers(scheduler: str) -> Iterator[DaskWorkers]:
-    """The workers of a scheduler; at the end they stop working for this command.
-
-    Raises:
-        UserError: it cannot be reached, or has no workers.
-        ModuleNotFoundError: distributed is not installed.
-    """
-    import distributed  # it sets the levels of its loggers when it is imported
-
-    for name in [name for name in logging.root.manager.loggerDict if name.startswith(distributed.__name__)]:
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported by us, once
-    found = DaskWorkers(scheduler, VARIABLES, variables())
-    try:
-        yield found
-    finally:
-        found.stop()
 
 
 def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Json, Type, X, option
-from sonnx_clip.root.terminal import terminal_width
+from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Json, Type, X, option, show
 
 _Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
 _Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
@@ -33,12 +32,7 @@ def explain(
 
         status_of = partial(known, build)
     found = explain_triple(dtype, x, min, max, status_of)
-    as_json = json or format == "json"
-    print(
-        found.model_dump_json(indent=1)
-        if as_json
-        else explanation_text(found, every=every, width=terminal_width())
-    )
+    show(found, partial(explanation_text, every=every), as_json=json or format == "json")
 
 
 def readings(
@@ -51,9 +45,7 @@ def readings(
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
-    found = matrix(spec, spec.element_type(dtype))
-    as_json = json or format == "json"
-    print(found.model_dump_json(indent=1) if as_json else matrix_text(found, terminal_width()))
+    show(matrix(spec, spec.element_type(dtype)), matrix_text, as_json=json or format == "json")
 
 
 def dialects(format: Format = "text", json: Json = False) -> None:
@@ -61,9 +53,7 @@ def dialects(format: Format = "text", json: Json = False) -> None:
     from sonnx_clip.explain.dialects_table import dialect_table, table_text
     from sonnx_clip.spec import load_spec
 
-    found = dialect_table(load_spec())
-    as_json = json or format == "json"
-    print(found.model_dump_json(indent=1) if as_json else table_text(found, terminal_width()))
+    show(dialect_table(load_spec()), table_text, as_json=json or format == "json")
 
 
 def dialect(
@@ -81,8 +71,7 @@ def dialect(
     from sonnx_clip.explain.dialect_call import applied_text, apply
 
     found = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    as_json = json or format == "json"
-    print(found.model_dump_json(indent=1) if as_json else applied_text(found, terminal_width()))
+    show(found, applied_text, as_json=json or format == "json")
 
 
 def findings(

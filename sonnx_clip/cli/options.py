@@ -1,11 +1,19 @@
 """Options that several commands share, each declared once."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import terminal_width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import BaseModel
 
 INPUT, OUTPUT, RUN = "Input", "Output", "Run"
 """Groups of options in the help of a command."""
@@ -62,3 +70,8 @@ def require_agreement(format: str, *, json: bool) -> None:
     """Raise UserError if --json and --format contradict each other."""
     if json and format not in ("text", "json"):
         raise UserError(f"--json and --format {format} contradict each other", todo="leave one of them out")
+
+
+def show(found: BaseModel, text: Callable[[Any, int | None], str], *, as_json: bool) -> None:
+    """Print something as JSON, or as text that fits the terminal."""
+    print(found.model_dump_json(indent=1) if as_json else text(found, terminal_width()))

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.language.show import show
 from sonnx_clip.language.special import FEW
-from sonnx_clip.language.values import encode, identical, is_nan
-from sonnx_clip.root.errors import UserError
+from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import agrees, answers, answers_told, same_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Interpretation, Reading
@@ -34,23 +30,16 @@ MEANINGS: dict[Agreement, str] = {
 }
 
 
-class OtherAnswer(Stored):
-    """Numbers of a class for which a reading allows an answer that is not the expected one."""
-
-    x: str
-    min: str
-    max: str
-    answer: str
-    due: str
-
-
 class ReadingCell(Stored):
-    """A reading in a class: its `answers` at the numbers of the row, and an `other` wrong one."""
+    """A reading in a class: its `answers` at the numbers of the row.
+
+    `elsewhere` has numbers of the class for which it allows a wrong answer, if it does not agree bit for bit.
+    """
 
     reading: str
     agreement: Agreement
     answers: tuple[str, ...]
-    other: OtherAnswer | None
+    elsewhere: str | None
 
 
 class ReadingsRow(Stored):
@@ -117,13 +106,13 @@ def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) ->
         reading=reading.id,
         agreement="differs" if other_value else "values" if other else "bits",
         answers=(*shown, "any nan") if any_nan else shown,
-        other=other,
+        elsewhere=other,
     )
 
 
 def _other(
     spec: Spec, etype: ElementType, reading: Reading, samples: Samples, *, bitwise: bool
-) -> OtherAnswer | None:
+) -> str | None:
     """The first of the samples for which a reading allows another answer than that of the cases."""
     for triple, (x, l, m) in samples.items() if etype.family in reading.regions(bitwise=bitwise) else ():
         if agrees(spec, etype, reading, triple, bitwise=bitwise):
@@ -131,7 +120,8 @@ def _other(
         due = evaluator(spec, etype).result(*triple)
         for y in answers(spec, etype, reading, triple):
             if not (identical(y, due) if bitwise else same_value(y, due, etype)):
-                return OtherAnswer(x=x, min=l, max=m, answer=show(y, etype), due=show(due, etype))
+                answer, expected = show(y, etype), show(due, etype)
+                return f"X = {x}, min = {l}, max = {m} gives {answer}, expected {expected}"
     return None
 
 
@@ -145,11 +135,9 @@ def matrix_text(found: Matrix, width: int | None = None) -> str:
         for cell in row.cells:
             together.setdefault((SIGNS[cell.agreement], " or ".join(cell.answers)), []).append(cell.reading)
         lines += [f"  {sign} {answer}: {', '.join(names)}" for (sign, answer), names in together.items()]
-        for cell in row.cells:
-            other = cell.other
-            if other is not None and (other.x, other.min, other.max) != (row.x, row.min, row.max):
-                numbers = f"X = {other.x}, min = {other.min}, max = {other.max}"
-                lines.append(f"    {cell.reading}: {numbers} gives {other.answer}, expected {other.due}")
+        here = f"X = {row.x}, min = {row.min}, max = {row.max} gives"
+        elsewhere = [cell for cell in row.cells if cell.elsewhere and not cell.elsewhere.startswith(here)]
+        lines += [f"    {cell.reading}: {cell.elsewhere}" for cell in elsewhere]
     if found.interpretations:
         lines.append("NaN, which the words of these readings do not mention")
         lines += [f"  {reading}: {words}" for reading, words in found.interpretations.items()]
@@ -172,33 +160,3 @@ def interpreted(interpretation: Interpretation) -> str:
         f"chosen: {interpretation.ours}. Alternative: {interpretation.alternative}. "
         f"Supported by: {shown_by(interpretation)}"
     )
-
-
-def require_shown(spec: Spec, record: Measured) -> None:
-    """UserError for the first interpretation that the runs it names do not support, or refute."""
-    for reading in spec.readings:
-        if reading.interpretation is None or (form := reading.interpretation.ran) is None:
-            continue
-        if (problem := next(_unsupported(spec, reading, form, record), None)) is not None:
-            todo = "correct `interpretation` of the reading, or its `ran`"
-            raise UserError(f"`{reading.id}`: {problem}", "spec/clip.yaml", todo)
-
-
-def _unsupported(spec: Spec, reading: Reading, form: str, record: Measured) -> Iterator[str]:
-    has_nan = False
-    for answer in record.answers:
-        if answer.form != form or not answer.bits:
-            continue
-        if answer.min is None or answer.max is None:
-            yield f"{answer.runtime} ran {form} without a bound"
-            continue
-        etype = spec.element_type(answer.type)
-        x, l, m = (encode(bits, etype) for bits in (answer.x, answer.min, answer.max))
-        has_nan = has_nan or any(is_nan(value, etype) for value in (x, l, m))
-        allowed = answers(spec, etype, reading, (x, l, m))
-        any_nan = any(is_nan(y, etype) for y in allowed)
-        for y in (encode(bits, etype) for bits in answer.bits):
-            if y not in allowed and not (any_nan and is_nan(y, etype)):
-                yield f"{answer.runtime} answers {answer.outcome} to {answer}: the reading does not allow it"
-    if not has_nan:
-        yield f"no run of {form} has a NaN operand"

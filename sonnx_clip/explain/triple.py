@@ -218,7 +218,7 @@ def _obligations(
     )
 
 
-def explanation_text(told: TripleExplanation, *, every: bool = False, width: int | None = None) -> str:
+def explanation_text(told: TripleExplanation, width: int | None = None, *, every: bool = False) -> str:
     """An explanation as lines of text, wrapped at `width` columns or whole.
 
     Each obligation about a kernel has a line if `every`, else all of them together.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import pickle
 import re
 import threading
@@ -55,8 +56,10 @@ class DaskWorkers:
     def __init__(self, address: str, prefixes: Sequence[str], variables: Mapping[str, str]) -> None:
         from dask import config
         from dask.utils import parse_timedelta
-        from distributed import Client
+        from distributed import Client  # it sets the levels of its loggers when it is imported
 
+        for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported by us, once
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
         self._environment = FarEnvironment(tuple(prefixes), variables)
