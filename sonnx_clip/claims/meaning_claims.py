@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import free_names, names, numbers, stated, values, variables_of
+from sonnx_clip.claims.nodes import free_names, names, numbers, stated, values
 from sonnx_clip.claims.templates import Listed, expanded, templates
 from sonnx_clip.language.tree import Call, Kind, Use, conjuncts, subtrees
 from sonnx_clip.language.types import FloatBits
@@ -79,8 +79,7 @@ def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each property holds; or is refuted at its witness, and holds exactly under its condition."""
     for p in (p for p in spec.properties if etype.family in p.families):
         met_at = _numbers_that_meet(spec, etype, p) if etype.family in p.refuted_for else None
-        bound = " ".join(variables_of(spec.head, p.claim))
-        yield from expanded(spec, etype, "properties", p, bound=bound, met_at=met_at)
+        yield from expanded(spec, etype, "properties", p, met_at=met_at)
 
 
 def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str, Expr]:
@@ -134,12 +133,11 @@ def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) -> Iterator[Claim]:
     """The theorems of findings on single elements; or on tensors, where Y is the result of the operator."""
-    section, every = "findings on tensors" if tensors else "findings", " ".join(spec.head.all)
+    section = "findings on tensors" if tensors else "findings"
     for finding in spec.findings:
         for part in finding.theorems:
             if part.tensors == tensors and etype in types_of_claim(spec, part):
-                goal = finding.goal(part)
-                yield from expanded(spec, etype, section, finding, part, goal=goal, every=every)
+                yield from expanded(spec, etype, section, finding, part, goal=finding.goal(part))
 
 
 # --- Tensors ------------------------------------------------------------------------------------------------
@@ -156,7 +154,7 @@ def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         tensors = names((name for name in head.all if name in used), Kind.TENSOR)
         before = conjuncts(c.holds) if "precondition" in c.role.split() else []
         yield from expanded(
-            spec, etype, "constraints", c, y=head.result, listed=listed(head.operands), sonnx=etype.sonnx,
+            spec, etype, "constraints", c, listed=listed(head.operands), sonnx=etype.sonnx,
             stated=stated(head, c, Kind.TENSOR), by_hand=Use(c.id.lower(), tensors, Kind.BOOL),
             before=tuple(part for part in before if head.result not in free_names(part)), **{c.id: True},
         )  # fmt: skip

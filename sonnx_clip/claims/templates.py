@@ -133,9 +133,10 @@ def expanded(
         given: other placeholders: texts, expressions, tuples of premises, witnesses by variable.
     """
     head, subject = spec.head, etype.id if etype else SUBJECT
-    given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands)}
+    first, *others = head.operands
+    given |= {"operands": ", ".join(head.operands), "variables": " ".join((first, head.second, *others))}
     given |= {"result": f"{head.function}({given['operands']})", "type": subject}
-    given |= {"cases_as_result": {head.result: result_of(head)}, "first": head.operands[0]}
+    given |= {"cases_as_result": {head.result: result_of(head)}, "first": first, "y": head.result}
     family = etype.family if etype else ""
     known = Given(family, entries, {**given, family: True})
     for template in templates()[section]:
