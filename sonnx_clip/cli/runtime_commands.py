@@ -35,10 +35,9 @@ def check(
     ] = None,
     exec: Annotated[
         str | None,
-        option("", "Program that speaks frames (--endian, --batch, --stdio).", _OF, value="COMMAND"),
+        option("", "Program that speaks frames (--endian, --stdio).", _OF, value="COMMAND"),
     ] = None,
     endian: Annotated[Literal["little", "big"] | None, hidden("")] = None,
-    batch: Annotated[int | None, hidden("", "N", min=1)] = None,
     stdio: Annotated[bool, hidden("--stdio")] = False,
     so: Annotated[
         Path | None, option("", "C functions, with --abi FILE: clip.toml.", _OF, value="LIBRARY")
@@ -121,7 +120,7 @@ def check(
     name = ""  # those that --against compares by default
     if not against or runtime or onnx or onnx_cmd:
         name = runtime_of(
-            runtime=runtime, exec=exec, endian=endian, batch=batch, stdio=stdio, so=so, abi=abi, onnx=onnx,
+            runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
             onnx_cmd=onnx_cmd,
         )  # fmt: skip
     limits = Limits(limit, start_limit)

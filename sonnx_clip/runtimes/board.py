@@ -52,8 +52,7 @@ def _word(index: int) -> Any:
 class Board:
     """Shared memory: made by the checker, opened by the supervisor, inherited by the runtime's process.
 
-    Its head holds `state` (`IDLE`, `ASKED` or `DONE`), `call` (the number of the running call), `one_by_one`
-    (not 0 once a batch of calls did what none of them does alone; kept over restarts).
+    Its head holds `state` (`IDLE`, `ASKED` or `DONE`) and `call` (the number of the running call).
 
     Args:
         descriptor: of the memory; new memory if None.
@@ -62,15 +61,14 @@ class Board:
 
     state: int = _word(0)
     call: int = _word(1)
-    one_by_one: int = _word(2)
-    _log_size: int = _word(3)
-    _request_size: int = _word(4)
+    _log_size: int = _word(2)
+    _request_size: int = _word(3)
 
     def __init__(self, descriptor: int | None = None, token: str | None = None) -> None:
         self.descriptor = unnamed_file(_HEAD + _REQUEST + _LOG + _BITS) if descriptor is None else descriptor
         self.token = token or secrets.token_hex(8)
         self._memory = mmap.mmap(self.descriptor, 0)
-        self._head = np.frombuffer(self._memory, np.int64, 5)
+        self._head = np.frombuffer(self._memory, np.int64, 4)
 
     def close_descriptor(self) -> None:
         """Close the descriptor once no other process has to open it."""

@@ -1,7 +1,7 @@
 """Finds a runtime by its name: one of ours, an entry point of another package, a function or a program.
 
 A name is one line with all that opens the runtime, in its process or in a reproducer: ``numpy``,
-``module:function``, ``./file.py:function``, ``exec[big,batch=64]:qemu-s390x ./harness``,
+``module:function``, ``./file.py:function``, ``exec[big]:qemu-s390x ./harness``,
 ``so[clip.toml]:./libclip.so``, ``onnx:module:open`` or ``onnx-cmd:./run {model} {in} {out}``. Entry points of
 the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. All are imported in the
 process of the runtime alone.
@@ -317,7 +317,6 @@ def runtime_of(
     runtime: str | None = None,
     exec: str | None = None,  # noqa: A002 - as the option
     endian: str | None = None,
-    batch: int | None = None,
     stdio: bool = False,
     so: Path | None = None,
     abi: Path | None = None,
@@ -325,12 +324,7 @@ def runtime_of(
     onnx_cmd: str | None = None,
 ) -> str:
     """The name of the runtime that the options mean; UserError if it is not clear."""
-    frames = {
-        "endian": "big" if endian == "big" else "",
-        "stdio": "stdio" if stdio else "",
-        "batch": f"batch={batch}" if batch is not None else "",
-    }
-    chosen = ",".join(filter(None, frames.values()))
+    chosen = ",".join(["big"] * (endian == "big") + ["stdio"] * stdio)
     given = {
         "--runtime": (runtime, runtime), "--exec": (exec, f"exec{f'[{chosen}]' if chosen else ''}:{exec}"),
         "--so": (so, f"so[{abi}]:{so}"), "--onnx": (onnx, f"onnx:{onnx}"),
@@ -341,7 +335,7 @@ def runtime_of(
         what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
         todo = "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
         raise UserError(what, todo=f"give one of {todo}")
-    for option, value in (("endian", endian), ("batch", batch), ("stdio", stdio or None)):
+    for option, value in (("endian", endian), ("stdio", stdio or None)):
         if value is not None and exec is None:
             raise UserError(f"--{option} is about a program", todo="name the program: --exec COMMAND")
     if (so is None) != (abi is None):

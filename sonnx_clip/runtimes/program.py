@@ -14,8 +14,8 @@ import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,17 +54,10 @@ _LOOK = 0.05
 _END = 1.0  # seconds in which a program that has closed its output has to exit
 _SIGNALS = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGXFSZ)
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
-_QUICK, _SLOW = 0.01, 0.05  # seconds of a frame: below, the next one gets more calls; above, fewer
-_PATIENCE = 0.25  # seconds after which the calls of a frame are made one by one
-_BYTES = 1 << 20  # of a frame at most, unless it holds a single call
 
 
 class EndedError(Exception):
     """The program has ended, or sent an invalid frame; the text says which."""
-
-
-class SlowError(Exception):
-    """No reply within the given time."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a report quotes its name
@@ -86,32 +79,25 @@ _RAISES = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
 class ProgramName:
     """A program that exchanges frames: its command as in a shell, and the byte order of the frames.
 
-    `batch` is the most calls in a frame, if it allows as many; with `stdio` it uses standard input and
-    output, else descriptors 3 and 4.
+    With `stdio` it uses standard input and output, else descriptors 3 and 4.
     """
 
     command: str
     order: ByteOrder = "little"
-    batch: int | None = None
     stdio: bool = False
 
     def __str__(self) -> str:
-        options = ["big"] if self.order == "big" else []
-        options += ["stdio"] if self.stdio else []
-        options += [f"batch={self.batch}"] if self.batch is not None else []
+        options = ["big"] * (self.order == "big") + ["stdio"] * self.stdio
         return f"exec[{','.join(options)}]:{self.command}" if options else f"exec:{self.command}"
 
 
 def program_name(name: str) -> ProgramName:
     """The program that a name means; UserError if it means none."""
     options, command = target_of(name, "exec")
-    chosen = list(filter(None, options.split(",")))
-    batches = [int(value) for o in chosen if (value := o.removeprefix("batch=")) != o and value.isdecimal()]
-    for option in chosen:
-        if option not in ("big", "stdio", *(f"batch={n}" for n in batches)):
-            raise UserError(f"`{name}`: there is no option `{option}` of a program")
-    order: ByteOrder = "big" if "big" in chosen else "little"
-    return ProgramName(command, order, batches[0] if batches else None, "stdio" in chosen)
+    chosen = set(filter(None, options.split(",")))
+    if unknown := sorted(chosen - {"big", "stdio"}):
+        raise UserError(f"`{name}`: there is no option `{unknown[0]}` of a program")
+    return ProgramName(command, "big" if "big" in chosen else "little", "stdio" in chosen)
 
 
 class Program:
@@ -125,9 +111,9 @@ class Program:
         self._in, self._out, self.pid = _started(command_words(name.command), stdio=name.stdio)
         atexit.register(self.end)
         try:
-            head = self._read(HELLO_SIZE, "a hello", None)
+            head = self._read(HELLO_SIZE, "a hello")
             size = hello_name_size(head, name.order)
-            self.hello = read_hello(head + self._read(size, "a hello", None), name.order)
+            self.hello = read_hello(head + self._read(size, "a hello"), name.order)
         except (FrameError, EndedError) as error:
             self.end()
             todo = "it must send a hello first: docs/integrations.md"
@@ -135,14 +121,11 @@ class Program:
                 todo += "; with --stdio, if it speaks on standard input and output"
             raise UserError(f"before its hello was read: {error}", None, todo) from None
 
-    def ask(
-        self, etype: str, shape: Sequence[int], operands: tuple[Array, ...], within: float | None = None
-    ) -> FrameReply:
+    def ask(self, etype: str, shape: Sequence[int], operands: tuple[Array, ...]) -> FrameReply:
         """The reply to calls of one element type and shape of X; `operands` as `write_request` takes them.
 
         Raises:
             EndedError: it has ended, or its reply is invalid.
-            SlowError: no reply `within` so many seconds.
         """
         self._number = self._number % (2**32 - 1) + 1
         calls, entries = operands[0].shape
@@ -150,8 +133,8 @@ class Program:
         try:
             self._require_silence()
             data = write_request(order, self._number, etype, shape, operands)
-            head = self._read(4, "a reply", within, data)
-            body = self._read(reply_size(head, order, calls, entries), "a reply", within)
+            head = self._read(4, "a reply", data)
+            body = self._read(reply_size(head, order, calls, entries), "a reply")
             return read_reply(body, order, self._number, calls)
         except FrameError as error:
             raise EndedError(f"{BAD_FRAME}{error}") from None
@@ -183,7 +166,7 @@ class Program:
         shown = printable(data[:60].decode("utf-8", "backslashreplace"))
         raise FrameError(f"it sent {len(data):,} bytes{more} that nobody had asked for: {shown}")
 
-    def _read(self, size: int, what: str, within: float | None, data: bytes = b"") -> bytes:
+    def _read(self, size: int, what: str, data: bytes = b"") -> bytes:
         """`size` bytes of its output, while `data` goes to its input."""
         found, left = bytearray(), memoryview(data)
         began, told = time.monotonic(), False
@@ -203,8 +186,6 @@ class Program:
                 found += part
                 continue
             waited = time.monotonic() - began
-            if within is not None and waited > within:
-                raise SlowError
             if not free and self._has_ended():
                 raise EndedError(self._last_words(so_far))
             if found and not told and waited > 2 * _LOOK:
@@ -261,91 +242,41 @@ def _moved(descriptor: int) -> int:
 
 
 class FrameCaller:
-    """Makes the calls of requests by a program, which is started anew where it dies in a frame of many.
+    """Makes the calls of requests by a program, a frame for each.
 
     Raises:
         Unsupported: its hello does not list the element type.
     """
 
-    def __init__(self, opened: Program, etype: str, name: ProgramName, board: Board) -> None:
+    def __init__(self, opened: Program, etype: str) -> None:
         if etype not in opened.hello.types:
             raise Unsupported(f"its hello does not list {etype}")
-        self.program, self._type, self._name, self._board = opened, etype, name, board
-        self._most = min(opened.hello.batch, name.batch or opened.hello.batch)
-        self._batch = 1
+        self.program, self._type = opened, etype
 
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, and write what they give on the board."""
-        bits = board.bits(request.answer_shape, bits_type(self._type))
-        self._most = 1 if board.one_by_one else self._most
-        lengths = np.full(request.count, request.length) if request.lengths is None else request.lengths
+        bits, dtype = board.bits(request.answer_shape, bits_type(self._type)), numpy_type(self._type)
         indices = entry_indices(request)
-        first = 0
-        while first < request.count:
-            length = int(lengths[first])
-            shape = _BY_ID[request.layout].arrange(np.zeros(length, request.pool.dtype)).shape
-            hello = self.program.hello
-            if len(shape) not in hello.ranks:
-                failure = Failure((), f"its hello lists no rank {len(shape)}", raised=True, refusal=True)
-                note(board, first, failure)
-                first += 1
+        like: dict[int, Array] = {}  # by length, an array of the shape of X
+        for call in range(request.count):
+            board.call, row, length = call, slice(call, call + 1), request.length_of(call)
+            x = like.setdefault(length, _BY_ID[request.layout].arrange(np.zeros(length, dtype)))
+            if x.ndim not in self.program.hello.ranks:
+                words = f"its hello lists no rank {x.ndim}"
+                note(board, call, Failure((), words, raised=True, refusal=True))
                 continue
-            most_entries = min(hello.entries, _BYTES // numpy_type(self._type).itemsize) // max(1, length)
-            batch = max(1, min(self._batch, self._most, most_entries))
-            others = np.flatnonzero(lengths[first : first + batch] != length)
-            batch = int(others[0]) if len(others) else batch  # a frame has calls of one length
-            rows = np.arange(first, min(first + batch, request.count))
-            operands = request.pool[indices[rows, :length]], *(scalar[rows] for scalar in request.scalars)
-            board.call = first
-            self._frame(shape, operands, first, bits[:, :length])
-            first += len(rows)
-
-    def _frame(self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array) -> None:
-        """Make some calls in one frame, or else one by one."""
-        calls = len(operands[0])
-        began = time.monotonic()
-        try:
-            reply = self.program.ask(self._type, shape, operands, _PATIENCE if calls > 1 else None)
-        except (EndedError, SlowError) as error:
-            if calls == 1:
-                self._die(str(error))
-            self.program.end()
-            self._batch = 1
-            self._board.say("")
-            self.program = Program(self._name, self._board)
-            self._one_by_one(shape, operands, first, bits)
-            if isinstance(error, EndedError):
-                self._board.call, self._board.one_by_one = first, 1
-                self._die(f"{error}, in a frame of {calls:,} calls and in none of them alone")
-            return
-        if reply.bits is None and calls > 1:  # which of the calls it rejects
-            self._one_by_one(shape, operands, first, bits)
-            return
-        passed = time.monotonic() - began
-        if passed < _QUICK:
-            self._batch = min(2 * self._batch, self._most)
-        elif passed > _SLOW:
-            self._batch = max(1, self._batch // 2)
-        if reply.bits is not None and (reply.etype, reply.shape) == (self._type, shape):
-            bits[first : first + calls] = reply.bits
-            return
-        x = np.empty(shape, numpy_type(self._type))
-        for row in range(calls):
-            found = call_once(lambda row=row: result_of(reply, self._type)[row], x)  # type: ignore[misc]
-            assert isinstance(found, Failure)
-            note(self._board, first + row, found)
-
-    def _one_by_one(
-        self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array
-    ) -> None:
-        for row in range(len(operands[0])):
-            self._board.call = first + row
-            self._frame(shape, tuple(part[row : row + 1] for part in operands), first + row, bits)
-
-    def _die(self, words: str) -> NoReturn:
-        self.program.end()
-        self._board.say(words)
-        os._exit(0)
+            operands = request.pool[indices[row, :length]], *(scalar[row] for scalar in request.scalars)
+            try:
+                reply = self.program.ask(self._type, x.shape, operands)
+            except EndedError as error:
+                self.program.end()
+                board.say(str(error))
+                os._exit(0)
+            found = call_once(partial(result_of, reply, self._type), x)
+            if isinstance(found, Failure):
+                note(board, call, found)
+            else:
+                bits[call, :length] = np.frombuffer(found.tobytes(), bits.dtype)
 
 
 @cache
@@ -363,20 +294,20 @@ def _function_of(opened: Program) -> Callable[..., Any]:
         etype = x.dtype.name
         bits = bits_type(etype)
         given = (part.reshape(-1).view(bits) for part in bounds)
-        return result_of(opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *given)))[0]
+        return result_of(opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *given)))
 
     return clip
 
 
 def result_of(reply: FrameReply, listed: str = "") -> Array:
-    """The results of a reply, shape (calls, …); Unsupported, Refused or Fault if it has none.
+    """The result of a reply to one call; Unsupported, Refused or Fault if it has none.
 
     `listed` is the element type, if the hello lists it.
     """
     if reply.bits is None:
         lie = f" (its hello lists {listed})" if listed and reply.status == UNSUPPORTED else ""
         raise _RAISES[reply.status](reply.words + lie)
-    return reply.bits.view(numpy_type(reply.etype)).reshape(len(reply.bits), *reply.shape)
+    return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
 
 
 def open_named(name: str, board: Board | None = None) -> Runtime:
@@ -391,7 +322,7 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
         open=lambda _: _function_of(opened),
         imports=f"from {__name__} import program",
         call=lambda _: f"program({quoted(name)})({CLIP_NODE.call})",
-        caller=lambda etype, board: FrameCaller(opened, etype, found, board),
+        caller=lambda etype, _: FrameCaller(opened, etype),
         strides=False,
         entries=opened.hello.entries,
     )

@@ -64,7 +64,7 @@ def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):
 @pytest.mark.parametrize(
     ("fault", "options"),
     [
-        ("none", {}), ("none", {"batch": 3}), ("one_at_a_time", {}), ("big", {"order": "big"}),
+        ("none", {}), ("big", {"order": "big"}),
         ("stdio", {"stdio": True}), ("small", {}),
     ],
 )  # fmt: skip
@@ -134,6 +134,7 @@ def test_hanging_runtime_is_stopped_and_reported(fault, mark):
         ("garbage", "bad frame: its reply says that 1,867,130,112 bytes follow; it can be 8 to"),
         ("another_request", "bad frame: it replied to request "),
         ("wrong_length", "bad frame: its reply has "),
+        ("too_few_results", "bad frame: its reply has 0 calls; the request had 1"),
         ("giant_length", "bad frame: its reply says that 4,294,967,295 bytes follow"),
         ("exits_mid_frame", " bytes of a reply"),
         ("short_frame", "(--limit SECONDS allows more): it sent "),
@@ -157,16 +158,6 @@ def test_an_empty_result_of_an_impossible_shape_is_no_refusal(mark):
     worker.close()
     assert answer.died is not None
     assert answer.died.words.startswith("bad frame: its reply has shape (0, 4294967295, 4294967295, ")
-
-
-def test_a_program_that_cannot_do_batches_dies_of_them(mark):
-    for fault, words in (("dies_of_batches", "killed by SIGABRT"), ("too_few_results", "bad frame: ")):
-        report, classes = judged(fault, mark)
-        assert report.verdict == "crashed"
-        found = next(c.words for c in classes.values() if c.verdict == "crashed")
-        assert found.startswith(words)
-        assert "calls and in none of them alone" in found
-        assert judged(fault, mark, batch=1)[0].verdict == "conforms"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +250,6 @@ def check(*arguments):
         ((), "no runtime is named"),
         (("--runtime", "numpy", "--exec", "x"), "--runtime and --exec are both given"),
         (("--runtime", "numpy", "--endian", "big"), "--endian is about a program"),
-        (("--runtime", "numpy", "--batch", "8"), "--batch is about a program"),
         (("--runtime", "numpy", "--stdio"), "--stdio is about a program"),
         (("--exec", ""), "--exec names no program"),
         (("--exec", "'x"), "No closing quotation"),

@@ -42,7 +42,7 @@ def asked_of(name, etype="int16", **changes):
     return greeting, read_answer(board, asked)
 
 
-@pytest.mark.parametrize("options", [{}, {"order": "big"}, {"batch": 1}])
+@pytest.mark.parametrize("options", [{}, {"order": "big"}])
 def test_a_program_greets_and_answers(options):
     greeting, answer = asked_of(named("big" if "order" in options else "right", **options))
     assert (greeting["word"], greeting["version"]) == ("ready", "planted")
@@ -50,7 +50,7 @@ def test_a_program_greets_and_answers(options):
     assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
 
 
-def test_many_calls_go_in_frames_that_grow():
+def test_many_calls_are_answered():
     _, answer = asked_of(named("right"), calls=200)
     assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 200
 
@@ -76,24 +76,15 @@ class GoneError(Exception):
     """Stands for the end of this process."""
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [("dies_of_batches", "in a frame of "), ("exits_at_a_triple", "exited with status 5")],
-)
-def test_a_program_that_dies_takes_this_process_with_it_and_says_why(fault, words, monkeypatch):
+def test_a_program_that_dies_takes_this_process_with_it_and_says_why(monkeypatch):
     def gone(_status):
         raise GoneError
 
     monkeypatch.setattr(os, "_exit", gone)
-    name = program_name(named(fault))
     board, asked = Board(), request(calls=9)
-    if fault == "exits_at_a_triple":
-        asked.scalars[1][7] = np.array(-1, np.int16).view(np.uint16)
-    opened = Program(name)
-    caller = FrameCaller(opened, "int16", name, board)
+    asked.scalars[1][7] = np.array(-1, np.int16).view(np.uint16)
+    caller = FrameCaller(Program(program_name(named("exits_at_a_triple"))), "int16")
     with pytest.raises(GoneError):
         caller(asked, board)
-    assert words in board.last_words()
-    if fault == "exits_at_a_triple":
-        assert board.call == 7
-    assert bool(board.one_by_one) == (fault == "dies_of_batches")
+    assert "exited with status 5" in board.last_words()
+    assert board.call == 7
