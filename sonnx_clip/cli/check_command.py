@@ -15,12 +15,9 @@ from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, 
 from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
 from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
-from sonnx_clip.conform.options import WHICH_CALLS
-from sonnx_clip.conform.remote_judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
-from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.root.terminal import counted, duration, progress
@@ -145,6 +142,9 @@ def _judge(
         version = version_of(options) if journal or scheduler else ""
         judge = None
         if scheduler is not None:
+            from sonnx_clip.conform.remote_judge import RemoteJudge  # with asyncio, which other checks lack
+            from sonnx_clip.machines.dask_workers import DaskWorkers
+
             workers = DaskWorkers(scheduler, VARIABLES, variables())
             left_open.callback(workers.stop)
             judge = RemoteJudge(workers, options.runtime, version)
@@ -181,7 +181,7 @@ def _store(options: CheckOptions, journal: Path | None, cache: Path | None, vers
     """The journal, or the cache, if the runtime and the options allow one."""
     if journal is not None:
         return Store(journal, identity(options.runtime, version), _warn)
-    if cache is None or not options.of.is_clip or options.calls != WHICH_CALLS:
+    if cache is None or not options.of.is_clip:
         return None
     key = cache_identity(options.runtime)
     return None if key is None else Store(cache, key, _warn, is_cache=True)

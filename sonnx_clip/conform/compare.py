@@ -60,14 +60,17 @@ def compare(
     else:
         rows = np.repeat(np.arange(len(differ)), np.count_nonzero(differ, axis=1))
         columns = np.flatnonzero(differ) - rows * differ.shape[1]
-    latitude = np.full(len(rows), -1, np.int8)
     if not len(rows):
-        return Differences(rows, columns, latitude)
+        return Differences(rows, columns, np.zeros(0, np.int8))
+    # Of a row that deviates nearly everywhere, the whole is judged: that takes no copies of operands.
+    dense = len(differ) == 1 and 2 * len(columns) > differ.size
+    judged = differ[0] if dense else columns
+    latitude = np.full(len(judged), -1, np.int8)
     dtype = numpy_type(etype.id)
-    values = [entries_at(part, rows, columns).view(dtype) for part in (*operands, due, got)]
-    for index, accepted in enumerate(accepts.values()):
-        latitude[(latitude < 0) & accepted(*values)] = index
-    return Differences(rows, columns, latitude)
+    values = [entries_at(part, rows, judged).view(dtype) for part in (*operands, due, got)]
+    for index, accepted in reversed([*enumerate(accepts.values())]):  # the first one that accepts is named
+        np.putmask(latitude, np.broadcast_to(accepted(*values), latitude.shape), index)
+    return Differences(rows, columns, latitude[differ[0]] if dense else latitude)
 
 
 def entries_at(part: Array, rows: Array, columns: Array) -> Array:

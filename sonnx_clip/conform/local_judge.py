@@ -11,7 +11,7 @@ import numpy as np
 
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.judge_forms import judge_forms
-from sonnx_clip.conform.plan import chosen, few_calls, size_of
+from sonnx_clip.conform.plan import calls_of, chosen, few_calls, size_of
 from sonnx_clip.conform.results import UnitResult
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, cut, sample
 from sonnx_clip.conform.tally import Tally
@@ -20,7 +20,7 @@ from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.conform.expected import Table
@@ -48,7 +48,7 @@ class LocalJudge:
     def __init__(
         self, options: CheckOptions, jobs: int = 1, on_pace: Callable[[str], None] = lambda _: None
     ) -> None:
-        self.places, self._of, self._calls, self._on_pace = jobs, options.of, options.calls, on_pace
+        self.places, self._of, self._on_pace = jobs, options.of, on_pace
         self._workers: set[Worker] = set()
         self._lock, self._stopped = threading.Lock(), False
 
@@ -65,10 +65,8 @@ class LocalJudge:
                 worker.kill()
 
     def _judge(self, unit: Unit, known: Known) -> UnitResult:
-        etype, forms_only = (
-            self._of.spec.element_type(unit.etype),
-            unit.chunk is not None or bool(unit.dialect),
-        )
+        etype = self._of.spec.element_type(unit.etype)
+        forms_only = unit.chunk is not None or bool(unit.dialect)
         unopened: tuple[Verdict, str] | None = None
         try:
             try:
@@ -119,11 +117,11 @@ class LocalJudge:
         worker.on_call = pace.at
         try:
             if not unit.first:
-                calls = self._calls.more(etype, unit.part)
+                calls = calls_of(etype, unit.part)
             elif worker.few:
                 calls = few_calls(etype)
             else:
-                calls = (self._calls.first or chosen)(etype, self._of)
+                calls = chosen(etype, self._of)
             for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
                 if tally.refuses(request):
                     for piece in session.ask(*sample(request, table, _SAMPLE)):
@@ -144,15 +142,7 @@ STRIDED = "how X lies in memory: its entries were given one behind the other"
 """What is not seen of a runtime to which strides do not matter."""
 
 
-def _same_as_plain() -> Iterator[str]:
-    """The layouts that differ from another one in memory alone."""
-    for layout in LAYOUTS:
-        found = layout.arrange(np.zeros(65 if layout.length is None else layout.length))
-        if not found.flags.c_contiguous or not found.flags.aligned or layout.id == "offset":
-            yield layout.id
-
-
-_STRIDED = frozenset(_same_as_plain())
+_STRIDED = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
 
 
 def reaching(calls: Calls, *, strides: bool = True, entries: int | None = None) -> Calls:

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
 from sonnx_clip.conform.judge_forms import chunks_of_all
-from sonnx_clip.conform.plan import FIRST, Level, calls_of, kinds_of
+from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.plan import Calls
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
 
@@ -65,24 +64,6 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class WhichCalls:
-    """The calls of a check: those of the plan, or fewer in a test.
-
-    Args:
-        first: those of the first unit of an element type; `chosen` by default.
-        kinds: the kinds of further parts of a level, and how many of each there are.
-        more: the calls of such a part.
-    """
-
-    first: Callable[[ElementType, CheckedOperator], Calls] | None = None
-    kinds: Callable[[ElementType, Level], Sequence[tuple[str, int]]] = kinds_of
-    more: Callable[[ElementType, str], Calls] = calls_of
-
-
-WHICH_CALLS = WhichCalls()
-
-
-@dataclass(frozen=True)
 class CheckOptions:
     """The runtime to check, and how.
 
@@ -96,7 +77,6 @@ class CheckOptions:
         level: how much is compared.
         few_calls: whether few calls are made at any level, as for a runtime that starts a program for each.
         of: the operator.
-        calls: the calls; a store and a remote judge expect the default.
         identity: a digest of the runtime, the checker and the machine; empty without a store.
     """
 
@@ -109,7 +89,6 @@ class CheckOptions:
     level: Level = "quick"
     few_calls: bool = False
     of: CheckedOperator = field(default_factory=clip_operator)
-    calls: WhichCalls = WHICH_CALLS
     identity: str = ""
 
     @cached_property
@@ -129,7 +108,7 @@ class CheckOptions:
         return [unit for units in self.units.values() for unit in units]
 
     def _units(self, etype: ElementType) -> list[Unit]:
-        kinds = self.calls.kinds(etype, self.level)
+        kinds = kinds_of(etype, self.level)
         parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
         if self.forms == "all":
             parts += [f"{_FORMS}{n}" for n in range(chunks_of_all())]

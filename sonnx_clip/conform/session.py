@@ -66,14 +66,9 @@ class Session:
     """
 
     def __init__(
-        self,
-        runtime: str,
-        etype: str,
-        limits: Limits,
-        *,
-        models_only: bool = False,
+        self, runtime: str, etype: str, limits: Limits, *, models_only: bool = False,
         node: OperatorNode = CLIP_NODE,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._limits = limits
         self.worker = Worker(runtime, etype, limits, models_only=models_only, node=node)
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
@@ -193,13 +188,10 @@ class Session:
         if found:
             return
         every = _classes(request, table)
-        if not self._dead():
-            alone = self.repeat(request)
-            if alone.died is None:
-                words = f"{died.words}, not when this call is made alone"
-                yield request, table, alone
-                yield _death(request, table, replace(died, words=words), every)
-                return
+        alone = None if self._dead() else self.repeat(request)
+        if alone is not None and alone.died is None:
+            yield from _not_alone(request, table, died, alone)
+            return
         for index in every:
             self._avoid(request.layout, index)
         yield _death(request, table, died, every)
@@ -227,9 +219,7 @@ class Session:
                 # What writes past an end may touch both pages that follow, and what writes all of X both.
                 yield request, table, free
                 return
-        words = f"{died.words}, not when this call is made alone"
-        yield request, table, free
-        yield _death(request, table, replace(died, words=words), _classes(request, table))
+        yield from _not_alone(request, table, died, free)
 
     def _avoid(self, layout: str, index: int) -> None:
         self._deadly.setdefault(layout, set()).add(index)
@@ -264,6 +254,13 @@ class Session:
 def _classes(request: Request, table: Table) -> tuple[int, ...]:
     """The classes that a single call touches."""
     return tuple(np.unique(table.classes[0, entry_indices(request, 0)]).tolist())
+
+
+def _not_alone(request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
+    """What is said of a call that is answered when it is made again, alone."""
+    words = f"{died.words}, not when this call is made alone"
+    yield request, table, answer
+    yield _death(request, table, replace(died, words=words), _classes(request, table))
 
 
 def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) -> Piece:

@@ -38,6 +38,12 @@ class Layout:
     repeats: bool = False
     plain: bool = False
 
+    @property
+    def by_memory(self) -> bool:
+        """Whether it differs from another layout in memory alone: in strides, alignment or place."""
+        found = self.arrange(np.zeros(65 if self.length is None else self.length))
+        return not found.flags.c_contiguous or not found.flags.aligned or self.id == "offset"
+
 
 def _plain(v: Array) -> Array:
     return v

@@ -10,21 +10,28 @@ import signal
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sonnx_clip.cli.app import end_as_interrupted
 from sonnx_clip.cli.check_command import check_runtime
-from sonnx_clip.conform.options import CheckOptions, WhichCalls
+from sonnx_clip.conform import local_judge, options
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import calls_of
 from tests.meta.judged import three_layouts
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 UNITS = 6
 """Units that the level standard has in an element type beside the first one."""
-SMALL = WhichCalls(
-    three_layouts,
-    lambda _, level: [] if level == "quick" else [("small", UNITS)],
-    lambda etype, part: islice(calls_of(etype, f"more-{part[-1]}"), 1),
-)
-"""The first unit of an element type is small, and the others are few and small."""
+
+
+def make_small(patch: Callable[[object, str, object], None] = setattr) -> None:
+    """Make the first unit of an element type small, and the others few and small."""
+    patch(local_judge, "chosen", three_layouts)
+    more = "more-0", "more-1"
+    patch(local_judge, "calls_of", lambda etype, part: islice(calls_of(etype, more[int(part[-1]) % 2]), 1))
+    patch(options, "kinds_of", lambda _, level: [] if level == "quick" else [("small", UNITS)])
 
 
 def main() -> int:
@@ -39,8 +46,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int)
     asked = vars(parser.parse_args())
     end_as_interrupted()
+    make_small()
     named = {name: asked.pop(name) for name in ("runtime", "level")}
-    return check_runtime(CheckOptions(types=asked.pop("dtype"), calls=SMALL, **named), **asked)
+    return check_runtime(CheckOptions(types=asked.pop("dtype"), **named), **asked)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
 from sonnx_clip.cli.check_command import check_runtime
+from sonnx_clip.conform import local_judge
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.options import CheckOptions, WhichCalls
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request
@@ -201,7 +202,7 @@ def test_a_file_that_cannot_be_written_is_one_message_and_leaves_nothing(tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]
 
 
-def test_unreached_is_printed(capsys):
+def test_unreached_is_printed(capsys, monkeypatch):
     def of_ones_and_twos(etype, of):
         bits = np.array([1, 2], np.uint16)
         yield (
@@ -209,8 +210,8 @@ def test_unreached_is_printed(capsys):
             tabulate(etype, [bits], [bits, bits], of),
         )
 
-    few = WhichCalls(of_ones_and_twos)
-    assert check_runtime(CheckOptions("numpy", ["uint16"], calls=few)) == 1
+    monkeypatch.setattr(local_judge, "chosen", of_ones_and_twos)
+    assert check_runtime(CheckOptions("numpy", ["uint16"])) == 1
     assert "unreached uint16: no vector reached" in capsys.readouterr().out
 
 

@@ -15,7 +15,7 @@ from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.root.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import bits_type, numpy_type, same_bits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS
@@ -146,6 +146,24 @@ def test_a_latitude_counts_only_where_bits_differ_and_the_policy_keeps_it(policy
     )
     assert found.columns.tolist() == [0, 1, 3]
     assert [*found.latitude.tolist()[:2], *inverted.latitude.tolist(), found.latitude.tolist()[2]] == latitude
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 64, 1001])
+def test_one_bit_anywhere_is_a_difference(name, length):
+    pattern = np.arange(length).astype(bits_type(name))
+    a, b = pattern.view(numpy_type(name)), pattern.copy()
+    assert same_bits(a, b.view(a.dtype))
+    for place in {0, length // 2, length - 1} & set(range(length)):
+        b[place] ^= 1
+        assert not same_bits(a, b.view(a.dtype))
+        b[place] ^= 1
+    wide = np.zeros((2, 2 * length), bits_type(name))
+    wide[:, ::2] = pattern
+    assert same_bits(wide[:, ::2], np.stack([pattern, pattern]))
+    if length:
+        wide[1, 0] ^= 1
+        assert not same_bits(wide[:, ::2], np.stack([pattern, pattern]))
 
 
 EXPLAINED = [

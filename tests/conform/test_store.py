@@ -26,7 +26,7 @@ from sonnx_clip.root import installed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.limits import Limits
-from tests.conform.small_campaign import SMALL, UNITS
+from tests.conform.small_campaign import UNITS, make_small
 from tests.other_root import use_root
 
 if TYPE_CHECKING:
@@ -37,8 +37,13 @@ DIES = "tests.meta.planted_deaths:segfaults_inverted"
 SHORT = Limits(call=0.2)
 
 
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_small(monkeypatch.setattr)
+
+
 def asked(runtime: str, *types: str, **options) -> CheckOptions:
-    options = {"level": "standard", "limits": SHORT, "calls": SMALL, "identity": "me", **options}
+    options = {"level": "standard", "limits": SHORT, "identity": "me", **options}
     return CheckOptions(runtime, types or ["int16"], **options)
 
 
@@ -75,7 +80,7 @@ class Watched(LocalJudge):
     """Judges as this machine does; remembers what."""
 
     def __init__(self) -> None:
-        super().__init__(CheckOptions(RIGHT, calls=SMALL))
+        super().__init__(CheckOptions(RIGHT))
         self.seen: list[object] = []
 
     def judge(self, unit, known=frozenset()):
