@@ -26,7 +26,7 @@ from sonnx_clip.runtimes.find_runtime import module_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.options import CheckOptions
@@ -73,71 +73,9 @@ def check_runtime(
             make_folder(file.parent)
     if journal is not None:
         Store(journal).close()
-    cache = None if build is None or scheduler else build / CACHE
-    report, interrupted = _judge(
-        options, jobs, again=again, journal=journal, cache=cache, scheduler=scheduler
-    )
-    _write(report, form, output=output, brief=brief, repro=repro, spec=options.of.spec)
-    if interrupted:
-        goes_on = "" if journal is None else "; repeat the command to resume"
-        print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
-        return INTERRUPTED
-    for etype, words in report.environment.items():
-        what = f"environment: {etype} could not be judged: {words}"
-        todo = "provide what is missing (memory, a package, a file), and check again"
-        print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
-    return _status(report)
-
-
-def check_against(
-    options: CheckOptions, dialects: Sequence[str], *, as_json: bool, build: Path, brief: bool = False,
-    jobs: int | None = None, again: bool = False,
-) -> int:  # fmt: skip
-    """Compare a runtime with versions of ONNX's Clip, print a report on each, and store them for evidence.
-
-    Without a runtime, those of `dialects.RUNTIMES` are compared. JSON is an array of reports.
-
-    Returns:
-        as `check_runtime`, the worst of all reports.
-
-    Raises:
-        UserError: as `check_runtime`, or there is no such version.
-    """
-    from sonnx_clip.conform.dialects import RUNTIMES, dialect_operator, versions_of_onnx
-
-    operators = [dialect_operator(id_) for id_ in (versions_of_onnx() if "onnx" in dialects else dialects)]
-    taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
-    if not taking:
-        machine_types(options.types, operators[0])
-    make_folder(build / DIALECTS)
-    status, reports = 0, []
-    for runtime, of in product([options.runtime] if options.runtime else RUNTIMES, taking):
-        types = [id_ for id_ in options.types if id_ in of.element_types]
-        chosen = replace(options, runtime=runtime, types=types, of=of)
-        report, interrupted = _judge(chosen, jobs, again=again, cache=build / CACHE)
-        if interrupted:
-            return INTERRUPTED
-        reports.append(report.model_dump_json(indent=1))
-        name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
-        write_whole(build / DIALECTS / name, reports[-1] + "\n")
-        status = max(status, _status(report))
-        if as_json or brief:
-            print(summary(report), file=sys.stderr if as_json else sys.stdout)
-        else:
-            print_report(report, Console())
-    if as_json:
-        print(f"[{','.join(reports)}]")
-    return status
-
-
-def _judge(
-    options: CheckOptions, jobs: int | None, *, again: bool, journal: Path | None = None,
-    cache: Path | None = None, scheduler: str | None = None,
-) -> tuple[Report, bool]:  # fmt: skip
-    """The report on a runtime, and whether the run was interrupted; arguments as of `check_runtime`."""
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     module_of(options.runtime)
-    at_once = jobs or os.cpu_count() or 1
+    interrupted, at_once = False, jobs or os.cpu_count() or 1
     with ExitStack() as left_open:
         version = version_of(options) if journal or scheduler else ""
         judge = None
@@ -148,7 +86,7 @@ def _judge(
             workers = DaskWorkers(scheduler, VARIABLES, variables())
             left_open.callback(workers.stop)
             judge = RemoteJudge(workers, options.runtime, version)
-        store = _store(options, journal, cache, version)
+        store = _store(options, journal, None if build is None or scheduler else build / CACHE, version)
         if store is not None:
             left_open.callback(store.close)
             options = replace(options, identity=store.identity)
@@ -161,12 +99,45 @@ def _judge(
                 options, jobs=at_once, again=again, store=store, judge=judge, on_progress=show, on_pace=_pace
             )
         except InterruptedCampaignError as error:
-            return error.report, True
-    return report, False
-
-
-def _status(report: Report) -> int:
+            report, interrupted = error.report, True
+    _write(report, form, output=output, brief=brief, repro=repro, spec=options.of.spec)
+    if interrupted:
+        goes_on = "" if journal is None else "; repeat the command to resume"
+        print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
+        return INTERRUPTED
+    for etype, words in report.environment.items():
+        what = f"environment: {etype} could not be judged: {words}"
+        todo = "provide what is missing (memory, a package, a file), and check again"
+        print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else int(report.failed)
+
+
+def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any) -> int:
+    """Compare a runtime, or those of `dialects.RUNTIMES`, with versions of ONNX's Clip.
+
+    A report of each is printed, as by `check_runtime`, and stored for the evidence.
+
+    Returns:
+        the worst status of all reports; an interrupt ends the comparison.
+
+    Raises:
+        UserError: as `check_runtime`, or there is no such version.
+    """
+    from sonnx_clip.conform.dialects import RUNTIMES, dialect_operator, versions_of_onnx
+
+    operators = [dialect_operator(id_) for id_ in (versions_of_onnx() if "onnx" in dialects else dialects)]
+    taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
+    if not taking:
+        machine_types(options.types, operators[0])
+    status = 0
+    for runtime, of in product([options.runtime] if options.runtime else RUNTIMES, taking):
+        types = [id_ for id_ in options.types if id_ in of.element_types]
+        chosen = replace(options, runtime=runtime, types=types, of=of)
+        name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
+        status = max(status, check_runtime(chosen, output=build / DIALECTS / name, build=build, **printed))
+        if status == INTERRUPTED:
+            break
+    return status
 
 
 def operator_to_check(file: Path) -> CheckedOperator:

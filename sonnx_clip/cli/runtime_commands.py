@@ -129,7 +129,7 @@ def check(
         options = replace(options, of=check_command.operator_to_check(spec))
     if against:
         status_of_all = check_command.check_against(
-            options, against, as_json=chosen == "json", build=build, brief=brief, jobs=jobs, again=again
+            options, against, build=build, form=chosen, brief=brief, jobs=jobs, again=again
         )
         raise typer.Exit(status_of_all)
     code = check_command.check_runtime(
