@@ -93,11 +93,7 @@ for _name in _RETIRED:
 
 def end_as_interrupted() -> None:
     """Leave on SIGTERM as on an interrupt, so that no process stays behind."""
-    signal.signal(signal.SIGTERM, _end)
-
-
-def _end(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 @contextmanager

@@ -26,14 +26,12 @@ from sonnx_clip.runtimes.find_runtime import module_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import Any, Literal, TypeAlias
+    from typing import Any, Literal
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.options import CheckOptions
     from sonnx_clip.conform.store import CampaignStatus
     from sonnx_clip.spec import Spec
-
-    CheckForm: TypeAlias = Literal["text", "json", "junit"]
 
 
 INTERRUPTED = 130
@@ -45,7 +43,7 @@ DIALECTS = "dialects"
 def check_runtime(
     options: CheckOptions,
     *,
-    form: CheckForm = "text",
+    form: Literal["text", "json", "junit"] = "text",
     output: Path | None = None,
     brief: bool = False,
     repro: Path | None = None,
@@ -173,7 +171,7 @@ def _plan(options: CheckOptions, store: Store | None, version: str, where: str) 
 
 
 def _write(
-    report: Report, form: CheckForm, *, output: Path | None, brief: bool, repro: Path | None, spec: Spec
+    report: Report, form: str, *, output: Path | None, brief: bool, repro: Path | None, spec: Spec
 ) -> None:
     """Print the report and write the files; the arguments are those of `check_runtime`."""
     text = to_junit(report) if form == "junit" else report.model_dump_json(indent=1) + "\n"

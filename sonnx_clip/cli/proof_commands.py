@@ -52,13 +52,8 @@ def _generate(root: Path, *, check: bool) -> int:
     for check_section in (check_spec, refuse_weakened, check_claims, check_findings):
         check_section(spec)
     generated = render_all(spec)
-    if not check:
-        for line in write(generated, root):
-            print(f"written: {line}")
-        print(f"{len(generated.files)} generated files are fresh")
-        return 0
-    stale, changed = differences(generated, root), unpinned()
-    for line in stale:
+    stale, changed = (differences(generated, root), unpinned()) if check else ([], [])
+    for line in stale if check else [f"written: {line}" for line in write(generated, root)]:
         print(line)
     fresh = f"{len(generated.files)} generated files are fresh"
     print("to accept the new output, run: sonnx-clip generate" if stale else fresh)

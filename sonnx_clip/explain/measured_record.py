@@ -79,11 +79,6 @@ class MeasuredAnswer(Question):
     bits: tuple[str, ...]
     words: str | None = None
 
-    @property
-    def outcome(self) -> str:
-        """The bits of the answer, or the words of the rejection."""
-        return " or ".join(self.bits) if self.bits else f"refused ({self.words})"
-
 
 class Measured(Stored):
     """The whole record: `runtimes` with their versions; `machine` is the processor, which may matter."""
