@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,24 +49,13 @@ class KernelMutant:
         return f"{self.name}: {self.source.partition('*/')[2] or self.source}"
 
 
-class Vector(NamedTuple):
-    """A vector, in bits."""
-
-    id: str
-    x: int
-    low: int
-    high: int
-    expected: int
-
-
 @cache
-def vectors(etype: str) -> dict[tuple[int, int], tuple[Vector, ...]]:
-    """The vectors of an element type, grouped by their bounds."""
-    data = json.loads(_text(f"generated/vectors/{etype}.json"))
-    found: dict[tuple[int, int], tuple[Vector, ...]] = defaultdict(tuple)
-    for v in data["vectors"]:
-        vector = Vector(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
-        found[vector.low, vector.high] += (vector,)
+def vectors(etype: str) -> dict[tuple[int, int], list[tuple[str, int, int]]]:
+    """The vectors of an element type by their bounds: each its id, X and what is expected, in bits."""
+    found: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)
+    for v in json.loads(_text(f"generated/vectors/{etype}.json"))["vectors"]:
+        x, low, high, expected = (int(v[name], 16) for name in ("x", "min", "max", "expected"))
+        found[low, high].append((v["id"], x, expected))
     return found
 
 
@@ -117,15 +106,15 @@ def _first_wrong_vector(types: tuple[str, ...], clip: Callable[..., Any]) -> str
         for etype in types:
             for pair, group in vectors(etype).items():
                 bounds = [np.asarray(_array(bound, etype)[()]) for bound in pair]
-                for few in (group, *((v,) for v in group)):
+                for few in (group, *([vector] for vector in group)):
                     for in_place in (False, True):
                         try:
-                            got = clip(_array([v.x for v in few], etype), *bounds, in_place)
+                            got = clip(_array([x for _, x, _ in few], etype), *bounds, in_place)
                         except Exception:  # noqa: BLE001  # a mutant may raise anything
-                            return f"vector {few[0].id}"
-                        for vector, y in zip(few, _bits(got), strict=True):
-                            if int(y) != vector.expected:
-                                return f"vector {vector.id}"
+                            return f"vector {few[0][0]}"
+                        for (id_, _, expected), y in zip(few, _bits(got), strict=True):
+                            if int(y) != expected:
+                                return f"vector {id_}"
     return ""
 
 
