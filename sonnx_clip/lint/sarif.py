@@ -45,10 +45,6 @@ def to_sarif(run: Run[ModelReport]) -> str:
     driver = {"name": "sonnx-clip", "version": __version__, "rules": [_rule(id_) for id_ in profile().rules]}
     log = {
         "tool": {"driver": driver},
-        "artifacts": [
-            {"location": _place(report.path)["physicalLocation"]["artifactLocation"]}
-            for report in run.reports
-        ],
         "invocations": [{"executionSuccessful": not failures, "toolExecutionNotifications": notifications}],
         "results": [result for report in run.reports for result in _results(report)],
         "columnKind": "unicodeCodePoints",

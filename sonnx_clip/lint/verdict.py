@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from sonnx_clip.lint.tensors import shown
 from sonnx_clip.root.errors import UserError
@@ -16,6 +16,8 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
     from pathlib import Path
+
+    from sonnx_clip.lint.normalise import NormaliseReport
 
 _Item = TypeVar("_Item")
 
@@ -204,12 +206,7 @@ class ModelReport:
 # --- Several models -----------------------------------------------------------------------------------------
 
 
-class _Report(Protocol):
-    @property
-    def exit_status(self) -> int: ...
-
-
-ReportT = TypeVar("ReportT", bound=_Report)
+ReportT = TypeVar("ReportT", bound="ModelReport | NormaliseReport")
 
 
 @dataclass(frozen=True)

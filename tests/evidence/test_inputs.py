@@ -119,24 +119,23 @@ def test_folder_that_cannot_be_written_is_refused(tmp_path):
 
 
 def test_old_page_stays_when_the_new_one_is_refused(tmp_path):
-    build = made.write(tmp_path / "b", made.proofs())
-    write_evidence(build, tmp_path / "out")
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert set(before) == {"index.html", "evidence.json", "evidence.schema.json"}
-    (build / "proofs.json").write_text("{")
+    build = made.write(tmp_path / "b", "{")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "index.html").write_text("old")
     with pytest.raises(UserError):
         write_evidence(build, tmp_path / "out")
-    assert before == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["old"]
 
 
-def test_same_records_give_the_same_files_and_leftovers_are_removed(tmp_path):
-    build = made.write(tmp_path / "b", made.proofs())
-    (tmp_path / "two").mkdir()
-    (tmp_path / "two" / ".evidence.json.killed").write_text("half")
-    for name in ("one", "two"):
-        write_evidence(build, tmp_path / name)
-    one, two = ({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("one", "two"))
+def test_same_records_give_the_same_files_and_leftovers_are_removed(tmp_path, written):
+    reports = [made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
+    build = made.write(tmp_path / "b", made.proofs(), reports)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".evidence.json.killed").write_text("half")
+    write_evidence(build, tmp_path / "out")
+    one, two = ({p.name: p.read_bytes() for p in f.iterdir()} for f in (written.folder, tmp_path / "out"))
     assert one == two
+    assert set(one) == {"index.html", "evidence.json", "evidence.schema.json"}
 
 
 def test_command_prints_one_line_and_its_status(tmp_path):
