@@ -59,7 +59,7 @@ IN_EACH_LAYOUT = ("length-64", "every-second", "reversed", "offset", "unaligned"
 """The layouts in which the level exhaustive makes all calls of 8 bits."""
 
 _MORE = 2  # parts of the level standard
-_SEED, _SEED_OF_FEW, _SEED_OF_MORE = 20, 21, 22
+_SEED, _SEED_OF_MORE = 20, 22
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _RESULTS = 2**20  # of a request of long calls: what the caches of a processor hold
 _ALL_X = 16  # bits of the types whose every X is in a long call
@@ -360,21 +360,17 @@ def _sorted(etype: ElementType, pool: Array) -> Array:
 
 def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
     """Every X of 8 bits under some pairs of bounds, in calls of a layout."""
-    for request in triples(etype, layout, n):
-        yield request, tabulate(etype, [request.pool], request.scalars)
-
-
-def triples(etype: ElementType, layout: str, n: int) -> Iterator[Request]:
-    """The requests for every X of 8 bits under some pairs of bounds, in calls of a layout."""
     every = np.arange(256, dtype=bits_type(etype.id))
     scalars = [part[n * _TRIPLES : (n + 1) * _TRIPLES] for part in together(every, 2)]
     length = _LENGTH_OF[layout]
     assert length
     times = -(-len(every) // length)  # of calls for a pair of bounds, until each X was in one
-    for at in range(0, _TRIPLES, _CALLS // times):
-        rows = np.repeat(np.arange(at, min(at + _CALLS // times, _TRIPLES)), times)
-        starts = np.tile(np.arange(times) * length, len(rows) // times) % len(every)
-        yield Request(layout, length, every, starts, tuple(scalar[rows] for scalar in scalars))
+    at_once = _CALLS // times
+    for at in range(0, _TRIPLES, at_once):
+        pairs = range_table(etype, every, scalars, slice(at, at + at_once))
+        table = pairs.rows(np.repeat(np.arange(pairs.count), times))
+        starts = np.tile(np.arange(times) * length, pairs.count) % len(every)
+        yield Request(layout, length, every, starts, table.scalars), table
 
 
 def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
@@ -397,18 +393,10 @@ def _stretches(etype: ElementType, n: int) -> Calls:
 
 def few_calls(etype: ElementType) -> Calls:
     """The requests of which each call may start a program: all X in a long call under each chosen pair."""
-    assert etype.width is not None
-    if etype.width <= _ALL_X:
-        pool = np.arange(2**etype.width, dtype=bits_type(etype.id))
-    else:
-        special = np.array(special_patterns(etype), bits_type(etype.id))
-        random = np.random.PCG64(_SEED_OF_FEW).random_raw(LONG - len(special)).astype(special.dtype)
-        pool = np.concatenate([special, random])
-    bounds = bounds_of(etype)
-    for request, table in _long_calls(etype, [pool], bounds, length=LONG):
+    of = clip_operator()
+    for request, table in _long_calls(etype, _long_pools(etype, of), bounds_of(etype), of, LONG):
         yield replace(request, starts=np.zeros(table.count, int)), table
-    rows = _covering_rows(etype, FEW_OF_A_SHAPE, clip_operator())
-    every, turn = _special(etype, clip_operator()).rows(rows), 0
+    every, turn = _special(etype, of).rows(_covering_rows(etype, FEW_OF_A_SHAPE, of)), 0
     shaped = [(layout.id, layout.length) for layout in LAYOUTS if layout.length is not None]
     shapes = [*((*shape, FEW_OF_A_SHAPE) for shape in shaped), *((PLAIN.id, n, 1) for n in FEW_LENGTHS)]
     for layout, length, count in shapes:
