@@ -15,7 +15,6 @@ def explain(
     x: X,
     min: X,
     max: X,
-    every: Annotated[bool, option("--all", "List obligations about kernels too.")] = False,
     format: Format = "text",
     json: Json = False,
     build: Build = BUILD,
@@ -32,7 +31,7 @@ def explain(
 
         status_of = partial(known, build)
     found = explain_triple(dtype, x, min, max, status_of)
-    show(found, partial(explanation_text, every=every), as_json=json or format == "json")
+    show(found, explanation_text, as_json=json or format == "json")
 
 
 def readings(

@@ -6,7 +6,6 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sonnx_clip.explain.readings_matrix import interpreted
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import identical, is_nan
@@ -54,15 +53,13 @@ class AlsoAcceptable(Stored):
 class ReadingView(Stored):
     """The answers of another reading of Clip: a number, or any NaN where None stands.
 
-    `agreement` says whether all that it allows are the bits of the cases, their value, or not even that;
-    `interpretation` how it treats a NaN operand where its words are silent.
+    `agreement` says whether all that it allows are the bits of the cases, their value, or not even that.
     """
 
     id: str
     title: str
     answers: tuple[WrittenNumber | None, ...]
     agreement: Literal["bit for bit", "by value", "differs"]
-    interpretation: str | None = None
 
 
 class ObligationShown(Stored):
@@ -182,13 +179,11 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
         agreement = "by value"
     numbers, any_nan = answers_told(spec, etype, reading, triple)
     shown = tuple(written(y, etype) for y in numbers)
-    silent = any(is_nan(value, etype) for value in triple)
     return ReadingView(
         id=reading.id,
         title=reading.title,
         answers=(*shown, None) if any_nan else shown,
         agreement=agreement,
-        interpretation=interpreted(reading.interpretation) if silent and reading.interpretation else None,
     )
 
 
@@ -218,11 +213,8 @@ def _obligations(
     )
 
 
-def explanation_text(told: TripleExplanation, width: int | None = None, *, every: bool = False) -> str:
-    """An explanation as lines of text, wrapped at `width` columns or whole.
-
-    Each obligation about a kernel has a line if `every`, else all of them together.
-    """
+def explanation_text(told: TripleExplanation, width: int | None = None) -> str:
+    """An explanation as lines of text, wrapped at `width` columns or whole."""
     numbers = ", ".join(number.decimal for number in (told.x, told.min, told.max))
     lines = [
         f"{told.type}: clip({numbers}) = {told.result.decimal}",
@@ -242,14 +234,11 @@ def explanation_text(told: TripleExplanation, width: int | None = None, *, every
     for reading in told.readings:
         shown = " or ".join(str(number or "any NaN") for number in reading.answers)
         lines.append(f"    {reading.id:<13} {reading.agreement:<12} {shown}")
-    if given := [reading for reading in told.readings if reading.interpretation is not None]:
-        lines.append("  NaN, which the words of these readings do not mention")
-        lines += [f"    {reading.id}: {reading.interpretation}" for reading in given]
-    lines += _obligation_lines(told.type, told.obligations, every=every)
+    lines += _obligation_lines(told.type, told.obligations)
     return "\n".join(hanging(line, width) for line in lines)
 
 
-def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown], *, every: bool) -> Iterator[str]:
+def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
     by_status: dict[str, list[ObligationShown]] = {}
     for one in obligations:
@@ -260,8 +249,7 @@ def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown], *, e
         by_status.setdefault(words, []).append(one)
     for words, these in by_status.items():
         yield f"  obligations, {words}"
-        yield from (f"    {one.id}: {one.title}" for one in these if every or not one.kernel)
-        kernels = sum(one.kernel for one in these)
-        if kernels and not every:
+        yield from (f"    {one.id}: {one.title}" for one in these if not one.kernel)
+        if kernels := sum(one.kernel for one in these):
             names = f"{type_id}.c_clip, {type_id}.numpy_*"
-            yield f"    {names}: the C and NumPy kernels compute Clip ({kernels} of them; --all lists each)"
+            yield f"    {names}: the C and NumPy kernels compute Clip ({kernels} of them; --json lists each)"

@@ -52,7 +52,8 @@ def needs(compiler: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("compiler", "type_id"), [("clang", "bfloat16"), ("clang", "uint8"), *(("gcc", id_) for id_ in TYPES)]
+    ("compiler", "type_id"),
+    [("clang", "bfloat16"), *(("gcc", id_) for id_ in ("int8", "uint64", "float16", "float32"))],
 )
 def test_our_kernels_are_right(compiler: str, headers: Path, type_id: str) -> None:
     needs(compiler)

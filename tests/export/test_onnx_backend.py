@@ -64,6 +64,11 @@ def test_manifest_lists_the_directories_with_their_data_sets(
         for folder in (exported / "sonnx-clip").iterdir()
     }
     assert {one["directory"]: one["data_sets"] for one in told} == held
+    abouts = {(one["type"], one["about"]) for one in told}
+    assert {(t.id, c.id) for t in TYPES for c in SPEC.classes_of(t.family)} <= abouts
+    assert {(one["type"], one["about"]) for one in told if one["two_answers"]} == {
+        (t.id, "inverted_nan") for t in TYPES if t.family == "float"
+    }
 
 
 class Rep(BackendRep):
@@ -144,14 +149,6 @@ def test_the_runner_of_the_page_executes_every_data_set(exported: Path, told: li
     assert Rep.calls == sum(one["data_sets"] for one in told)
 
 
-def test_each_class_of_each_type_has_its_directory(told: list[dict[str, Any]]) -> None:
-    abouts = {(one["type"], one["about"]) for one in told}
-    assert {(t.id, c.id) for t in TYPES for c in SPEC.classes_of(t.family)} <= abouts
-    assert {(one["type"], one["about"]) for one in told if one["two_answers"]} == {
-        (t.id, "inverted_nan") for t in TYPES if t.family == "float"
-    }
-
-
 def traits(told: list[dict[str, Any]], type_id: str) -> Iterator[tuple[Any, ...]]:
     for one in told:
         if one["about"] == "form" and one["type"] == type_id:
@@ -175,7 +172,7 @@ def test_each_two_traits_meet_in_a_form_and_all_is_every_form(
         assert pairs(found) == pairs(wanted)
 
 
-def test_the_models_are_what_onnx_accepts(exported: Path) -> None:
+def test_models_are_what_onnx_accepts(exported: Path) -> None:
     refused = []
     for file in sorted((exported / "sonnx-clip").glob("*_int8_*/model.onnx")):
         try:
@@ -197,14 +194,14 @@ def test_the_models_are_what_onnx_accepts(exported: Path) -> None:
         ("refuses_nan_bounds", "float32", {"inside_both_nan"}),
     ],
 )
-def test_a_wrong_backend_fails(name: str, type_id: str, failing: set[str], exported: Path) -> None:
+def test_wrong_backend_fails(name: str, type_id: str, failing: set[str], exported: Path) -> None:
     passed, failed, errors = outcome(backend(getattr(planted, name)), exported, f"_{type_id}_")
     found = {one.removeprefix(f"test_sonnx_clip_{type_id}_") for one in failed | errors}
     assert failing <= found
     assert len(passed) + len(found) > 30
 
 
-def test_a_wrong_answer_in_one_form_alone_fails_there(exported: Path) -> None:
+def test_wrong_answer_in_one_form_alone_fails_there(exported: Path) -> None:
     def wrong(x: Any, l: Any, m: Any) -> Any:
         return planted.ignores_upper(x, l, m) if x.ndim == 4 else clip(x, l, m)
 
