@@ -177,11 +177,7 @@ def source_files() -> tuple[Path, ...]:
 
 
 def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
-    """A shared library of C files and their headers, from the cache or compiled now.
-
-    Raises:
-        UserError: the compiler refuses them, or the cache cannot be written.
-    """
+    """A shared library of C files, cached or compiled now; UserError if the compiler or the cache refuses."""
     words: list[str | bytes] = [*compiler.command, "", *compiler.flags, "", compiler.predefined]
     key = _digest(words, files)
     sources = [str(file) for file in files if file.suffix == ".c"]

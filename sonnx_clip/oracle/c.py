@@ -42,9 +42,5 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
 
 @cache
 def functions() -> Mapping[np.dtype[Any], Any]:
-    """The C function of each element type: see `sonnx_clip.oracle.built.function_of`.
-
-    Raises:
-        UserError: there is no C compiler, or it refuses the kernels.
-    """
+    """The C function of each element type; UserError if there is no C compiler, or it refuses the kernels."""
     return functions_of(built_file(find_compiler(), source_files()))

@@ -157,8 +157,7 @@ def _readable(x: Array, out: Array) -> Array:
 def tensor_of(name: str, value: object) -> Array:
     """An operand as a plain array that shares its memory.
 
-    Raises:
-        RestrictionError: R3 for what is sparse or masked, R5 for what has no element type.
+    RestrictionError R3 for what is sparse or masked, R5 for what has no element type.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise RestrictionError("R3", f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)")
@@ -198,11 +197,8 @@ def check_element_type(dtype: np.dtype[Any]) -> None:
 
 
 def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
-    """Compare the bounds with the element type of X.
-
-    Raises:
-        RestrictionError: ``element_types`` for a type outside the profile, R5 for bounds of another type,
-            ``scalar_bounds`` for bounds that are not of shape ().
+    """RestrictionError R5 for bounds of another type than X, ``scalar_bounds`` for bounds that are not of
+    shape (), ``element_types`` for a type outside the profile.
     """
     check_element_type(dtype)
     for name, bound in (("min", lower), ("max", upper)):
@@ -216,10 +212,8 @@ def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
 def checked_out(out: object, x: Array) -> Array:
     """`out` as a plain array to which the result can be written.
 
-    Raises:
-        RestrictionError: as `tensor_of`; R5 for a scalar, C3 for another element type than that of `x`, C1
-            for another shape.
-        ValueError: it is read-only.
+    RestrictionError as `tensor_of`, R5 for a scalar, C3 for another element type than that of `x`, C1 for
+    another shape; ValueError if it is read-only.
     """
     result = out
     if type(result) is not ndarray:
