@@ -32,6 +32,10 @@ _TOKEN = re.compile(
     r"|(?P<wrong>!=|=|\S)"
     r")"
 )
+_HINTS = {
+    (Kind.TENSOR, Kind.ELEMENT): "inside `every(…)`, `X[i]` is an element of the tensor",
+    (Kind.ELEMENT, Kind.BOOL): "compare it: a < b, a <= b, a == b, identical(a, b), is_nan(a)",
+}
 _INSTEAD = {"=": "==", "!=": "not a == b", "&": "and", "|": "or", "!": "not"}
 
 # --- Reserved names -----------------------------------------------------------------------------------------
@@ -126,7 +130,7 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     if rest.kind != "end":
         what = f"`{rest.text}` is not expected here"
         raise LanguageError(rest.offset, what, "the condition could end before it")
-    return expr if kind is None else _demand(expr, kind, 0)
+    return expr if kind is None else _demand(expr, 0, kind)
 
 
 @dataclass
@@ -173,10 +177,10 @@ class _Parser:
             if operator in COMPARISONS:
                 left = self.comparison(operator, left, start, place)
             else:
-                _demand(left, Kind.BOOL, start)
+                _demand(left, start, Kind.BOOL)
                 left = tree.Connective(operator, left, self.expression(place, Kind.BOOL))
         self.depth -= 1
-        return left if kind is None else _demand(left, kind, start)
+        return left if kind is None else _demand(left, start, kind)
 
     def prefix(self, loosest: int) -> Expr:
         """An expression up to its first infix operator."""
@@ -287,26 +291,17 @@ class _Parser:
             what = f"`{token.text}` takes {len(kinds)} argument{'s' * (len(kinds) != 1)}"
             at = end if len(found) < len(kinds) else found[len(kinds)][1]
             raise LanguageError(at, f"{what}, {len(found)} are given", shape)
-        return tuple(_argument(*of, allowed) for of, allowed in zip(found, kinds, strict=True))
+        return tuple(_demand(*of, *allowed) for of, allowed in zip(found, kinds, strict=True))
 
 
-def _demand(expr: Expr, kind: Kind, offset: int) -> Expr:
-    """The expression, if it is of a kind."""
-    if (found := kind_of(expr)) is not kind:
-        todo = None
-        if (found, kind) == (Kind.TENSOR, Kind.ELEMENT):
-            todo = "inside `every(…)`, `X[i]` is an element of the tensor"
-        if (found, kind) == (Kind.ELEMENT, Kind.BOOL):
-            todo = "compare it: a < b, a <= b, a == b, identical(a, b), is_nan(a)"
-        raise LanguageError(offset, f"{_a(kind)} is expected here, this is {_a(found)}", todo)
-    return expr
-
-
-def _argument(expr: Expr, offset: int, allowed: tuple[Kind, ...]) -> Expr:
-    """An argument of one of the allowed kinds; a number is a FLOAT where one is due."""
-    if allowed == (Kind.FLOAT,) and isinstance(expr, tree.Number):
+def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:
+    """The expression, if it is of one of the kinds; a number is a FLOAT where one is due."""
+    if kinds == (Kind.FLOAT,) and isinstance(expr, tree.Number):
         return replace(expr, kind=Kind.FLOAT)
-    return expr if kind_of(expr) in allowed else _demand(expr, allowed[0], offset)
+    if (found := kind_of(expr)) not in kinds:
+        what = f"{_a(kinds[0])} is expected here, this is {_a(found)}"
+        raise LanguageError(offset, what, _HINTS.get((found, kinds[0])))
+    return expr
 
 
 def _a(kind: Kind) -> str:
