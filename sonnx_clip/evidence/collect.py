@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.proofs_record import TrustedItem
 
 TAKEN: Basis = "taken from records, not repeated"
-_OF_TASKS = ("assertion", "setting", "refused")
-"""What is taken for granted in the tasks, which are not printed here."""
 
 
 def gather(found: Records) -> Evidence:
@@ -85,7 +83,12 @@ def gather(found: Records) -> Evidence:
         replays=found.replays,
         dialects={dialect.name: dialect.report for dialect in dialects},
         trusted=taken,
-        tools=_tools(found),
+        tools={
+            "sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "),
+            **proofs.tools,
+            **({"Frama-C": found.frama_c.tools.get("Frama-C", "")} if found.frama_c else {}),
+            **({"Coq": found.coq.coq} if found.coq else {}),
+        },
         programs={**proofs.programs, **{f"Why3's {name}": d for name, d in proofs.why3_drivers.items()}},
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
@@ -96,7 +99,8 @@ def gather(found: Records) -> Evidence:
 
 def _trusted(found: Records) -> tuple[TrustedItem, ...]:
     """What is taken for granted: read from the theories again, and of the tasks as the record has it."""
-    return (*trusted(found.obligations), *(item for item in found.proofs.trusted if item.kind in _OF_TASKS))
+    in_tasks = ("assertion", "setting", "refused")
+    return (*trusted(found.obligations), *(item for item in found.proofs.trusted if item.kind in in_tasks))
 
 
 def _coq(found: Records) -> CoqEvidence:
@@ -125,13 +129,6 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
             by_one = (f"{g.name}: by one prover" for g in one.goals if g.status == "proved by one")
             opened = (*one.open(etype), *by_one)
             yield CKernelEvidence(type=etype.id, status=one.status(etype), found=one, open=opened)
-
-
-def _tools(found: Records) -> dict[str, str]:
-    frama_c = {"Frama-C": found.frama_c.tools.get("Frama-C", "")} if found.frama_c else {}
-    coq = {"Coq": found.coq.coq} if found.coq else {}
-    return {"sonnx-clip": found.proofs.about.tool.removeprefix("sonnx-clip "), **found.proofs.tools,
-            **frama_c, **coq}  # fmt: skip
 
 
 def _files() -> Iterator[str]:

@@ -44,8 +44,7 @@ class Step:
 def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path) -> tuple[str, ...]:
     """Set the sizes that the user chooses for inputs of the main graph; returns what was changed.
 
-    Raises:
-        UserError: the model has no such input, or its declaration contradicts the sizes.
+    UserError if the model has no such input, or its declaration contradicts the sizes.
     """
     found, where = [], shown(str(path))
     inputs = {value.name: value for value in model.graph.input}

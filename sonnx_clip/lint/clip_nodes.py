@@ -93,11 +93,7 @@ class FoundNodes:
 
 
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
-    """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions.
-
-    Raises:
-        UserError: an import of an operator set is malformed.
-    """
+    """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
     if not any(is_clip(node) for body in all_bodies(model) for node in body.node):
         return FoundNodes()
@@ -137,11 +133,7 @@ def _clip_nodes(
 
 
 def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dict[str, int]:
-    """The imported operator sets by domain, "" for ai.onnx.
-
-    Raises:
-        UserError: two versions of one domain, or a version below 1.
-    """
+    """The imported operator sets by domain, "" for ai.onnx; UserError if one has two versions or none."""
     found: dict[str, int] = {}
     for entry in imports:
         domain = "" if is_default_domain(entry.domain) else entry.domain
@@ -159,9 +151,8 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
 def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, ...]:
     """The operands of a node in the order of the profile, then its result.
 
-    Raises:
-        UserError: the node has too few or too many inputs or outputs for its version of the operator, an
-            attribute that this version does not have, or an input that nothing defines.
+    UserError if it has too few or too many inputs or outputs, an attribute that its version of the operator
+    does not have, or an input that nothing defines.
     """
     names, outputs = list(node.proto.input), list(node.proto.output)
     taken = inputs(profile.operator, node.version)

@@ -33,11 +33,7 @@ _AGAIN = "give a complete binary .onnx file; export or copy the model again"
 
 
 def read_model(path: Path) -> bytes:
-    """The content of a regular file.
-
-    Raises:
-        UserError: the path is missing, not a regular file, unreadable, empty or too large.
-    """
+    """The content of a regular file; UserError if it is none, unreadable, empty or too large."""
     where = shown(str(path))
     try:
         size = path.stat().st_size
@@ -57,11 +53,8 @@ def read_model(path: Path) -> bytes:
 
 
 def parse_model(data: bytes, path: Path) -> ModelProto:
-    """Parse the content of a file.
-
-    Raises:
-        UserError: the bytes are no ONNX model, a name is not UTF-8, a tensor's data does not fit its
-            dimensions, or its external data lies outside the model's folder.
+    """Parse the content of a file; UserError if it is no ONNX model, a name is not UTF-8, a tensor's data
+    does not fit its dimensions, or its external data lies outside the model's folder.
     """
     where = shown(str(path))
     model = ModelProto()

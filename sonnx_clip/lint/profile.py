@@ -99,11 +99,7 @@ def profile() -> Profile:
 
 
 def read_profile(file: Path) -> Profile:
-    """The profile that `sonnx-clip generate` wrote.
-
-    Raises:
-        UserError: the file cannot be read, or lacks an entry; an older version wrote no operands.
-    """
+    """The profile that `sonnx-clip generate` wrote; UserError if it cannot be read, or lacks an entry."""
     todo = "make it again: sonnx-clip generate"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))

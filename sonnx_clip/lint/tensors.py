@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
@@ -71,11 +72,8 @@ class Argument:
     @property
     def declared_contradiction(self) -> str | None:
         """Two declared shapes that no tensor can have both."""
-        for number, other in enumerate(self.shapes):
-            for one in self.shapes[:number]:
-                if not compatible(one, other):
-                    return f"declared with two shapes: {show_dims(one)} and {show_dims(other)}"
-        return None
+        pairs = (pair for pair in combinations(self.shapes, 2) if not compatible(*pair))
+        return next((f"declared with two shapes: {show_dims(a)} and {show_dims(b)}" for a, b in pairs), None)
 
     @property
     def computed_contradiction(self) -> str | None:

@@ -75,12 +75,7 @@ def normalise_models(
 
 
 def _target(source: Path, output: Path | None, *, in_place: bool, folder: bool) -> Path:
-    """Where the result of one model goes.
-
-    Raises:
-        UserError: neither or both ways are given, or it is no regular file. A link is none, so a model is
-            never replaced by another name.
-    """
+    """Where the result of one model goes: a regular file, never a link by whose name a model is replaced."""
     if (output is None) == (not in_place):
         raise UserError(
             "give one place for the result: either -o OUT.onnx or --in-place",
@@ -97,11 +92,7 @@ def _is_read(target: Path, what: str) -> UserError:
 
 
 def _save(found: Normalised, target: Path) -> None:
-    """Write a result, with its external data where it goes to another folder: all of it or nothing.
-
-    Raises:
-        UserError: something cannot be written, or another file has the name of the data.
-    """
+    """Write a result, with its external data where it goes to another folder: all of it or nothing."""
     source, names = found.report.source, external_files(found.model)
     if target.resolve() in {(one.parent / name).resolve() for one in (source, target) for name in names}:
         raise _is_read(target, "the model's external data")
@@ -122,7 +113,7 @@ def _chunks(file: Path) -> Iterator[bytes]:
 
 
 def _print(found: Normalised) -> None:
-    """Write the bytes of a result to standard output."""
+    """Write a result to standard output."""
     if external_files(found.model):
         what = "the model has external data, which standard output cannot take"
         raise UserError(what, str(found.report.source), "give a file: -o OUT.onnx")
