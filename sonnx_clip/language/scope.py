@@ -54,8 +54,7 @@ class Head:
         return f"{self.arguments} {self.result.lower()}"
 
 
-NO_HEAD = Head("", (), frozenset(), "")
-"""For conditions without an operator."""
+NO_HEAD = Head("", (), frozenset(), "")  # of conditions without an operator
 
 
 @dataclass(frozen=True)
