@@ -14,14 +14,13 @@ import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.calls import Failure, call_once, entry_indices, note
 from sonnx_clip.runtimes.find_runtime import command_words, quoted, target_of
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.frames import ByteOrder, FrameReply
 
 _HIGH = 64  # our descriptors stay clear of 3 and 4
@@ -241,44 +239,6 @@ def _moved(descriptor: int) -> int:
     return found
 
 
-class FrameCaller:
-    """Makes the calls of requests by a program, a frame for each.
-
-    Raises:
-        Unsupported: its hello does not list the element type.
-    """
-
-    def __init__(self, opened: Program, etype: str) -> None:
-        if etype not in opened.hello.types:
-            raise Unsupported(f"its hello does not list {etype}")
-        self.program, self._type = opened, etype
-
-    def __call__(self, request: Request, board: Board) -> None:
-        """Make the calls of a request, and write what they give on the board."""
-        bits, dtype = board.bits(request.answer_shape, bits_type(self._type)), numpy_type(self._type)
-        indices = entry_indices(request)
-        like: dict[int, Array] = {}  # by length, an array of the shape of X
-        for call in range(request.count):
-            board.call, row, length = call, slice(call, call + 1), request.length_of(call)
-            x = like.setdefault(length, _BY_ID[request.layout].arrange(np.zeros(length, dtype)))
-            if x.ndim not in self.program.hello.ranks:
-                words = f"its hello lists no rank {x.ndim}"
-                note(board, call, Failure((), words, raised=True, refusal=True))
-                continue
-            operands = request.pool[indices[row, :length]], *(scalar[row] for scalar in request.scalars)
-            try:
-                reply = self.program.ask(self._type, x.shape, operands)
-            except EndedError as error:
-                self.program.end()
-                board.say(str(error))
-                os._exit(0)
-            found = call_once(partial(result_of, reply, self._type), x)
-            if isinstance(found, Failure):
-                note(board, call, found)
-            else:
-                bits[call, :length] = np.frombuffer(found.tobytes(), bits.dtype)
-
-
 @cache
 def program(name: str) -> Callable[..., Any]:
     """A function (x, min, max) by the program of a name such as ``exec:./harness``, for reproducers.
@@ -289,25 +249,35 @@ def program(name: str) -> Callable[..., Any]:
     return _function_of(Program(program_name(name)))
 
 
-def _function_of(opened: Program) -> Callable[..., Any]:
-    def clip(x: Any, *bounds: Any) -> Any:
-        etype = x.dtype.name
-        bits = bits_type(etype)
-        given = (part.reshape(-1).view(bits) for part in bounds)
-        return result_of(opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *given)))
+def _function_of(opened: Program, etype: str = "", board: Board | None = None) -> Callable[..., Any]:
+    """A function (x, min, max) by a program; with a board, this process ends where the program does.
+
+    Raises:
+        Unsupported: its hello does not list the element type.
+    """
+    if etype and etype not in opened.hello.types:
+        raise Unsupported(f"its hello does not list {etype}")
+
+    def clip(x: Any, *bounds: Any) -> Array:
+        if x.ndim not in opened.hello.ranks:
+            raise Refused(f"its hello lists no rank {x.ndim}")
+        given = [
+            np.ascontiguousarray(part).reshape(-1).view(bits_type(x.dtype.name)) for part in (x, *bounds)
+        ]
+        try:
+            reply = opened.ask(x.dtype.name, x.shape, (given[0][None, :], *given[1:]))
+        except EndedError as error:
+            if board is None:
+                raise
+            opened.end()
+            board.say(str(error))
+            os._exit(0)
+        if reply.bits is None:
+            lie = f" (its hello lists {etype})" if etype and reply.status == UNSUPPORTED else ""
+            raise _RAISES[reply.status](reply.words + lie)
+        return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
 
     return clip
-
-
-def result_of(reply: FrameReply, listed: str = "") -> Array:
-    """The result of a reply to one call; Unsupported, Refused or Fault if it has none.
-
-    `listed` is the element type, if the hello lists it.
-    """
-    if reply.bits is None:
-        lie = f" (its hello lists {listed})" if listed and reply.status == UNSUPPORTED else ""
-        raise _RAISES[reply.status](reply.words + lie)
-    return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
 
 
 def open_named(name: str, board: Board | None = None) -> Runtime:
@@ -319,10 +289,9 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
     opened = Program(found, board)
     return Runtime(
         version=opened.hello.name or found.command,
-        open=lambda _: _function_of(opened),
+        open=lambda etype: _function_of(opened, etype, board),
         imports=f"from {__name__} import program",
         call=lambda _: f"program({quoted(name)})({CLIP_NODE.call})",
-        caller=lambda etype, _: FrameCaller(opened, etype),
         strides=False,
         entries=opened.hello.entries,
     )

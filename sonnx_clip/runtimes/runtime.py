@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
-
-if TYPE_CHECKING:
-    from sonnx_clip.runtimes.board import Board
 
 _PACKAGE = Path(__file__).resolve().parents[2]  # where the folder sonnx_clip is
 
@@ -83,7 +80,6 @@ class Runtime:
         open_unoptimised: the same without optimising the graph; None if that cannot be chosen.
         run_model: whether optimised -> the text of what these two do, on an ``onnx.ModelProto``. A runtime
             that has it is judged in several forms of a model.
-        caller: element type id and board -> handler of whole requests, instead of the function of `open`.
         strides: whether the memory layout of X matters to it; if not, layouts differ by shape alone.
         few: make few calls, since each starts a program.
         entries: the most entries that X can have; longer calls are split. None for no limit.
@@ -97,7 +93,6 @@ class Runtime:
     open_model: OpenModel | None = None
     open_unoptimised: OpenModel | None = None
     run_model: Callable[[bool], RunText] | None = None
-    caller: Callable[[str, Board], Callable[[Any, Board], None]] | None = None
     strides: bool = True
     entries: int | None = None
     few: bool = False

@@ -71,10 +71,7 @@ def open_runtime(
     caller: Handle | None = None
     if not models_only:
         try:
-            if runtime.caller is not None:
-                caller = runtime.caller(etype, board)
-            else:
-                caller = Caller(runtime.open(etype), etype, node)
+            caller = Caller(runtime.open(etype), etype, node)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:

@@ -213,7 +213,10 @@ def test_a_hello_that_lies_about_types_is_unsupported_in_its_words(mark):
 
 
 def test_a_refused_rank_hides_no_value(mark):
-    said = {"refuses_rank_2": "Refused: rank 2 is too much", "rank_1_alone": "its hello lists no rank 2"}
+    said = {
+        "refuses_rank_2": "Refused: rank 2 is too much",
+        "rank_1_alone": "Refused: its hello lists no rank 2",
+    }
     for fault, words in said.items():
         report, classes = judged(fault, mark)
         assert report.verdict == "refused"
