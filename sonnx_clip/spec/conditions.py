@@ -180,7 +180,7 @@ class ConditionParser:
         key = "is_" if way[-1] == "is" else way[-1]
         text, offset = values[key], 0
         if types is None:
-            types = [etype for family in scope.families for etype in self.spec.types_of(family)]
+            types = [etype for etype in self.spec.element_types if etype.family in scope.families]
         try:
             tree = values[key] = parse(text, scope, kind)
             for node in subtrees(tree):
