@@ -53,25 +53,26 @@ def weakened(spec: Spec) -> Iterator[UserError]:
     expected = spec.path.with_name(f"{spec.path.stem}.expected.yaml")
     if spec.operator != "Clip" and not expected.exists():
         return
-    document, yaml, now = read_document(expected)[0], read_document(spec.path)[0], summary(spec)
+    document, now = read_document(expected)[0], summary(spec)
     kept = {
         (section, id_, key): str(text)
         for section, entries in document.data.items()
         for id_, lines in entries.items()
         for key, text in lines.items()
     }
-    for place in dict.fromkeys((*kept, *now)):
-        if kept.get(place) != now.get(place):
-            section, id_, _ = place
-            section = "cases" if section == "classes" else section
-            ids = [entry.id for entry in getattr(spec, section, ())]
-            line = yaml.position((section, ids.index(id_)) if id_ in ids else (section,)).line
-            stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
-            yield UserError(
-                f"{yaml.name}:{line} (`{id_}`) now says {stated}; expected is {due}",
-                f"{document.name}:{document.position(place).line} ({spell(place)})",
-                f"correct {spec.path.name}; if the change is intended, change this line too",
-            )
+    differing = [place for place in dict.fromkeys((*kept, *now)) if kept.get(place) != now.get(place)]
+    yaml = read_document(spec.path)[0] if differing else document
+    for place in differing:
+        section, id_, _ = place
+        section = "cases" if section == "classes" else section
+        ids = [entry.id for entry in getattr(spec, section, ())]
+        line = yaml.position((section, ids.index(id_)) if id_ in ids else (section,)).line
+        stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
+        yield UserError(
+            f"{yaml.name}:{line} (`{id_}`) now says {stated}; expected is {due}",
+            f"{document.name}:{document.position(place).line} ({spell(place)})",
+            f"correct {spec.path.name}; if the change is intended, change this line too",
+        )
 
 
 def refuse_weakened(spec: Spec) -> None:

@@ -13,7 +13,7 @@ from sonnx_clip.language.types import Id, NumberText, Part, Source, Text, Word
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.entries import Conditions, Entries, Numbers, OperandValues, Witness, Witnesses
+from sonnx_clip.spec.entries import Conditions, ExampleValues, NamedEntry, Numbers, Witness, Witnesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ class Equivalence(Part):
     fails_at: Witnesses
 
 
-class Dialect(Part):
+class Dialect(NamedEntry):
     """A versioned definition of Clip."""
 
     id: DialectId  # its permanent id, ``onnx-6``
@@ -130,11 +130,6 @@ class Dialect(Part):
             for aspect, words in self.sayings.items()
         }
 
-    @property
-    def word(self) -> str:
-        """The id as one word: a name in theories."""
-        return self.id.replace("-", "_").replace(".", "_")
-
     def converts_to(self, type_id: str) -> bool:
         """Whether a bound becomes another number format before an X of this type is clipped."""
         return self.bound_type not in ("tensor", type_id)
@@ -148,23 +143,15 @@ class ComputedBy(Witness):
     reading: Id
 
 
-class DialectExample(OperandValues):
-    """A worked example of a dialect; a bound that is left out is missing."""
+class DialectExample(ExampleValues):
+    """A worked example of a dialect; a bound that is left out is missing, and X may be `finite`."""
 
-    __pydantic_extra__: dict[str, Entries] = Field(init=False)
     partial: ClassVar[bool] = True
 
-    id: Word
     dialect: DialectId
     type: Word
     # Y: the entries of the result; or what computes them, where X is `finite`: drawn at random
     Y: ComputedBy | Numbers
-    source: Source
-
-    @property
-    def values(self) -> dict[str, tuple[str, ...] | str]:
-        """The entries of a tensor, or `finite`, and the numbers of the bounds that are given."""
-        return dict(self.__pydantic_extra__ or {})
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

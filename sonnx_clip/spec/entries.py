@@ -59,6 +59,17 @@ Reasons: TypeAlias = Annotated[dict[FamilyId, Text], Field(default_factory=dict)
 Conditions: TypeAlias = Annotated[dict[FamilyId, Condition], Field(default_factory=dict)]
 
 
+class NamedEntry(Part):
+    """An entry whose id is a part of names in theories and programs."""
+
+    id: Id
+
+    @property
+    def word(self) -> str:
+        """The id as one word."""
+        return self.id.replace("-", "_").replace(".", "_")
+
+
 class Operand(Part):
     """What the operator takes: a tensor, entry by entry, or a scalar, one element for all entries."""
 
@@ -267,10 +278,9 @@ class WrongClip(Part):
     is_: Annotated[Condition, Field(alias="is")]
 
 
-class Latitude(Part):
+class Latitude(NamedEntry):
     """Where an answer A other than Y is acceptable; `always` under the strict policy too."""
 
-    id: Id
     reason: Text
     when: Condition
     accepts: Condition
@@ -278,16 +288,10 @@ class Latitude(Part):
     given_by: Annotated[tuple[Id, ...], Field(min_length=1)]  # the readings that give what it accepts
     inhabited_by: AnsweredWitness
 
-    @property
-    def word(self) -> str:
-        """The id as one word: a name in theories."""
-        return self.id.replace("-", "_")
 
-
-class Reading(Part):
+class Reading(NamedEntry):
     """Another meaning that the prose or a library can be given: which Y it allows for the operands."""
 
-    id: Id
     title: Text
     returns: Condition  # whether it allows the answer Y
     # agrees: exactly where the values agree with the cases; everywhere in a family that is left out
@@ -305,16 +309,11 @@ class Reading(Part):
             raise ValueError("give one of `source` and `reference`")
         for key in ("agrees", "agrees_bitwise"):
             differs = f"differs{key.removeprefix('agrees')}_at"
-            for family in getattr(self, key).keys() ^ getattr(self, differs).keys():
+            for family in sorted(getattr(self, key).keys() ^ getattr(self, differs).keys()):
                 raise ValueError(
                     f"`{key}` and `{differs}` do not both speak of {family}; give both or neither"
                 )
         return self
-
-    @property
-    def word(self) -> str:
-        """The id as one word: a name in theories and programs."""
-        return self.id.replace("-", "_")
 
     @property
     def predicate(self) -> str:
@@ -332,21 +331,27 @@ Entries: TypeAlias = Annotated[
 ]
 
 
-class Example(OperandValues):
-    """A worked example of the page: the entries of each tensor, the number of each scalar, and the result."""
+class ExampleValues(OperandValues):
+    """Entries of the tensors, and numbers of the scalars."""
 
     __pydantic_extra__: dict[str, Entries] = Field(init=False)
-    further: ClassVar[tuple[str, ...]] = ("Y",)
 
     id: Word
-    family: FamilyId
-    not_representable_in: tuple[Word, ...] = ()  # the types of the family that lack one of the numbers
     source: Source
 
     @property
     def values(self) -> dict[str, tuple[str, ...] | str]:
-        """What is given for each operand, and the result."""
+        """What is given for each operand, and the result where it is given in the same form."""
         return dict(self.__pydantic_extra__ or {})
+
+
+class Example(ExampleValues):
+    """A worked example of the page: the entries of each tensor, the number of each scalar, and the result."""
+
+    further: ClassVar[tuple[str, ...]] = ("Y",)
+
+    family: FamilyId
+    not_representable_in: tuple[Word, ...] = ()  # the types of the family that lack one of the numbers
 
     @property
     def given(self) -> tuple[tuple[str, ...], ...]:

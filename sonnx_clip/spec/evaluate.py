@@ -139,6 +139,14 @@ class Evaluator:
         self._conditions = {case.id: case.when for case in spec.cases}
         self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
         self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
+        self._functions: dict[str, Callable[..., Any]] = {
+            "identical": values.identical,
+            "is_nan": lambda value: (key := self._key(value)) != key,  # true of the key of a NaN alone
+            "is_signalling": partial(values.is_signalling, etype=etype),
+            "shape": operator.attrgetter("shape"),
+            "becomes": self._becomes,
+            **DECLARED_WORDS,
+        }
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._classes: dict[str, list[tuple[ValueClass, Function]]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
@@ -218,15 +226,7 @@ class Evaluator:
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
         if name == "type":
             return _type_of(trees[0], self.etype)
-        functions: dict[str, Callable[..., Any]] = {
-            "identical": values.identical,
-            "is_nan": lambda value: (key := self._key(value)) != key,  # true of the key of a NaN alone
-            "is_signalling": partial(values.is_signalling, etype=self.etype),
-            "shape": operator.attrgetter("shape"),
-            "becomes": self._becomes,
-            **DECLARED_WORDS,
-        }
-        function = functions[name]
+        function = self._functions[name]
         return lambda env: function(*(argument(env) for argument in arguments))
 
     def _becomes(self, given: Value, number: Value) -> bool:

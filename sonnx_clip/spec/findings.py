@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeA
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from sonnx_clip.language.types import Form, Id, Lines, Part, Source, Text, Word
-from sonnx_clip.spec.entries import Condition, Families, Witness
+from sonnx_clip.spec.entries import Condition, Families, NamedEntry, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,10 +120,9 @@ Claim: TypeAlias = Annotated[
 ]
 
 
-class SourceFinding(Part):
+class SourceFinding(NamedEntry):
     """What is wrong with a source, unclear in it, or not in it."""
 
-    id: Id
     title: Text  # what it is in short
     # kind: words that cannot hold, words with several meanings, or words that are missing
     kind: Literal["defect", "ambiguity", "gap"]
@@ -134,11 +133,6 @@ class SourceFinding(Part):
     witnesses: Annotated[tuple[FindingWitness, ...], Field(min_length=1)]  # numbers and places that show it
     proposed: Text  # a wording that would mend it
     upstream: Text | None = None  # what the authors of the source did about it, where that is known
-
-    @property
-    def word(self) -> str:
-        """The id as one word: a part of the names of its goals."""
-        return self.id.replace("-", "_")
 
     @property
     def theorems(self) -> tuple[Theorem, ...]:

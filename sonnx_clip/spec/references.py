@@ -180,6 +180,6 @@ def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
                 way: Way = ("findings", index, "claim", position, "types", place)
                 yield from unknown_in(spec, "element_types", way, id_)
         names = [finding.goal(part) for part in finding.theorems]
-        for name in {name for name in names if names.count(name) > 1}:
+        for name in dict.fromkeys(name for name in names if names.count(name) > 1):
             what = f"two theorems are called {name}"
             yield Diagnostic(("findings", index, "claim"), what, "give them different ids")
