@@ -22,6 +22,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.runtime import OF_MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,7 @@ def check_runtime(
 
 
 def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any) -> int:
-    """Compare a runtime, or those of `dialects.RUNTIMES`, with versions of ONNX's Clip.
+    """Compare a runtime, or those of `OF_MODELS`, with versions of ONNX's Clip.
 
     A report of each is printed, as by `check_runtime`, and stored for the evidence.
 
@@ -121,14 +122,14 @@ def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path
     Raises:
         UserError: as `check_runtime`, or there is no such version.
     """
-    from sonnx_clip.conform.dialects import RUNTIMES, dialect_operator, versions_of_onnx
+    from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
 
     operators = [dialect_operator(id_) for id_ in (versions_of_onnx() if "onnx" in dialects else dialects)]
     taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
     if not taking:
         machine_types(options.types, operators[0])
     status = 0
-    for runtime, of in product([options.runtime] if options.runtime else RUNTIMES, taking):
+    for runtime, of in product([options.runtime] if options.runtime else OF_MODELS, taking):
         types = [id_ for id_ in options.types if id_ in of.element_types]
         chosen = replace(options, runtime=runtime, types=types, of=of)
         name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
 
-RUNTIMES = ("onnxruntime", "onnx-reference")
-"""What is compared if no runtime is named."""
 _SUBSTITUTE = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
 
 

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.report_text import closing_lines, notes
 from sonnx_clip.evidence.entries import RESULT_CONSTRAINTS
-from sonnx_clip.runtimes.runtime import RUNTIMES
-
-COMPARED = ("onnxruntime", "onnx-reference")
-"""The runtimes that `check --against onnx` compares by itself."""
+from sonnx_clip.runtimes.runtime import OF_MODELS, RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,9 +76,9 @@ def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[Runti
 
 
 def dialects_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
-    """One view for each runtime and version of ONNX's Clip; `COMPARED` without a report are ``not run``."""
+    """One view for each runtime and version of ONNX's Clip; `OF_MODELS` without a report are ``not run``."""
     there = {name.partition(" against ")[0] for name in reports}
-    missing = [f"{name} against onnx" for name in COMPARED if name not in there]
+    missing = [f"{name} against onnx" for name in OF_MODELS if name not in there]
     return tuple(_runtime(spec, name, reports.get(name)) for name in [*reports, *missing])
 
 

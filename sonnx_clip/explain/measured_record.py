@@ -12,6 +12,7 @@ from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.runtimes.runtime import OF_MODELS
 from sonnx_clip.spec.findings import Stands
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
 PATH = "spec/measured/runtimes.json"
 MEASURE = "run: sonnx-clip findings --measure"
-MODEL_RUNTIMES = ("onnxruntime", "onnx-reference")
 CALLED_RUNTIMES = ("numpy", "sonnx")
-RUNTIMES = (*MODEL_RUNTIMES, *CALLED_RUNTIMES)
+RUNTIMES = (*OF_MODELS, *CALLED_RUNTIMES)
 OTHER_TYPE = "answers in "
 """Prefix of the words on a runtime that answered in another type than that of X."""
 CALL = "call"
@@ -59,7 +59,7 @@ class Question(Stored):
     @property
     def runtimes(self) -> tuple[str, ...]:
         """The runtimes that can answer it."""
-        return CALLED_RUNTIMES if self.form == CALL else MODEL_RUNTIMES
+        return CALLED_RUNTIMES if self.form == CALL else OF_MODELS
 
     def __str__(self) -> str:
         """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""

@@ -56,6 +56,9 @@ EXTRAS = {
 PACKAGES = {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx-reference": "onnx"}
 """The package of a runtime that is not ours: its version is all that the runtime says of itself."""
 
+OF_MODELS = ("onnxruntime", "onnx-reference")
+"""Those that run ONNX models, and so every version of Clip: what `check --against` and findings run."""
+
 OURS = ("sonnx", "sonnx-c")
 """The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
 
