@@ -61,6 +61,7 @@ def gather(found: Records) -> Evidence:
     taken = _trusted(found)
     runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
+    canaries = proofs.outcomes_of(render_canaries(spec)[1])  # false statements, which each prover must refute
     unaccounted = (
         *proofs.strays,
         *(f"trusted base: {line}" for line in surprises(taken)),
@@ -71,8 +72,8 @@ def gather(found: Records) -> Evidence:
         tool=f"sonnx-clip {sonnx_clip.__version__}",
         operator=spec.operator,
         spec_sha256=spec.digest,
-        totals=_totals(found, obligations, entries, runtimes, c_kernels, unaccounted),
-        argument=tuple(_argument(found, obligations, coq, c_kernels, (*runtimes, *dialects))),
+        totals=_totals(found, obligations, canaries, entries, runtimes, c_kernels, unaccounted),
+        argument=tuple(_argument(found, obligations, canaries, coq, c_kernels, (*runtimes, *dialects))),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=obligations,
@@ -141,8 +142,9 @@ def _files() -> Iterator[str]:
 
 
 def _totals(
-    found: Records, obligations: Sequence[ObligationEvidence], entries: Sequence[Entry],
-    runtimes: Sequence[RuntimeView], c_kernels: Sequence[CKernelEvidence], unaccounted: Sequence[str],
+    found: Records, obligations: Sequence[ObligationEvidence], canaries: Sequence[Outcome],
+    entries: Sequence[Entry], runtimes: Sequence[RuntimeView], c_kernels: Sequence[CKernelEvidence],
+    unaccounted: Sequence[str],
 ) -> Totals:  # fmt: skip
     goals = [o for o in obligations if o.obligation.kind != "smoke"]
     smoke = [o for o in obligations if o.obligation.kind == "smoke"]
@@ -152,7 +154,7 @@ def _totals(
     ours = [runtime for runtime in runtimes if runtime.name in OURS]
     opened = [
         *(f"not proved: {o.obligation.id}: {_answers(o)}" for o in obligations if o.status == "not proved"),
-        *(f"a canary was not refuted: {o.obligation.id}" for o in _canaries(found) if o.status != "proved"),
+        *(f"a canary was not refuted: {o.obligation.id}" for o in canaries if o.status != "proved"),
         *(f"not answered by every prover: {counted(unasked, 'obligation')}" for _ in range(unasked > 0)),
         *(f"no obligation shows {e.id} in {', '.join(e.gaps)}" for e in entries if e.gaps),
         *(f"unaccounted for: {line}" for line in unaccounted),
@@ -178,18 +180,13 @@ def _totals(
     )
 
 
-def _canaries(found: Records) -> tuple[Outcome, ...]:
-    """The false statements that each prover must refute, with the recorded answers."""
-    return found.proofs.outcomes_of(render_canaries(found.spec)[1])
-
-
 def _answers(o: ObligationEvidence) -> str:
     return ", ".join(f"{r.prover} {r.verdict}" for r in o.replies) or "no prover answered"
 
 
 def _argument(
-    found: Records, obligations: Sequence[ObligationEvidence], coq: CoqEvidence,
-    c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
+    found: Records, obligations: Sequence[ObligationEvidence], canaries: Sequence[Outcome],
+    coq: CoqEvidence, c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
 ) -> Iterator[Argument]:  # fmt: skip
     """Every line of argument, those too that were not run."""
 
@@ -199,7 +196,7 @@ def _argument(
     def taken(name: str, shows: str, result: str, record: str) -> Argument:
         return line(name, shows, result, record, TAKEN if result else "not run")
 
-    replies, canaries = sum(len(o.replies) for o in obligations), _canaries(found)
+    replies = sum(len(o.replies) for o in obligations)
     yield line(
         "Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
         _counts((one.answer.sort for one in found.coverage), "; "), COVERAGE, "confirmed",

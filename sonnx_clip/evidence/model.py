@@ -29,20 +29,25 @@ class PageSection(NamedTuple):
     about: str
 
 
-SHOWN = tuple(
-    PageSection(*line.split(" | "))
-    for line in """\
-restrictions | Restrictions | What a model must meet; `sonnx-clip lint` compares models with them.
-constraints | Constraints | What holds of the tensors before or after.
-cases | Cases | The normative definition: for every input exactly one of them applies.
-properties | Properties | What follows from the cases: proved, or refuted and proved under a condition.
-examples | Worked examples | The examples of the page, in each element type that can hold them.
-classes | Classes | The cells in which a runtime is judged; nothing compared in a cell is a failure.
-latitude | Latitude | Where an answer other than that of the cases is accepted, and reported as such.
-readings | Readings | Other meanings of the prose, the formula or a library, and exactly where each agrees.
-dialects | Dialects | Versioned definitions of Clip: what each takes, makes of its bounds, and leaves unsaid.
-element_types | Element types | Each meets the axioms of an ordered element type.""".splitlines()
-)
+SHOWN = (
+    PageSection("restrictions", "Restrictions",
+                "What a model must meet; `sonnx-clip lint` compares models with them."),
+    PageSection("constraints", "Constraints", "What holds of the tensors before or after."),
+    PageSection("cases", "Cases", "The normative definition: for every input exactly one of them applies."),
+    PageSection("properties", "Properties",
+                "What follows from the cases: proved, or refuted and proved under a condition."),
+    PageSection("examples", "Worked examples",
+                "The examples of the page, in each element type that can hold them."),
+    PageSection("classes", "Classes",
+                "The cells in which a runtime is judged; nothing compared in a cell is a failure."),
+    PageSection("latitude", "Latitude",
+                "Where an answer other than that of the cases is accepted, and reported as such."),
+    PageSection("readings", "Readings",
+                "Other meanings of the prose, the formula or a library, and exactly where each agrees."),
+    PageSection("dialects", "Dialects",
+                "Versioned definitions of Clip: what each takes, makes of its bounds, and leaves unsaid."),
+    PageSection("element_types", "Element types", "Each meets the axioms of an ordered element type."),
+)  # fmt: skip
 """What the evidence shows, in its order: requirements, what else the file states, element types."""
 
 if TYPE_CHECKING:
