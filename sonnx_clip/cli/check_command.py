@@ -92,7 +92,8 @@ def check_runtime(
         known = _plan(options, store, version, counted(at_once, "job") if judge is None else judge.name)
         units, types = len(options.every_unit), len(options.units)
         unit, rate = ("element types", None) if units == types else ("units", known)
-        show = left_open.enter_context(progress(options.runtime, units, unit, Console(stderr=True), rate))
+        label = f"{options.runtime} against {options.of.dialect}" if options.of.dialect else options.runtime
+        show = left_open.enter_context(progress(label, units, unit, Console(stderr=True), rate))
         try:
             report = run_campaign(
                 options, jobs=at_once, again=again, store=store, judge=judge, on_progress=show, on_pace=_pace

@@ -155,6 +155,9 @@ def judge_dialect(
 ) -> dict[str, Any]:
     """The fields of a unit's result: the counts of all forms together, and the report on each form.
 
+    A form that is refused in one operator set and served in the other is not counted: what a runtime refuses
+    there is the operator set.
+
     Raises:
         UserError: the runtime runs no ONNX models.
     """
@@ -163,14 +166,22 @@ def judge_dialect(
         todo = "choose onnxruntime or onnx-reference, or give --onnx or --onnx-cmd"
         raise UserError(f"the runtime {session.worker.name} runs no ONNX models", todo=todo)
     counts, reports, stopped = Counts(of={}, raised={}, answers=""), list[Any](), False
+    refused: dict[str, list[Counts]] = {}
     for form in dialect_forms(of):
         table = dialect_table(of, etype, form, few=session.worker.few)
         report, stopped, found = judge_form(session, etype, policy, form, of, table, counts.known)
         raised = {str(form): one for one in found.raised.values()}  # all of one layout
-        counts += Counts(of=found.of, raised=raised, answers="")
+        found = Counts(of=found.of, raised=raised, answers="")
+        if report.verdict == "refused":
+            refused.setdefault(form.given, []).append(found)
+        else:
+            counts += found
         reports.append(report)
         if stopped:
             break
+    served = {report.given for report in reports if report.verdict != "refused"}
+    for found in (of for given, every in refused.items() if given not in served for of in every):
+        counts += found
     return {"tally": counts, "forms": tuple(reports), "forms_stopped": stopped}
 
 
