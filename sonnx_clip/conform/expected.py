@@ -1,30 +1,24 @@
 """Expected results and classes of calls, from the oracle.
 
-The oracle judges each combination of operands or, for Clip, only the two ends of each range of X in which the
-class is the same. The expected results of a sorted X are then slices: of X itself, and of bounds.
+The oracle judges each combination of operands or, of Clip and long calls, only the two ends of each range of
+X in which the class is the same. The expected results of a sorted X are then slices: of X, and of bounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.language.types import ElementType
-
-    Pools = Sequence[Array]  # of the tensors, each of shape (k,)
-
-
-_LONG = 4096  # values of a pool: slices take less time then than entries
 
 
 @dataclass(frozen=True)
@@ -68,17 +62,16 @@ class Table:
         rows = np.arange(self.count)[:, None]
         return Table(self.pool, self.scalars, self.due[rows, indices], lambda: self.classes[rows, indices])
 
-    def counts(self, rows: Array, there: Array | None = None) -> list[int]:
+    def counts(self, there: Array | None) -> list[int]:
         """The number of results of each class, in the order of the YAML, up to the last that occurs.
 
         Args:
-            rows: the choices of the scalars that count, shape (p,).
-            there: the results that count, shape (p, k); all by default.
+            there: the results that count, shape (p, k); None for all.
         """
-        if self.sizes is not None and there is None:
-            return list(self.sizes[rows].sum(axis=0).tolist())
-        classes = self.classes[rows] if there is None else self.classes[there & rows[:, None]]
-        return list(np.bincount(classes.ravel()).tolist())
+        if there is None and self.sizes is not None:
+            return list(self.sizes.sum(axis=0).tolist())
+        classes = self.classes.ravel() if there is None else self.classes[there]
+        return list(np.bincount(classes).tolist())
 
 
 def class_ids(family: str) -> tuple[str, ...]:
@@ -87,7 +80,7 @@ def class_ids(family: str) -> tuple[str, ...]:
 
 
 def tabulate(
-    etype: ElementType, pools: Pools, scalars: Sequence[Array], of: CheckedOperator | None = None
+    etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], of: CheckedOperator | None = None
 ) -> Table:
     """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
     of, dtype = of or clip_operator(), numpy_type(etype.id)
@@ -102,59 +95,56 @@ def tabulate(
 def _classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:
     """The class of all operands, as an index into the classes of the family; the operands are broadcast."""
     shape = np.broadcast_shapes(*(operand.shape for operand in operands))
-    conditions = of.oracle.CLASSES[etype.family].values()
-    masks = np.stack([np.broadcast_to(holds(*operands), shape) for holds in conditions])
-    if not np.all(masks.sum(axis=0) == 1):
+    classes, owners = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
+    for index, holds in enumerate(of.oracle.CLASSES[etype.family].values()):
+        where = holds(*operands)
+        owners += where
+        np.putmask(classes, np.broadcast_to(where, shape), np.int8(index))
+    if not np.all(owners == 1):
         raise AssertionError(f"the classes of {etype.family} do not part the triples of {etype.id}")
-    found: Array = masks.argmax(axis=0).astype(np.int8)
-    return found
+    return classes
 
 
-# --- Clip, by ranges of X -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ClassRanges:
-    """The keys of a type, cut where the class may change: an integer is its own key, a float has its bits.
-
-    Args:
-        starts: the first key of each range under each pair of bounds, ascending, shape (p, r); the first of
-            all is the least key that there is. A range whose start is that of the next one is empty.
-        classes: the class of each range, shape (p, r).
-        is_x: whether Clip is X itself in a range, shape (p, r).
-        results: the bound that it is elsewhere, as a key; shape (p, r).
-    """
-
-    starts: Array
-    classes: Array
-    is_x: Array
-    results: Array
-
-
-def class_ranges(etype: ElementType, bounds: Sequence[Array]) -> ClassRanges:
-    """The ranges under each pair of bounds.
-
-    Args:
-        etype: the element type.
-        bounds: bits of each min and each max, shape (p,).
+def range_table(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Table:
+    """What is expected of Clip for every value of a pool under pairs of bounds: as `tabulate`, but faster.
 
     Raises:
         AssertionError: a pattern is in no class or in two, or the two ends of a range are in two classes, or
             Clip is neither one bound nor X at both: this module or the oracle errs.
     """
-    of, dtype, keys = clip_operator(), numpy_type(etype.id), key_type(etype)
-    starts = _starts(etype, [bound.view(keys) for bound in bounds])
+    of, dtype, key = clip_operator(), numpy_type(etype.id), key_type(etype)
+    starts = _range_starts(etype, [scalar.view(key) for scalar in scalars])
     ends = np.empty_like(starts)  # the last key of each range
-    ends[:, :-1], ends[:, -1] = starts[:, 1:], np.iinfo(keys).max
+    ends[:, :-1], ends[:, -1] = starts[:, 1:], np.iinfo(key).max
     ends[:, :-1] -= starts[:, 1:] > starts[:, :-1]
-    columns = [bound.view(dtype)[:, None] for bound in bounds]
-    first, last = ((at.view(dtype), *columns) for at in (starts, ends))
+    bounds = [scalar.view(dtype)[:, None] for scalar in scalars]
+    first, last = ((at.view(dtype), *bounds) for at in (starts, ends))
     classes = _classes_of(etype, first, of)
     assert np.array_equal(classes, _classes_of(etype, last, of)), "a range is in one class"
-    result, result_at_end = (of.result(*operands).view(keys) for operands in (first, last))
+    result, result_at_end = (of.result(*operands).view(key) for operands in (first, last))
     is_x = (result == starts) & (result_at_end == ends)
     assert np.all(is_x | (result == result_at_end)), "Clip is one bound, or X, in each class"
-    return ClassRanges(starts, classes, is_x, result)
+
+    keys, ranks = pool.view(key), None
+    if not np.all(keys[:-1] <= keys[1:]):
+        order = np.argsort(keys, kind="stable")
+        keys, ranks = keys[order], np.argsort(order)
+    begins = np.searchsorted(keys, starts)
+    lengths = np.diff(begins, axis=1, append=len(keys))
+    due = np.repeat(keys[None], len(starts), axis=0)
+    for row, at in np.argwhere(~is_x & (lengths > 0)).tolist():
+        due[row, begins[row, at] : begins[row, at] + lengths[row, at]] = result[row, at]
+
+    def in_order(values: Array) -> Array:
+        return values if ranks is None else values.take(ranks, axis=1)
+
+    def find_classes() -> Array:
+        return in_order(np.repeat(classes.ravel(), lengths.ravel()).reshape(due.shape))
+
+    sizes = np.stack(
+        [np.bincount(*row, int(classes.max()) + 1) for row in zip(classes, lengths, strict=True)]
+    )
+    return Table(pool, tuple(scalars), in_order(due).view(pool.dtype), find_classes, sizes=sizes.astype(int))
 
 
 def key_type(etype: ElementType) -> np.dtype[Any]:
@@ -162,64 +152,18 @@ def key_type(etype: ElementType) -> np.dtype[Any]:
     return numpy_type(etype.id) if etype.family == "int" else bits_type(etype.id)
 
 
-def _starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
-    """Where a class may begin: at each value that is compared with, and after it."""
+def _range_starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
+    """Where a class may begin, ascending, shape (p, r): at each value that is compared with, and after it.
+
+    A range whose start is that of the next one is empty.
+    """
     keys = key_type(etype)
     info = np.iinfo(keys)
-    constants = np.array(list(load_oracle().CONSTANTS[etype.id].values()), bits_type(etype.id)).view(keys)
+    bits = clip_operator().oracle.CONSTANTS[etype.id].values()
+    constants = np.array(list(bits), bits_type(etype.id)).view(keys)
     zeros = [0] if etype.family == "int" else [0, 1 << (8 * keys.itemsize - 1)]
     fixed = np.concatenate([constants, np.array(zeros, keys)])
     cuts = np.hstack([bound[:, None] for bound in bounds] + [np.tile(fixed, (len(bounds[0]), 1))])
     after = cuts + (cuts < info.max).astype(keys)
     least = np.full((len(cuts), 1), info.min, keys)
     return np.sort(np.hstack([least, cuts, after]), axis=1)
-
-
-def range_table(
-    etype: ElementType, pool: Array, scalars: Sequence[Array], rows: slice = slice(None)
-) -> Table:
-    """What is expected of Clip for every value of a pool under some pairs of bounds.
-
-    Args:
-        etype: the element type.
-        pool: bits of the values of the tensor, shape (k,).
-        scalars: bits of each scalar, of shape (p,).
-        rows: the pairs of the table; the ranges of all pairs are kept for the next table.
-    """
-    every = _ranges(etype, *(scalar.tobytes() for scalar in scalars))
-    ranges = ClassRanges(every.starts[rows], every.classes[rows], every.is_x[rows], every.results[rows])
-    keys = pool.view(key_type(etype))
-    ranks = None
-    if not np.all(keys[:-1] <= keys[1:]):
-        order = np.argsort(keys, kind="stable")
-        keys, ranks = keys[order], np.argsort(order)
-    count, classes = len(ranges.starts), int(ranges.classes.max(initial=0)) + 1
-    begins = np.searchsorted(keys, ranges.starts)
-    lengths = np.diff(begins, axis=1, append=len(keys))
-
-    def spread(values: Array) -> Array:
-        """The value of its range for each key, shape (p, k)."""
-        return np.repeat(values.ravel(), lengths.ravel()).reshape(count, len(keys))
-
-    def in_order(values: Array) -> Array:
-        return values if ranks is None else values.take(ranks, axis=1)
-
-    if len(keys) < _LONG:
-        due = np.where(spread(ranges.is_x), keys, spread(ranges.results))
-    else:
-        due = np.repeat(keys[None], count, axis=0)
-        for row, at in np.argwhere(~ranges.is_x & (lengths > 0)).tolist():
-            begin = begins[row, at]
-            due[row, begin : begin + lengths[row, at]] = ranges.results[row, at]
-    owners = np.arange(count)[:, None] * classes + ranges.classes
-    sizes = np.bincount(owners.ravel(), lengths.ravel(), count * classes).astype(int)
-    some = tuple(scalar[rows] for scalar in scalars)
-    due = in_order(due).view(pool.dtype)
-    find_classes = lambda: in_order(spread(ranges.classes))  # noqa: E731
-    return Table(pool, some, due, find_classes, sizes=sizes.reshape(count, classes))
-
-
-@lru_cache(maxsize=4)
-def _ranges(etype: ElementType, *bounds: bytes) -> ClassRanges:
-    """As `class_ranges`: many stretches of X have the same bounds."""
-    return class_ranges(etype, [np.frombuffer(bound, bits_type(etype.id)) for bound in bounds])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform import plan
-from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, LONG
+from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
 
@@ -19,15 +20,12 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.plan import Level
 
-    Parts = tuple[list[str], list[str]]  # what was compared, and what is not seen
+    Parts = list[tuple[object, str]]  # a sentence's parts, each with the condition under which it is true
 
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
 _HIGHEST_RANK = max(found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length)
 _SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
-_RANKS = f"ranks above {_HIGHEST_RANK}"
-_OTHERS = "other threads, other processors"
-_THREE_TRAITS = "what three traits of a form of a model bring about together"
 
 
 def scope(
@@ -42,105 +40,79 @@ def scope(
         level: of the check.
         few_calls: whether few calls were asked for, whatever the runtime is.
     """
+    of, forms = of or clip_operator(), max((one.served_forms for one in types), key=len, default=())
+    few = any(one.few for one in types)
+    compared, unseen = _of_few(asked_for=few_calls) if few else _of_all(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
-    if of is not None and not of.is_clip:
-        parts, unseen = _of_another(types, bits, of)
-    else:
-        few = any(one.few for one in types)
-        parts, unseen = _of_few(bits, asked_for=few_calls) if few else _of_all(types, bits, level)
-        unseen += dict.fromkeys(words for one in types for words in one.unasked)
-        forms = max((one.served_forms for one in types), key=len, default=())
-        if forms:
-            fewer = "fewer of these pairs" if few else "the same chosen bounds"
-            values = every_value([found.form for found in forms])
-            parts += [f"{len(forms)} forms of a model under {fewer} ({values})"]
-            unseen += [] if few else ["other constant bounds"]
-            unseen += [_THREE_TRAITS] if few or len(forms) <= _PAIRWISE else []
-        unseen += ["models of more nodes" if forms or few else "other forms of a model", _OTHERS]
-    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+    unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
+    unseen += [(True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)]
+    if forms:
+        fewer = "fewer of these pairs" if few else "the same chosen bounds"
+        values = every_value([found.form for found in forms])
+        compared.append((True, f"{len(forms)} forms of a model under {fewer} ({values})"))
+    three_traits = "what three traits of a form of a model bring about together"
+    unseen += [
+        (forms and not few, "other constant bounds"),
+        (forms and (few or len(forms) <= _PAIRWISE), three_traits),
+        (True, "models of more nodes" if forms or few else "other forms of a model"),
+        (True, f"ranks above {_HIGHEST_RANK}; other threads, other processors"),
+    ]
+    parts = ("; ".join(words for true, words in found if true) for found in (compared, unseen))
+    return f"compared: {next(parts)}.", f"Not seen: {next(parts)}."
 
 
-def _of_all(types: Sequence[TypeReport], bits: set[str], level: Level) -> Parts:
-    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
+def _of_all(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> tuple[Parts, Parts]:
+    bits = {re.sub("[a-z]", "", one.type) for one in types}
+    operands, clip = ", ".join(of.node.called), of.is_clip
     layouts = "every shape" if any(one.unasked for one in types) else "every layout"
-    parts = [
-        "every triple of special values",
-        f"every class and each special bound in {layouts}",
-        "random triples",
-        *(["every triple of 8 bits"] if "8" in bits else []),
-        *(["every X of 16 bits under 24 pairs of bounds"] if "16" in bits else []),
-        _lengths(longest), *_more(level, bits),
-    ]  # fmt: skip
-    short, of_a_process = _SHORT - 1, f"of a type than were made here ({_calls(types)})"
-    if level != "quick":
-        short, of_a_process = EVERY_LENGTH, "than one unit makes of a process"
-    unseen = [
-        *(["one unusual X"] if bits & {"32", "64"} else []),
-        *(["one unusual pair of bounds"] if bits - {"8"} else []),
-        "one unusual pair of bounds in one layout",
-        f"one unusual length above {min(longest, short):,} or any above {longest:,}",
-        f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
-        _RANKS,
-        f"what begins after more calls {of_a_process}",
-        "writes elsewhere than into X and the bounds (of a library: over 4,096 bytes from the result)",
+    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
+    every = EVERY_LENGTH if level != "quick" else _SHORT - 1
+    calls = f"of a type than were made here ({max((one.calls for one in types), default=0):,})"
+    more, whole = level != "quick", level == "exhaustive"
+    compared: Parts = [
+        (True, f"every combination of special values of {operands}"),
+        (True, f"every class and each special bound in {layouts}"),
+        (True, "random values"),
+        ("8" in bits, f"every combination of 8-bit values of {operands}"),
+        (clip and "16" in bits, "every X of 16 bits under 24 pairs of bounds"),
+        (True, f"calls of every length up to {min(longest, _SHORT - 1)}"),
+        (longest >= _SHORT, f"of some up to {min(longest, plan.LENGTHS[-1]):,}"),
+        (longest >= LONG, f"and of {LONG:,}"),
+        (more, f"the bounds of {plan.RANDOM_DRAWS} more random draws, each beside the X of {DRAWS_TOGETHER}"),
+        (more, f"calls of every length up to {every:,}, each under {plan.PAIRS_OF_A_LENGTH} pairs of bounds"),
+        (more and "16" in bits, "every X of 16 bits under all pairs of special bounds"),
+        (more and bits & {"32", "64"}, f"{plan.DRAWN:,} special and random X under all of these pairs"),
+        (whole and "8" in bits, f"all of 8 bits in the layouts {', '.join(plan.IN_EACH_LAYOUT)} too"),
+        (
+            whole and "16" in bits,
+            "every X of 16 bits under every min and under every max, beside four others",
+        ),
+        (whole and "32" in bits, "every X of 32 bits under bounds that reach every class"),
     ]
-    return parts, unseen
-
-
-def _more(level: Level, bits: set[str]) -> list[str]:
-    """What a level adds to quick."""
-    if level == "quick":
-        return []
-    found = [
-        f"the bounds of {plan.RANDOM_DRAWS} more random draws, each beside the X of {DRAWS_TOGETHER} draws",
-        f"calls of every length up to {EVERY_LENGTH:,}, each under {plan.PAIRS_OF_A_LENGTH} pairs of bounds",
+    unseen: Parts = [
+        (bits - {"8"}, "one unusual pair of bounds"),
+        (True, "one unusual pair of bounds in one layout"),
+        (of.tensors > 1, "tensors of different shapes"),
+        (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
+        (True, f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls"),
+        (True, f"what begins after more calls {'than one unit makes of a process' if more else calls}"),
+        (True, "writes elsewhere than into the operands (of a library: over 4,096 bytes from the result)"),
     ]
-    if "16" in bits:
-        found.append("every X of 16 bits under all pairs of special bounds")
-    if bits & {"32", "64"}:
-        found.append(f"{plan.DRAWN:,} special and random X under all pairs of special bounds")
-    if level == "exhaustive" and "8" in bits:
-        found.append(f"every triple of 8 bits in the layouts {', '.join(plan.IN_EACH_LAYOUT)}")
-    if level == "exhaustive" and "16" in bits:
-        found.append("every X of 16 bits under every min and under every max, beside four others")
-    if level == "exhaustive" and "32" in bits:
-        found.append("every X of 32 bits under bounds that reach every class")
-    return found
+    return compared, unseen
 
 
-def _of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator) -> Parts:
-    operands = " and ".join(of.node.called)
-    parts = [f"special values of {operands}, all together, and in every layout", "random ones"]
-    parts += [f"all 8-bit values of {operands}"] if "8" in bits else []
-    unseen = ["one unusual value"] if bits - {"8"} else []
-    unseen += ["tensors of different shapes"] if of.tensors > 1 else []
-    unseen += ["a length with other bounds than the few of its calls", _RANKS]
-    unseen += [f"what begins after more calls of a type than were made here ({_calls(types)})"]
-    return [*parts, _lengths(LONG)], [*unseen, "other forms of a model", _OTHERS]
-
-
-def _of_few(bits: set[str], *, asked_for: bool) -> Parts:
+def _of_few(*, asked_for: bool) -> tuple[Parts, Parts]:
     """Of a runtime of which few calls were made: that was asked for, or each started a program."""
     every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
-    lengths = ", ".join(map(str, plan.FEW_LENGTHS))
-    parts = [f"{every}, in one call under each chosen pair of bounds (they reach every class)"]
-    parts += [f"{plan.FEW_OF_A_SHAPE} calls of every shape", f"one call of each of the lengths {lengths}"]
-    unseen = ["any other pair of bounds, or value beside these bounds", "any other length", _RANKS]
-    unseen += ["one unusual X"] if bits & {"32", "64"} else []
-    if asked_for:
-        return parts, [*unseen, "what only many calls in one process bring about"]
-    unseen += ["what a process does in its second call: each call had a process of its own"]
-    return parts, [*unseen, "what it writes or reads past its memory, unless it dies of it"]
-
-
-def _calls(types: Sequence[TypeReport]) -> str:
-    return f"{max((one.calls for one in types), default=0):,}"
-
-
-def _lengths(longest: int) -> str:
-    """The lengths of the calls, of a runtime that takes so many entries at most."""
-    if longest >= LONG:
-        return f"calls of every length below {_SHORT}, of some up to 2,049, and of {LONG:,}"
-    if longest < _SHORT:
-        return f"calls of every length up to {longest}"
-    return f"calls of every length below {_SHORT}, and of some up to {longest:,}"
+    compared: Parts = [
+        (True, f"{every}, in one call under each chosen pair of bounds (they reach every class)"),
+        (True, f"{FEW_OF_A_SHAPE} calls of every shape"),
+        (True, f"one call of each of the lengths {', '.join(map(str, plan.FEW_LENGTHS))}"),
+    ]
+    unseen: Parts = [
+        (True, "any other pair of bounds, or value beside these bounds; any other length"),
+        (asked_for, "what only many calls in one process bring about"),
+        (not asked_for, "what a process does in its second call: each call had a process of its own"),
+        (not asked_for, "what it writes or reads past its memory, unless it dies of it"),
+    ]
+    return compared, unseen

@@ -31,13 +31,14 @@ from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 from sonnx_clip.runtimes.models import FormRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import ModelForm
 
-    Calls = Iterator[tuple[Request, Table]]
-    Patterns = tuple[tuple[int, ...], ...]
+    Call: TypeAlias = tuple[Request, Table]
+    Calls: TypeAlias = Iterator[Call]
+    Patterns: TypeAlias = tuple[tuple[int, ...], ...]
 
 Level: TypeAlias = Literal["quick", "standard", "exhaustive"]
 
@@ -45,10 +46,8 @@ FIRST = "chosen"
 """The first part of each element type: its result decides whether the others are judged."""
 LONG = 2**16 + 1
 """So long that a loop may be split."""
-EVERY_LENGTH = 2048
-"""Up to it, calls of every length are made at levels above quick."""
-PAIRS_OF_A_LENGTH = 3
-"""Pairs of bounds under which these are made."""
+EVERY_LENGTH, PAIRS_OF_A_LENGTH = 2048, 3
+"""Above quick, calls of every length up to it are made, each under so many pairs of bounds."""
 DRAWN, RANDOM_DRAWS, DRAWS_TOGETHER = 70_000, 64, 16
 """Of the level standard: X of more than 16 bits, random draws, and draws whose bounds meet each other's X."""
 FEW_CALLS, FEW_OF_A_SHAPE = 100, 4
@@ -59,51 +58,34 @@ IN_EACH_LAYOUT = ("length-64", "every-second", "reversed", "offset", "unaligned"
 """The layouts in which the level exhaustive makes all calls of 8 bits."""
 
 _MORE = 2  # parts of the level standard
+_TRIPLES, _BOUNDS, _STRETCHES = 2**15, 256, 64  # in a part: pairs of 8 bits, bounds of 16, 2 ** 16 X of 32
+_EXHAUSTIVE = {  # by width: the kinds of parts that the level adds, and how many there are of each
+    8: [(layout, 2**16 // _TRIPLES) for layout in IN_EACH_LAYOUT],
+    16: [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)],
+    32: [("every-x", 2**16 // _STRETCHES)],
+}
+_SIZES = {"more": 7_000, "every-min": 4 * _BOUNDS, "every-max": 4 * _BOUNDS, "every-x": 8 * _STRETCHES}
+# The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
+_BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
 _SEED, _SEED_OF_MORE = 20, 22
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _RESULTS = 2**20  # of a request of long calls: what the caches of a processor hold
-_ALL_X = 16  # bits of the types whose every X is in a long call
+_RANGES = 4096  # values of a pool: ranges of X take less time then than every X
 _FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long ones
-_TRIPLES = 2**15  # pairs of 8 bits in a part of a layout
-_BOUNDS = 256  # of 16 bits, in a part
-# The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
-_BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
-_STRETCHES = 64  # of 2 ** 16 X of 32 bits, in a part
-_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _LENGTH_OF = {layout.id: layout.length for layout in LAYOUTS}
-
-
-def _random_lengths(count: int) -> list[int]:
-    return (131 + np.random.PCG64(_SEED).random_raw(count) % (2000 - 131)).tolist()  # type: ignore[no-any-return]
-
-
-LENGTHS = tuple(
-    sorted({*range(2, 131), *(2**k + d for k in range(8, 12) for d in (-1, 0, 1)), *_random_lengths(10)})
-)
-"""Every short length; powers of two and their neighbours; and some that nothing distinguishes."""
-
-
-# --- The parts of a level -----------------------------------------------------------------------------------
 
 
 def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     """The kinds of parts that a level has beside `FIRST`, and how many of each there are."""
     found = [("more", _MORE)] if level != "quick" else []
-    if level == "exhaustive" and etype.width == 8:
-        found += [(layout, 2**16 // _TRIPLES) for layout in IN_EACH_LAYOUT]
-    if level == "exhaustive" and etype.width == 16:
-        found += [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)]
-    if level == "exhaustive" and etype.width == 32:
-        found += [("every-x", 2**16 // _STRETCHES)]
-    return found
+    return [*found, *_EXHAUSTIVE.get(etype.width or 0, [])] if level == "exhaustive" else found
 
 
 def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
     """About how many calls a part has."""
     if few or part == FIRST:
         return FEW_CALLS if few else 69_000 if etype.width == 8 else 7_000
-    sizes = {"more": 7_000, "every-min": 4 * _BOUNDS, "every-max": 4 * _BOUNDS, "every-x": 8 * _STRETCHES}
-    return sizes.get(part.rpartition("-")[0], 4 * _TRIPLES)
+    return _SIZES.get(part.rpartition("-")[0], 4 * _TRIPLES)
 
 
 def calls_of(etype: ElementType, part: str) -> Calls:
@@ -111,15 +93,17 @@ def calls_of(etype: ElementType, part: str) -> Calls:
     kind, _, number = part.rpartition("-")
     n = int(number)
     if kind in IN_EACH_LAYOUT:
-        return _every_triple(etype, kind, n)
-    match kind:
-        case "more":
-            return _more(etype, n)
-        case "every-min" | "every-max":
-            return _long_calls(etype, [_every_x(etype)], some_bounds(etype, n, second=kind == "every-max"))
-        case "every-x":
-            return _stretches(etype, n)
-    raise ValueError(f"there is no part {part} of {etype.id}")
+        yield from _every_triple(etype, kind, n)
+    elif kind == "more":
+        yield from _more(etype, n)
+    elif kind in ("every-min", "every-max"):
+        yield from _long_calls(etype, [_every_x(etype)], some_bounds(etype, n, second=kind == "every-max"))
+    elif kind == "every-x":
+        for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
+            pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
+            yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
+    else:
+        raise ValueError(f"there is no part {part} of {etype.id}")
 
 
 # --- The level quick ----------------------------------------------------------------------------------------
@@ -127,25 +111,51 @@ def calls_of(etype: ElementType, part: str) -> Calls:
 
 def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
     """The requests of the part `FIRST`, each with what is expected for its calls."""
-    of = of or clip_operator()
-    every = _special(etype, of)
+    of, bits = of or clip_operator(), bits_type(etype.id)
+    every, rows = _special(etype, of), _covering_rows(etype, _FEW_BOUNDS, of)
+    special = [every.pool, *every.beside]
     if etype.width == 8:
         patterns = np.arange(256, dtype=np.uint8)
         yield from _long_calls(etype, together(patterns, of.tensors), together(patterns, of.scalars), of)
-    yield from _long_calls(etype, [every.pool, *every.beside], every.scalars, of)
+    yield from _long_calls(etype, special, every.scalars, of)
     if etype.width != 8:
-        stream = np.random.PCG64([_SEED, *etype.id.encode()])
-        random = [stream.random_raw(_CALLS).astype(bits_type(etype.id)) for _ in range(of.tensors)]
-        yield from _long_calls(etype, random, every.scalars, of)
-    yield from _layouts(every, _covering_rows(etype, _FEW_BOUNDS, of), of)
+        seed = [_SEED, *etype.id.encode()]
+        yield from _long_calls(etype, _random(seed, of.tensors, _CALLS, bits), every.scalars, of)
+    yield from _layouts(every, rows, of)
     drawn = random_patterns(etype, of.tensors, of.scalars)
-    pools, scalars = ([np.array(part, bits_type(etype.id)) for part in parts] for parts in drawn)
+    pools, scalars = ([np.array(part, bits) for part in parts] for parts in drawn)
     yield from _long_calls(etype, pools, scalars, of)
-    rows = _covering_rows(etype, _FEW_BOUNDS, of)
     yield from _of_lengths(every, np.repeat(LENGTHS, len(rows)), np.tile(rows, len(LENGTHS)))
     pools = [*_long_pools(etype, of)]
     scalars = [np.tile(s, 1 + (len(pools[0]) > LONG)) for s in covering_scalars(etype, _MORE_BOUNDS, of)]
     yield from _long_calls(etype, pools, scalars, of, LONG)
+
+
+def _random(seed: int | list[int], arrays: int, count: int, bits: np.dtype[np.generic]) -> list[Array]:
+    """Random patterns. Of NumPy's random streams this one is promised never to change."""
+    stream = np.random.PCG64(seed)
+    return [stream.random_raw(count).astype(bits) for _ in range(arrays)]
+
+
+LENGTHS = tuple(
+    sorted({
+        *range(2, 131), *(2**k + d for k in range(8, 12) for d in (-1, 0, 1)),
+        *(131 + _random(_SEED, 1, 10, np.dtype(np.uint64))[0] % (2000 - 131)).tolist(),
+    })
+)  # fmt: skip
+"""Every short length; powers of two and their neighbours; and some that nothing distinguishes."""
+
+
+def _call(layout: str, length: int, table: Table, starts: Array, lengths: Array | None = None) -> Call:
+    """Calls of a layout, one for each row of a table, beginning in its pool at `starts`."""
+    request = Request(layout, length, table.pool, starts, table.scalars, beside=table.beside)
+    return replace(request, lengths=lengths), table
+
+
+def _every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
+    """The rows and the starts of calls of a length, so that each value of a pool is in one under each row."""
+    times = -(-size // length) if length else 1
+    return np.repeat(rows, times), np.tile(np.arange(times) * length % size, len(rows))
 
 
 def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
@@ -155,13 +165,10 @@ def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
     size = len(every.pool)
     for number, layout in enumerate(found for found in LAYOUTS if found.length is not None):
         length = layout.length or 0
-        distinct = 1 if layout.repeats else max(1, length)
-        times = -(-size // distinct) if length else 1  # of calls until each X was in one
-        rows = np.tile(crossed(every.count, of.scalars, number), min(2, times))
-        starts = np.tile(np.arange(times) * distinct % size, len(covering))
-        starts = np.concatenate([starts, _starts(len(rows), size) * (length > 0)])
-        table = every.rows(np.concatenate([np.repeat(covering, times), rows]))
-        yield Request(layout.id, length, table.pool, starts, table.scalars, beside=table.beside), table
+        rows, starts = _every_entry(covering, size, 1 if layout.repeats else length)
+        more = np.tile(crossed(every.count, of.scalars, number), min(2, len(rows) // len(covering)))
+        starts = np.concatenate([starts, _scattered(len(more), size) * (length > 0)])
+        yield _call(layout.id, length, every.rows(np.concatenate([rows, more])), starts)
 
 
 def crossed(choices: int, scalars: int, number: int) -> Array:
@@ -179,25 +186,21 @@ def crossed(choices: int, scalars: int, number: int) -> Array:
 
 def _of_lengths(every: Table, lengths: Array, rows: Array) -> Calls:
     """Plain calls of these lengths, under these choices of the scalars."""
+    starts = _scattered(len(rows), len(every.pool))
     for at in range(0, len(rows), _CALLS // 2):
         part = slice(at, at + _CALLS // 2)
-        table = every.rows(rows[part])
-        starts = _starts(len(rows), len(every.pool))[part]
-        longest = int(lengths[part].max())
-        request = Request(PLAIN.id, longest, table.pool, starts, table.scalars, beside=table.beside)
-        yield replace(request, lengths=lengths[part]), table
+        some = lengths[part]
+        yield _call(PLAIN.id, int(some.max()), every.rows(rows[part]), starts[part], some)
 
 
 def _long_pools(etype: ElementType, of: CheckedOperator) -> Sequence[Array]:
     """Every X of one tensor of 8 or 16 bits, else special and random ones."""
-    assert etype.width is not None
-    if etype.width * of.tensors <= _ALL_X:
-        return together(np.arange(2**etype.width, dtype=bits_type(etype.id)), of.tensors)
-    # Of NumPy's random streams this one is promised never to change.
-    every, stream = _special(etype, of), np.random.PCG64(_SEED)
-    special = (every.pool, *every.beside)
-    random = [stream.random_raw(LONG).astype(bits_type(etype.id)) for _ in special]
-    return [np.concatenate(both) for both in zip(special, random, strict=True)]
+    width, bits = etype.width or 0, bits_type(etype.id)
+    if width * of.tensors <= 16:
+        return together(np.arange(2**width, dtype=bits), of.tensors)
+    every = _special(etype, of)
+    random = _random(_SEED, of.tensors, LONG, bits)
+    return [np.concatenate(both) for both in zip((every.pool, *every.beside), random, strict=True)]
 
 
 def _long_calls(
@@ -208,20 +211,17 @@ def _long_calls(
     length: int | None = None,
 ) -> Calls:
     """One plain call with all of the pools, or of a length, under each choice of the scalars."""
-    of = of or clip_operator()
-    count, length = len(scalars[0]) if scalars else 1, length or len(pools[0])
+    of, size = of or clip_operator(), len(pools[0])
+    count, length = len(scalars[0]) if scalars else 1, length or size
     at_once = max(1, min(_CALLS, _RESULTS // length))
     for at in range(0, count, at_once):
-        rows = slice(at, at + at_once)
-        if of.is_clip:
-            table = range_table(etype, pools[0], scalars, rows)
-        else:
-            table = tabulate(etype, pools, [scalar[rows] for scalar in scalars], of)
-        starts = _starts(table.count, len(pools[0])) * (length != len(pools[0]))
-        yield Request(PLAIN.id, length, table.pool, starts, table.scalars, beside=table.beside), table
+        some = [scalar[at : at + at_once] for scalar in scalars]
+        by_ranges = of.is_clip and size >= _RANGES
+        table = range_table(etype, pools[0], some) if by_ranges else tabulate(etype, pools, some, of)
+        yield _call(PLAIN.id, length, table, _scattered(table.count, size) * (length != size))
 
 
-def _starts(count: int, size: int) -> Array:
+def _scattered(count: int, size: int) -> Array:
     """Where in a pool calls begin: Knuth's multiplicative hash, which no regularity of the calls meets."""
     return (np.arange(count) * 2654435761 % 2**32) * size >> 32
 
@@ -232,14 +232,10 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
 
 
+@cache
 def _special(etype: ElementType, of: CheckedOperator) -> Table:
     """What is expected of all special values together."""
-    return _special_of(etype, of, special_patterns(etype))
-
-
-@cache
-def _special_of(etype: ElementType, of: CheckedOperator, patterns: tuple[int, ...]) -> Table:
-    values = np.array(patterns, bits_type(etype.id))
+    values = np.array(special_patterns(etype), bits_type(etype.id))
     return tabulate(etype, together(values, of.tensors), together(values, of.scalars), of)
 
 
@@ -250,6 +246,7 @@ def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None 
     return tuple(scalar[rows] for scalar in _special(etype, of).scalars)
 
 
+@cache
 def _covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array:
     """The same, as rows of `_special`."""
     table = _special(etype, of)
@@ -316,7 +313,7 @@ def _draws(etype: ElementType, number: int) -> Iterator[int]:
                 yield next(word) >> (_WORD - width)
 
 
-# --- The levels above quick ---------------------------------------------------------------------------------
+# --- The levels above quick: every X of their long calls is sorted ------------------------------------------
 
 
 def _more(etype: ElementType, n: int) -> Calls:
@@ -324,14 +321,16 @@ def _more(etype: ElementType, n: int) -> Calls:
     of, bits = clip_operator(), bits_type(etype.id)
     every = _special(etype, of)
     if etype.width != 8:
-        scalars = [scalar[n::_MORE] for scalar in every.scalars]
-        yield from _long_calls(etype, [_many(etype, n)], scalars)
+        special = np.array(special_patterns(etype), bits)
+        random = _random([_SEED_OF_MORE, n], 1, DRAWN - len(special), bits)
+        pool = _every_x(etype) if etype.width == 16 else _sorted(etype, special, *random)
+        yield from _long_calls(etype, [pool], [scalar[n::_MORE] for scalar in every.scalars])
     draws = RANDOM_DRAWS // _MORE
     for first in range(n * draws, (n + 1) * draws, DRAWS_TOGETHER):
         drawn = [random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)]
-        pool = np.concatenate([np.array(tensors[0], bits) for tensors, _ in drawn])
+        pool = _sorted(etype, *(np.array(tensors[0], bits) for tensors, _ in drawn))
         scalars = [np.concatenate([np.array(part[k], bits) for _, part in drawn]) for k in range(2)]
-        yield from _long_calls(etype, [_sorted(etype, pool)], scalars)
+        yield from _long_calls(etype, [pool], scalars)
     lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
     rows = _covering_rows(etype, _FEW_BOUNDS, of)
     turns = 1 + (np.arange(1, PAIRS_OF_A_LENGTH) + PAIRS_OF_A_LENGTH * lengths[:, None]) % (len(rows) - 1)
@@ -339,21 +338,13 @@ def _more(etype: ElementType, n: int) -> Calls:
     yield from _of_lengths(every, np.repeat(lengths, PAIRS_OF_A_LENGTH), under.ravel())
 
 
-def _many(etype: ElementType, n: int) -> Array:
-    """Every X of 16 bits, else special and random ones; sorted, as are all X of more than quick."""
-    if etype.width == _ALL_X:
-        return _every_x(etype)
-    special = np.array(special_patterns(etype), bits_type(etype.id))
-    random = np.random.PCG64([_SEED_OF_MORE, n]).random_raw(DRAWN - len(special)).astype(special.dtype)
-    return _sorted(etype, np.concatenate([special, random]))
-
-
 def _every_x(etype: ElementType) -> Array:
-    return _sorted(etype, np.arange(2**_ALL_X, dtype=bits_type(etype.id)))
+    return _sorted(etype, np.arange(2**16, dtype=bits_type(etype.id)))
 
 
-def _sorted(etype: ElementType, pool: Array) -> Array:
-    """A pool in the order in which its expected results are slices: of integers, or of bits of floats."""
+def _sorted(etype: ElementType, *pools: Array) -> Array:
+    """Pools in the order in which their expected results are slices: of integers, or of bits of floats."""
+    pool = np.concatenate(pools)
     found: Array = np.sort(pool.view(key_type(etype))).view(pool.dtype)
     return found
 
@@ -362,15 +353,12 @@ def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
     """Every X of 8 bits under some pairs of bounds, in calls of a layout."""
     every = np.arange(256, dtype=bits_type(etype.id))
     scalars = [part[n * _TRIPLES : (n + 1) * _TRIPLES] for part in together(every, 2)]
-    length = _LENGTH_OF[layout]
-    assert length
-    times = -(-len(every) // length)  # of calls for a pair of bounds, until each X was in one
-    at_once = _CALLS // times
+    length = _LENGTH_OF[layout] or 1
+    at_once = _CALLS * length // len(every)
     for at in range(0, _TRIPLES, at_once):
-        pairs = range_table(etype, every, scalars, slice(at, at + at_once))
-        table = pairs.rows(np.repeat(np.arange(pairs.count), times))
-        starts = np.tile(np.arange(times) * length, pairs.count) % len(every)
-        yield Request(layout, length, every, starts, table.scalars), table
+        table = tabulate(etype, [every], [scalar[at : at + at_once] for scalar in scalars])
+        rows, starts = _every_entry(np.arange(table.count), len(every), length)
+        yield _call(layout, length, table.rows(rows), starts)
 
 
 def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
@@ -381,14 +369,12 @@ def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
     return [beside, varying] if second else [varying, beside]
 
 
-def _stretches(etype: ElementType, n: int) -> Calls:
-    """Some stretches of all X of 32 bits, under bounds that reach every class."""
-    for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
-        pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
-        yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
+# --- Few calls, for a runtime that takes long for each; and calls of a form of a model ----------------------
 
-
-# --- Few calls, for a runtime that takes long for each ------------------------------------------------------
+_LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
+_SAMPLED = 64  # calls after which a form is given up that refuses each of them
+# Neighbours and bounds that int32 and int64 lose on a way through float32 and float64.
+_THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
 
 
 def few_calls(etype: ElementType) -> Calls:
@@ -401,17 +387,8 @@ def few_calls(etype: ElementType) -> Calls:
     shapes = [*((*shape, FEW_OF_A_SHAPE) for shape in shaped), *((PLAIN.id, n, 1) for n in FEW_LENGTHS)]
     for layout, length, count in shapes:
         turns = turn + np.arange(count)
-        table = every.rows(turns % every.count)
-        yield Request(layout, length, table.pool, turns * 7 % len(table.pool), table.scalars), table
+        yield _call(layout, length, every.rows(turns % every.count), turns * 7 % len(every.pool))
         turn += count
-
-
-# --- Calls of a form of a model -----------------------------------------------------------------------------
-
-_LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
-_SAMPLED = 64  # calls after which a form is given up that refuses each of them
-# Neighbours and bounds that int32 and int64 lose on a way through float32 and float64.
-_THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
 
 
 def form_plan(
@@ -426,16 +403,13 @@ def form_plan(
         table: what is expected, if that is not the specification's.
     """
     table = table or _table_of_forms(etype, few=few)
-    size, layout = len(table.pool), _LAYOUT_OF_RANK[form.rank]
-    length = _LENGTH_OF[layout] or size
-    times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
-    rows, starts = np.repeat(np.arange(table.count), times), np.arange(times) * length % size
-    starts = np.tile(starts, table.count)
+    layout = _LAYOUT_OF_RANK[form.rank]
+    length = _LENGTH_OF[layout] or len(table.pool)
+    rows, starts = _every_entry(np.arange(table.count), len(table.pool), length)
     if few and form.rank == 0:
         rows, starts = np.unravel_index(np.unique(table.classes, return_index=True)[1], table.classes.shape)
-    calls = np.arange(len(rows))
-    first = np.unique(np.linspace(0, len(calls) - 1, _SAMPLED).astype(int))
-    rest = np.setdiff1d(calls, first)
+    first = np.unique(np.linspace(0, len(rows) - 1, _SAMPLED).astype(int))
+    rest = np.setdiff1d(np.arange(len(rows)), first)
     for part in (first, *np.array_split(rest, -(-len(rest) // _CALLS) or 1)):
         if len(part):
             some = table.rows(rows[part])
@@ -446,8 +420,9 @@ def form_plan(
 def _table_of_forms(etype: ElementType, *, few: bool) -> Table:
     """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
     width = 1 << (etype.width or 0)
-    lossy = [bound for pair in _through_float(etype) for bound in pair]
-    around = [(bound + step) % width for bound in lossy for step in (-1, 0, 1)]
+    around = [
+        (bound + step) % width for pair in _through_float(etype) for bound in pair for step in (-1, 0, 1)
+    ]
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
     return tabulate(etype, [pool], bounds_of(etype, few=few))
 
@@ -467,7 +442,7 @@ def bounds_of(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]:
     return tuple(np.array(list(dict.fromkeys(pairs)), bits_type(etype.id)).T)
 
 
-def _through_float(etype: ElementType) -> Iterable[tuple[int, int]]:
+def _through_float(etype: ElementType) -> list[tuple[int, int]]:
     if etype.family != "int":
         return []
     low, high = integer_range(etype)

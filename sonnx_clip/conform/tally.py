@@ -116,7 +116,9 @@ class Tally:
         for tag in TAGS:
             self._counts[tag].compared += int(judged.sum())
         there = None if request.lengths is None else np.arange(request.length) < request.lengths[:, None]
-        for id_, number in zip(self._ids, expected.counts(judged, there), strict=False):
+        counted = expected if judged.all() else expected.rows(judged)
+        lengths = there if there is None or judged.all() else there[judged]
+        for id_, number in zip(self._ids, counted.counts(lengths), strict=False):
             self._counts[id_].compared += number
         kept = np.broadcast_to(answered[:, None], answer.bits.shape)
         kept = kept if there is None else kept & there
