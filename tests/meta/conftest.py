@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import uuid
+from typing import TYPE_CHECKING
+
 import pytest
 
-from tests.meta.judged import three_layouts
+from tests.meta.judged import carriers, three_layouts
 from tests.prove.fixtures import bench, real_bench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["bench", "real_bench"]
 
@@ -14,3 +20,11 @@ def brief(monkeypatch):
     from sonnx_clip.conform import local_judge
 
     monkeypatch.setattr(local_judge, "chosen", three_layouts)
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word that no other process carries; nothing that carries it may be left at the end."""
+    word = str(uuid.uuid4().int)
+    yield word
+    assert not carriers(word)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+import time
 from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -10,12 +17,13 @@ from sonnx_clip.conform import campaign, local_judge
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import chosen
 from sonnx_clip.conform.session import sample
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from sonnx_clip.conform.check_report import ClassReport, Report
+    from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
@@ -55,3 +63,70 @@ def judged(
     with nullcontext() if plan is None else patch.object(local_judge, "chosen", plan):
         report = campaign.run_campaign(CheckOptions(f"tests.meta.{runtime}", [dtype], **options))
     return report, {c.id: c for c in report.types[0].classes}
+
+
+@dataclass(frozen=True)
+class Due:
+    """What a report on one element type has to say of a planted runtime.
+
+    Args:
+        verdict: on the type.
+        words: a part of what is said of the type, of a row, of a form or as a remark.
+        rows: verdicts on some rows.
+        others: the verdict on all other rows, if it matters.
+    """
+
+    verdict: str
+    words: str = ""
+    rows: dict[str, str] = field(default_factory=dict)
+    others: str = ""
+
+
+def require_due(found: TypeReport, due: Due) -> None:
+    """Compare a report with what it has to say."""
+    said = [found.words, *found.remarks, *found.refused_layouts.values()]
+    said += [one.words for one in (*found.classes, *(found.forms or ()))]
+    assert found.verdict == due.verdict, said
+    assert any(due.words in (text or "") for text in said), said
+    verdicts = {one.id: one.verdict for one in found.classes}
+    assert {id_: verdicts[id_] for id_ in due.rows} == due.rows
+    rest = {verdict for id_, verdict in verdicts.items() if id_ not in due.rows}
+    assert not due.others or rest == {due.others}
+
+
+def repeated(line: str, *, fails: bool = False) -> str:
+    """What the line of a deviation prints in a new process, or its complaint where it must fail."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", line], cwd=repo_root(), capture_output=True, text=True,
+        check=not fails, timeout=60, env={**os.environ, "PYTHONPATH": str(repo_root())},
+    )  # fmt: skip
+    return done.stderr if fails else done.stdout
+
+
+def require_repeated(first: Deviation) -> None:
+    """The line of a deviation gives the wrong bits again, beside those that are due."""
+    printed = repeated(first.reproduce)
+    assert first.got is not None
+    assert hex(int(first.got, 16)) in {hex(int(bits, 16)) for bits in re.findall("'(0x[0-9a-f]+)'", printed)}
+    assert f"expected: {first.expected}" in printed.replace('"', "")
+
+
+def carriers(word: str) -> list[bytes]:
+    """The command lines of other processes of which a word is part."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = file.read_bytes()
+        except OSError:
+            continue
+        if word.encode() in line and int(file.parent.name) != os.getpid():
+            found.append(line)
+    return found
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 20) -> None:
+    """Wait for something that other processes do; it must come about."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.05)

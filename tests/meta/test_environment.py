@@ -1,4 +1,4 @@
-"""What the machine lacks is told as such, with status 2, and is never a verdict on the runtime."""
+"""What the machine lacks is reported as such, with status 2, and is never a verdict on the runtime."""
 
 import json
 import subprocess
@@ -13,61 +13,20 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.limits import LIMITS
 from sonnx_clip.runtimes.worker import Child
+from tests.command import run
+
+pytestmark = pytest.mark.usefixtures("brief")
 
 PLANTED = "tests.meta.planted_environment"
 
 
-def check(runtime, *arguments, **environment):
-    import os
-
-    command = [sys.executable, "-m", "sonnx_clip", "check", "--runtime", runtime, *arguments]
-    return subprocess.run(
-        [*command, "--start-limit", "1.5"], check=False, capture_output=True, text=True,
-        cwd=repo_root(), env={**os.environ, **environment}, timeout=100,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ("raises", "ValueError: no licence"),
-        ("exits", "SystemExit: needs a GPU"),
-        ("ends", "while it was imported: exited with status 0"),
-        ("segfaults", "while it was imported: killed by SIGSEGV"),
-        ("hangs", "while it was imported: no answer within 1.5 s of its own time (--start-limit"),
-        ("lacks a package", "No module named 'no_such_package'"),
-    ],
-)
-def test_an_import_that_fails(how, words):
-    done = check(f"{PLANTED}:refuses_uint16", "--dtype", "int8", SONNX_CLIP_TEST_IMPORT=how)
-    assert done.returncode == 2
-    assert f"error: environment: the runtime {PLANTED}:refuses_uint16 cannot be loaded: {words}" in (
-        done.stderr.replace("\n", " ")
-    )
-    assert f"make `python -c 'import {PLANTED}'` work" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("runtime", "words"),
-    [
-        ("nothing:here", "No module named 'nothing'"),
-        (f"{PLANTED}:nothing", "has no attribute 'nothing'"),
-        (f"{PLANTED}:no_function", "no_function is no function"),
-        (f"{PLANTED}:takes_two", "takes_two cannot be called with (x, min, max): too many positional"),
-    ],
-)
-def test_a_runtime_that_is_not_there(runtime, words):
-    done = check(runtime, "--dtype", "int8")
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+def check(runtime, *arguments):
+    return run("check", "--runtime", f"{PLANTED}:{runtime}", *arguments, cwd=repo_root())
 
 
 def test_memory_exhaustion_in_one_type_leaves_the_others_judged(tmp_path):
     arguments = ("--dtype", "int16", "--dtype", "uint16", "--json", "--build", str(tmp_path))
-    done = check(f"{PLANTED}:runs_out_of_memory", *arguments)
+    done = check("runs_out_of_memory", *arguments)
     assert done.returncode == 2
     verdicts = {found["type"]: found["verdict"] for found in json.loads(done.stdout)["types"]}
     assert verdicts == {"int16": "environment", "uint16": "conforms"}
@@ -103,7 +62,7 @@ def test_a_type_that_is_required_must_be_supported():
 
 
 def test_a_required_type_is_named_by_the_command():
-    done = check(f"{PLANTED}:refuses_uint16", "--require", "uint16", "--dtype", "uint16")
+    done = check("refuses_uint16", "--require", "uint16", "--dtype", "uint16")
     assert done.returncode == 1
     assert "required uint16: it is not supported" in done.stdout
 

@@ -1,7 +1,5 @@
 """Planted mistakes in implementations, each caught by the classes it touches, by name; and in the checker."""
 
-import subprocess
-import sys
 from functools import cache
 from itertools import islice
 from types import SimpleNamespace
@@ -15,9 +13,8 @@ from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
-from tests.meta.judged import few_calls
+from tests.meta.judged import few_calls, repeated
 from tests.meta.judged import judged as judged_by
 
 INVERTED = {"inverted_zero_tie", "inverted_infinite", "inverted_ordinary"}
@@ -222,14 +219,6 @@ def test_a_deviation_that_a_short_line_cannot_repeat_says_so():
     assert told
     assert {d.reproduce for d in told} == {""}
     assert "no line of Python shows it in a new process" in told[0].words
-
-
-def repeated(line):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", line],
-        cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    return done.stdout
 
 
 # --- runtimes that refuse

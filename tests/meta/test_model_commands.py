@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +19,6 @@ from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls, form_plan
-from sonnx_clip.conform.report_text import dependences
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes import model_command
@@ -33,20 +30,11 @@ from sonnx_clip.runtimes.model_command import DiedError, NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, node_text
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.program import Refused
-from tests.command import run as run_command
-from tests.meta.test_programs import carriers
+from tests.meta.judged import Due, carriers, require_due, require_repeated, wait_until
 
 PLANTED = Path(__file__).with_name("planted_commands.py")
 X = np.int16([-3, 1, 9])
 BOUNDS = {"l": np.array(0, np.int16), "m": np.array(5, np.int16)}
-
-
-@pytest.fixture
-def mark():
-    """A word that no other process carries; nothing that carries it may be left at the end."""
-    word = str(uuid.uuid4().int)
-    yield word
-    assert not carriers(word)
 
 
 def model_of(etype):
@@ -83,7 +71,7 @@ def brief(monkeypatch):
 
 def judged(fault, mark, dtype="int16", *, limits=LIMITS):
     (report,) = campaign.run_campaign(CheckOptions(named(fault, mark), [dtype], limits=limits)).types
-    return report, {found.id: found for found in report.classes}
+    return report
 
 
 # --- The calls ---------------------------------------------------------------------------------------------
@@ -202,11 +190,7 @@ def test_death_of_a_program_is_reported(fault, words, monkeypatch):
 def test_a_program_that_leaves_a_child_does_not_wait_for_it(mark):
     found = opened(named("leaves_a_child", mark))(model_of("int16"))
     assert found({"x": X, **BOUNDS}).tolist() == [0, 1, 5]
-    for _ in range(100):
-        if not carriers(mark):
-            break
-        time.sleep(0.05)
-    assert not carriers(mark)
+    wait_until(lambda: not carriers(mark))
 
 
 def test_calls_of_a_request_leave_no_folder():
@@ -243,9 +227,9 @@ def test_a_name_that_is_none(name, words, monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["int16", "float32"])
 @pytest.mark.usefixtures("brief")
-def test_a_right_program_conforms(dtype, mark):
-    report, classes = judged("none", mark, dtype)
-    assert {found.verdict for found in classes.values()} == {"conforms"}, report.words
+def test_right_program_conforms(dtype, mark):
+    report = judged("none", mark, dtype)
+    require_due(report, Due("conforms", others="conforms"))
     assert not report.remarks
     assert report.few
     compared, unseen = scope([report])
@@ -254,79 +238,45 @@ def test_a_right_program_conforms(dtype, mark):
     assert "any other pair of bounds" in unseen
 
 
+INVERTED = {"inverted_ordinary": "violates"}
+INSIDE = {"inside_ordinary": "conforms"}
+FAULTS = {
+    "wrong": Due("violates", "", INVERTED, "conforms"),
+    "wrong_with_constants": Due("depends", "", {"high_ordinary": "depends"}),
+    "refuses_int16": Due("unsupported", "Refused: status 3: no kernel for int16"),
+    "hangs": Due("crashed", "no answer within 1 s of its own time (--limit SECONDS allows more)"),
+    "nothing": Due("unreached", "wrote no output_0.pb", {"inside_ordinary": "violates"}),
+    "wrong_shape": Due("violates", "it returned shape (1, ", {"C1": "violates"}),
+    "refuses_rank_4": Due("refused", "status 1", INSIDE),
+    "refuses_inverted": Due("violates", "", INVERTED | INSIDE),
+}
+NIGHTLY = {"refuses_rank_4", "refuses_inverted"}
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(name, marks=[pytest.mark.nightly] * (name in NIGHTLY)) for name in FAULTS]
+)
 @pytest.mark.usefixtures("brief")
-def test_a_wrong_value_is_found_with_a_line_that_repeats_it(mark):
-    report, classes = judged("wrong", mark)
-    assert report.verdict == "violates"
-    assert {id_ for id_, found in classes.items() if found.verdict != "conforms"} == {"inverted_ordinary"}
-    first = classes["inverted_ordinary"].deviations[0]
-    done = subprocess.run(
-        [sys.executable, "-c", first.reproduce], check=True, capture_output=True, text=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(repo_root())},
-    )  # fmt: skip
-    assert f"'{hex(int(first.got, 16))}'" in done.stdout
-    assert f"expected: {first.expected}" in done.stdout
-
-
-@pytest.mark.usefixtures("brief")
-def test_deviation_in_some_forms_depends_on_the_form(mark):
-    report = campaign.run_campaign(CheckOptions(named("wrong_with_constants", mark), ["int16"]))
-    assert {c.id: c.verdict for c in report.types[0].classes}["high_ordinary"] == "depends"
-    assert "violates with bounds as" in dependences(report)[0].text
-
-
-@pytest.mark.usefixtures("brief")
-def test_a_refused_type_is_unsupported_in_its_words(mark):
-    report, _ = judged("refuses_int16", mark)
-    assert (report.verdict, report.compared) == ("unsupported", 0)
-    assert report.words == "Refused: status 3: no kernel for int16"
+def test_faulty_program_gets_its_verdict(fault, mark):
+    report = judged(fault, mark, limits=Limits(call=1.0) if fault == "hangs" else LIMITS)
+    require_due(report, FAULTS[fault])
+    if fault == "wrong":
+        (first,) = [d for c in report.classes for d in c.deviations]
+        require_repeated(first)
 
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("brief")
-def test_a_refused_rank_is_refused_and_some_bounds_are_not(mark):
-    report, classes = judged("refuses_rank_4", mark)
-    assert set(report.refused_layouts) == {"rank-4"}
-    assert classes["inside_ordinary"].verdict == "conforms"
-    _, classes = judged("refuses_inverted", mark)
-    assert classes["inverted_ordinary"].verdict == "violates"
-    assert classes["inside_ordinary"].verdict == "conforms"
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("brief")
-def test_a_death_is_of_its_classes_in_every_form(mark):
+def test_death_is_of_its_classes_in_every_form(mark):
     limits = replace(LIMITS, deaths=30)  # in a form; there are more in all
-    report, classes = judged("dies_of_nan_bounds", mark, "float32", limits=limits)
-    dead = {id_ for id_, found in classes.items() if found.verdict == "crashed"}
-    assert dead == {
+    report = judged("dies_of_nan_bounds", mark, "float32", limits=limits)
+    dead = (
         "low_max_nan", "high_min_nan", "inside_nan_and_nan_bound", "inside_min_nan", "inside_max_nan",
         "inside_both_nan",
-    }  # fmt: skip
-    assert {found.verdict for id_, found in classes.items() if id_ not in dead} == {"conforms"}
-    assert {form.verdict for form in report.forms} == {"crashed"}
-    assert len(report.forms) == 2
+    )  # fmt: skip
+    require_due(report, Due("crashed", "", dict.fromkeys(dead, "crashed"), "conforms"))
+    assert [form.verdict for form in report.forms] == ["crashed"] * 2
     assert all(form.compared for form in report.forms)
-
-
-@pytest.mark.usefixtures("brief")
-def test_hanging_program_is_stopped_with_its_children(mark):
-    report, classes = judged("hangs", mark, limits=Limits(call=1.0))
-    assert report.verdict == "crashed"
-    assert "no answer within 1 s of its own time (--limit SECONDS allows more)" in report.words
-    assert classes["inside_ordinary"].compared > 100
-
-
-@pytest.mark.usefixtures("brief")
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [("nothing", "wrote no output_0.pb"), ("wrong_shape", "it returned shape (1, ")],
-)
-def test_missing_or_malformed_output_is_a_violation(fault, words, mark):
-    report, classes = judged(fault, mark)
-    assert report.verdict in ("violates", "unreached")  # that is C1, where there never was a result
-    assert "violates" in {found.verdict for found in classes.values()}
-    assert any(words in (found.words or "") for found in classes.values())
 
 
 @pytest.mark.nightly
@@ -346,38 +296,6 @@ def test_the_program_of_the_page_is_judged(monkeypatch):
 # --- The command -------------------------------------------------------------------------------------------
 
 
-def check(*arguments):
-    return run_command("check", "--dtype", "int16", *arguments, cwd=repo_root())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--onnx-cmd", ""), "--onnx-cmd names no program"),
-        (("--onnx-cmd", "'x"), "--onnx-cmd: 'x: No closing quotation"),
-        (("--onnx-cmd", "x {in} {out}"), "--onnx-cmd: the placeholder {model} is missing"),
-        (("--onnx-cmd", "x {model} {in} {out} {input}"), "--onnx-cmd: there is no placeholder {input}"),
-        (("--onnx-cmd", "x {model} {in} {out}", "--onnx", "a:b"), "--onnx and --onnx-cmd are both given"),
-        (("--onnx-cmd", "./no-such {model} {in} {out}"), "environment: the runtime onnx-cmd:./no-such"),
-    ],
-)
-def test_a_wrong_command_line_is_one_message(arguments, words):
-    done = check(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("error: ")
-
-
-def test_program_that_cannot_start_is_an_environment_failure(tmp_path):
-    broken = tmp_path / "run"
-    broken.write_text("#!/no/such/interpreter\n")
-    broken.chmod(0o755)
-    done = check("--onnx-cmd", f"{broken} {{model}} {{in}} {{out}}")
-    assert done.returncode == 2
-    assert "environment: int16 could not be judged: FileNotFoundError" in done.stderr
-
-
 def test_an_interrupted_check_leaves_no_program_and_no_file(mark, tmp_path):
     assert tempfile.gettempdir() != str(tmp_path)
     line = [sys.executable, "-m", "sonnx_clip", "check", "--dtype", "int16"]
@@ -386,17 +304,9 @@ def test_an_interrupted_check_leaves_no_program_and_no_file(mark, tmp_path):
         cwd=repo_root(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    for _ in range(400):
-        started = [line for line in carriers(mark) if line.endswith(f"\0{mark}\0".encode())]
-        if len(started) > 1 and [*tmp_path.glob("sonnx-clip-*/*/in/input_0.pb")]:
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("the program was never started")
+    started = f"\0{mark}\0".encode()
+    wait_until(lambda: sum(line.endswith(started) for line in carriers(mark)) > 1)
+    wait_until(lambda: [*tmp_path.glob("sonnx-clip-*/*/in/input_0.pb")])
     process.send_signal(signal.SIGKILL)
     process.wait(30)
-    for _ in range(200):
-        if not carriers(mark) and not [*tmp_path.glob("sonnx-clip-*")]:
-            break
-        time.sleep(0.05)
-    assert not [*tmp_path.glob("sonnx-clip-*")]
+    wait_until(lambda: not carriers(mark) and not [*tmp_path.glob("sonnx-clip-*")])

@@ -1,7 +1,6 @@
 """Runtimes that are wrong in some forms of a model alone: the verdict says so, and names the form."""
 
 import io
-import subprocess
 import sys
 
 import numpy as np
@@ -17,10 +16,10 @@ from sonnx_clip.conform.plan import bounds_of, form_plan
 from sonnx_clip.conform.report_text import dependences, form_lines, notes, print_report, reproducers
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.model_forms import base, covering, described, every_form
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import judged as judged_by
+from tests.meta.judged import repeated
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -95,14 +94,6 @@ def test_the_line_of_a_deviation_repeats_it_in_its_form():
         mended = repeated(deviation.reproduce.replace(f"t.{name}.", "t.right."))
         assert f"['{hex(int(deviation.expected, 16))}'" in mended, name
         assert deviation.reproduce in reproducers(report).replace("'\"'\"'", "'")
-
-
-def repeated(line):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", line],
-        cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    return done.stdout
 
 
 def test_int32_computed_in_float32_is_reported_with_the_value():

@@ -1,7 +1,5 @@
 """`check --onnx`: functions that open models are judged in the forms of a model, and repeated by a line."""
 
-import subprocess
-import sys
 from functools import cache
 
 import pytest
@@ -9,9 +7,8 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import dependences
-from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.limits import LIMITS, Limits
-from tests.command import run
+from tests.meta.judged import repeated, require_repeated
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -42,17 +39,9 @@ def test_deviation_in_one_form_names_it_with_a_reproducer():
     assert classes["low_ordinary"] == "conforms"
     (only,) = dependences(report)
     assert only.text == "violates with bounds as initializers, else conforms"
-    wrong = repeated(only.first.reproduce)
-    assert f"['{hex(int(only.first.got, 16))}'" in wrong
+    require_repeated(only.first)
     mended = repeated(only.first.reproduce.replace(":wrong_with_initializers", ":right"))
     assert f"['{hex(int(only.first.expected, 16))}'" in mended
-
-
-def repeated(line):
-    done = subprocess.run(
-        [sys.executable, "-c", line], cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60
-    )
-    return done.stdout
 
 
 def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
@@ -73,7 +62,7 @@ def test_a_line_repeats_what_is_wrong_by_rank():
     (found,) = (c for c in report.types[0].classes if c.id == "high_ordinary")
     deviation = found.deviations[0]
     assert "ranked_function(" in deviation.reproduce
-    assert hex(int(deviation.got, 16)) in repeated(deviation.reproduce)
+    require_repeated(deviation)
     right = deviation.reproduce.replace(":needs_a_rank_and_is_wrong", ":needs_a_rank")
     assert hex(int(deviation.expected, 16)) in repeated(right)
 
@@ -103,39 +92,6 @@ def test_hanging_open_is_stopped_and_reported():
 
 
 def test_bounds_in_the_wrong_order_violate():
-    _, classes = judged("wrong_order")
+    report, classes = judged("wrong_order")
     assert classes["high_ordinary"] in ("violates", "depends")
-
-
-def test_a_line_repeats_a_deviation_of_no_form():
-    report, _ = judged("wrong_order")
-    first = next(d for c in report.types[0].classes for d in c.deviations if d.kind == "violates")
-    assert f"expected: {first.expected}" in repeated(first.reproduce).replace('"', "")
-
-
-def check(*arguments):
-    return run("check", "--dtype", "int16", *arguments, cwd=repo_root())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--onnx", "onnx"), "--onnx onnx names no function"),
-        (("--onnx", ":open"), "--onnx :open names no function"),
-        (("--onnx", "a:open", "--runtime", "numpy"), "--runtime and --onnx are both given"),
-        (("--onnx", "no_such_module:open"), "cannot be loaded: No module named 'no_such_module'"),
-        (("--onnx", f"{HERE}:nothing"), "has no attribute 'nothing'"),
-        (("--onnx", f"{HERE}:answer"), "planted_openers:answer is no function"),
-        (("--onnx", "./no_such.py:open"), "there is no such file"),
-        (
-            ("--onnx", "tests/meta/planted_openers.py:no_such"),
-            "there is no `no_such` in tests/meta/planted_op",
-        ),
-    ],
-)
-def test_a_wrong_name_is_one_message(arguments, words):
-    done = check(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("error: ")
+    require_repeated(next(d for c in report.types[0].classes for d in c.deviations if d.kind == "violates"))

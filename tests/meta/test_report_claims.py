@@ -85,12 +85,6 @@ def test_flushing_of_subnormals_is_described_without_contradiction():
     assert "all answers" not in printed(report)
 
 
-def test_stopped_guardian_is_a_crash():
-    report, _ = judged_by("planted_deaths:stops_its_parent", "int16")
-    assert report.types[0].verdict == "crashed"
-    assert "SIGSTOP" in report.types[0].words
-
-
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

@@ -1,19 +1,18 @@
 """`check --so --abi`: C functions however they are called; each planted fault with verdict and message."""
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
-from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.limits import Limits
 from tests.command import run
+from tests.meta.judged import Due, repeated, require_due, require_repeated
 
 pytestmark = [
     pytest.mark.usefixtures("brief"),
@@ -34,15 +33,11 @@ def built(folder, sources):
     return found
 
 
-def abi(folder, symbol, operands=USUAL, more="", etype="int16"):
+def judged(library, folder, symbol, operands=USUAL, more="", dtype="int16"):
     file = folder / "clip.toml"
-    file.write_text(f'operands = {operands}\n{more}\n[symbols]\n{etype} = "{symbol}"\n')
-    return file
-
-
-def judged(library, file, limits=Limits(call=0.5)):  # noqa: B008 - it is frozen
-    (report,) = run_campaign(CheckOptions(f"so[{file}]:{library}", ["int16"], limits=limits)).types
-    return report, {found.id: found for found in report.classes}
+    file.write_text(f'operands = {operands}\n{more}\n[symbols]\nint16 = "{symbol}"\n')
+    options = CheckOptions(f"so[{file}]:{library}", [dtype], limits=Limits(call=0.5))
+    return run_campaign(options).types[0]
 
 
 @pytest.mark.nightly
@@ -62,89 +57,59 @@ def test_our_own_kernels_conform_in_every_type(tmp_path):
     ],
 )
 def test_correct_function_conforms_under_every_calling_convention(library, tmp_path, symbol, operands, more):
-    report, _ = judged(library, abi(tmp_path, symbol, operands, more))
-    assert report.verdict == "conforms", report.words
+    report = judged(library, tmp_path, symbol, operands, more)
+    require_due(report, Due("conforms", others="conforms"))
     assert not report.remarks
 
 
-def test_a_wrong_class_is_found_with_a_line_that_repeats_it(library, tmp_path):
-    _, classes = judged(library, abi(tmp_path, "wrong_in_one_class"))
-    assert [id_ for id_, c in classes.items() if c.verdict == "violates"] == ["inverted_ordinary"]
-    first = classes["inverted_ordinary"].deviations[0]
-    done = subprocess.run(
-        [sys.executable, "-c", first.reproduce], check=True, capture_output=True, text=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(repo_root())},
-    )  # fmt: skip
-    assert hex(int(first.got, 16)) in done.stdout
-    assert f"expected: {first.expected}" in done.stdout
+DEAD = {"inverted_ordinary": "crashed"}
+INSIDE = {"inside_ordinary": "violates"}
+FAULTS = {
+    "wrong_in_one_class": Due("violates", "", {"inverted_ordinary": "violates"}, "conforms"),
+    "writes_past_the_end": Due("violates", "it wrote past the end of its result"),
+    "writes_before_the_start": Due("violates", "it wrote before the start of its result"),
+    "writes_into_x": Due("violates", "it wrote into its input X"),
+    "reads_past_x": Due("violates", "it reads past the end of X"),
+    "forgets_the_last": Due("violates"),
+    "dies_inverted": Due("crashed", "killed by SIGSEGV", DEAD, "conforms"),
+    "hangs_at_seven": Due("crashed", "no answer within 0.5 s"),
+}
 
 
-def test_a_wrong_order_of_operands_gives_wrong_values(library, tmp_path):
-    _, classes = judged(library, abi(tmp_path, "right", '["y", "x", "max", "min", "n"]'))
-    assert classes["inside_ordinary"].verdict == "violates"
+@pytest.mark.parametrize("symbol", FAULTS)
+def test_faulty_function_gets_its_verdict(library, tmp_path, symbol):
+    report = judged(library, tmp_path, symbol)
+    require_due(report, FAULTS[symbol])
+    assert sum(found.compared for found in report.classes if found.id == "inside_ordinary") > 100
+    if symbol == "wrong_in_one_class":
+        (first,) = [d for found in report.classes for d in found.deviations]
+        require_repeated(first)
 
 
-@pytest.mark.parametrize(
-    ("symbol", "words"),
-    [
-        ("writes_past_the_end", "it wrote past the end of its result"),
-        ("writes_before_the_start", "it wrote before the start of its result"),
-        ("writes_into_x", "it wrote into its input X"),
-        ("reads_past_x", "it reads past the end of X"),
-    ],
-)
-def test_out_of_bounds_access_is_a_violation_with_its_place(library, tmp_path, symbol, words):
-    report, _ = judged(library, abi(tmp_path, symbol))
-    assert report.verdict == "violates"
-    assert words in {found.words for found in report.classes}
+def test_operands_in_another_order_give_wrong_values(library, tmp_path):
+    require_due(
+        judged(library, tmp_path, "right", '["y", "x", "max", "min", "n"]'), Due("violates", "", INSIDE)
+    )
+
+
+def test_status_other_than_0_is_a_refusal(library, tmp_path):
+    report = judged(library, tmp_path, "refuses_inverted", more='returns = "status"')
+    rows = {"inverted_ordinary": "violates", "inside_ordinary": "conforms"}
+    require_due(report, Due("violates", "Refused: it returned 22", rows))
+
+
+def test_type_without_a_function_is_unsupported(library, tmp_path):
+    report = judged(library, tmp_path, "right", dtype="uint16")
+    require_due(report, Due("unsupported", "Unsupported: the file names no function for uint16"))
 
 
 def test_out_of_bounds_access_hides_no_wrong_value(library, tmp_path):
-    _, classes = judged(library, abi(tmp_path, "writes_past_the_end_and_is_wrong"))
+    report = judged(library, tmp_path, "writes_past_the_end_and_is_wrong")
+    classes = {found.id: found for found in report.classes}
     assert len(classes["inverted_ordinary"].deviations) > 0
     assert classes["inverted_ordinary"].violating > 2 * classes["inside_ordinary"].violating > 0
-    line = classes["inside_ordinary"].deviations[0].reproduce
-    done = subprocess.run(
-        [sys.executable, "-c", line], check=False, capture_output=True, text=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(repo_root())},
-    )  # fmt: skip
-    assert "Fault: it wrote past the end of its result" in done.stderr
-
-
-def test_an_entry_that_is_not_written_is_seen(library, tmp_path):
-    report, _ = judged(library, abi(tmp_path, "forgets_the_last"))
-    assert report.verdict == "violates"
-
-
-def test_a_status_other_than_0_is_a_refusal(library, tmp_path):
-    _, classes = judged(library, abi(tmp_path, "refuses_inverted", more='returns = "status"'))
-    assert classes["inverted_ordinary"].words == "Refused: it returned 22"
-    assert classes["inside_ordinary"].verdict == "conforms"
-
-
-def test_a_segmentation_fault_is_narrowed_to_its_class(library, tmp_path):
-    report, classes = judged(library, abi(tmp_path, "dies_inverted"))
-    assert report.verdict == "crashed"
-    assert {id_ for id_, c in classes.items() if c.verdict == "crashed"} == {"inverted_ordinary"}
-    assert "killed by SIGSEGV" in classes["inverted_ordinary"].words
-
-
-def test_hanging_runtime_is_stopped_and_reported(library, tmp_path):
-    report, classes = judged(library, abi(tmp_path, "hangs_at_seven"))
-    assert report.verdict == "crashed"
-    assert "no answer within 0.5 s" in report.words
-    assert classes["inside_ordinary"].compared > 100
-
-
-def test_a_type_without_a_function_is_unsupported(library, tmp_path):
-    found = run_campaign(CheckOptions(f"so[{abi(tmp_path, 'right')}]:{library}", ["uint16"])).types[0]
-    assert (found.verdict, found.words) == (
-        "unsupported", "Unsupported: the file names no function for uint16",
-    )  # fmt: skip
-
-
-def check(folder, *arguments):
-    return run("check", "--dtype", "int16", *arguments, cwd=folder)
+    printed = repeated(classes["inside_ordinary"].deviations[0].reproduce, fails=True)
+    assert "Fault: it wrote past the end of its result" in printed
 
 
 END = '\n[symbols]\nint16 = "f"'
@@ -175,28 +140,8 @@ FILES = (
 def test_error_in_the_abi_file_is_reported_with_its_place(library, tmp_path, text, words):
     (tmp_path / "clip.toml").write_text(text)
     shutil.copy(library, tmp_path)
-    done = check(tmp_path, "--so", "libplanted.so", "--abi", "clip.toml")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--so", "nowhere.so", "--abi", "clip.toml"), "nowhere.so: environment: "),
-        (("--so", "nowhere.so", "--abi", "clip.toml"), "there is no such file"),
-        (("--so", ".", "--abi", "clip.toml"), "it is no file"),
-        (("--so", "clip.toml", "--abi", "clip.toml"), "it is no library that this process can open: "),
-        (("--so", "libplanted.so"), "--so LIBRARY needs --abi FILE"),
-        (("--runtime", "numpy", "--abi", "clip.toml"), "--abi FILE needs --so LIBRARY"),
-        (("--so", "libplanted.so", "--abi", "nowhere.toml"), "nowhere.toml: --abi cannot be read: No such"),
-        (("--so", "libplanted.so", "--exec", "x", "--abi", "clip.toml"), "--exec and --so are both given"),
-    ],
-)  # fmt: skip
-def test_a_wrong_command_line_is_one_message(tmp_path, arguments, words):
-    abi(tmp_path, "right")
-    done = check(tmp_path, *arguments)
+    given = ("--so", "libplanted.so", "--abi", "clip.toml")
+    done = run("check", "--dtype", "int16", *given, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert "Traceback" not in done.stderr

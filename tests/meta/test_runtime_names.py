@@ -1,0 +1,251 @@
+"""Runtimes are found by name: files, modules, entry points, programs; a name that is wrong is one message."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.find_runtime import find_runtime
+from tests.command import run
+
+pytestmark = pytest.mark.usefixtures("brief")
+
+FILES = {
+    "mine": """
+import numpy as np
+import beside
+from sonnx_clip.runtimes.runtime import Runtime
+
+__version__ = "7.1"
+
+
+def clip(x, l, m):
+    return np.where(m < l, m, np.where(x <= l, l, np.where(m <= x, m, x))).astype(x.dtype)
+
+
+class Wrong:
+    @staticmethod
+    def ignores_max(x, l, m):
+        return np.maximum(x, l)
+
+
+def ignores_max(x, l, m):
+    return np.maximum(x, l)
+
+
+def of_two(x, l):
+    return x
+
+
+WHOLE = Runtime("whole 9.1", lambda etype: clip, "import mine", lambda etype: "mine.clip(x, l, m)")
+answer = 42
+""",
+    "beside": "",
+    "lib/numpy": "import math\n\n\ndef clip(x, l, m):\n    return math.nan\n",
+    "raises": "raise ValueError('no licence')",
+    "exits": "import sys; sys.exit('needs a GPU')",
+    "ends": "import os; os._exit(0)",
+    "lacks": "import no_such_package",
+    "syntax": "def clip(x, l, m:\n    return x\n",
+    "dies": "import os; os.abort()",
+    "hangs": "import time; time.sleep(999)",
+}
+POINTS = """
+[console_scripts]
+numpy = other.package:main
+
+[sonnx_clip.runtimes]
+# each of them is one line
+fast = mine:clip
+whole = mine:WHOLE
+wrong = mine : Wrong.ignores_max [extra]
+lacking = lacks:clip
+raising = raises:clip
+dying = dies:clip
+nothing = mine:no_such
+number = mine:answer
+two = mine:of_two
+bad value = no module at all
+twice = mine:clip
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder of runtimes, of which three packages name some as entry points."""
+    found = tmp_path_factory.mktemp("runtimes")
+    (found / "lib").mkdir()
+    for name, text in FILES.items():
+        (found / f"{name}.py").write_text(text)
+    ours = "[sonnx_clip.runtimes]\n"
+    packages = {
+        "fast-clip": POINTS,
+        "second": f"{ours}twice = mine:clip\n",
+        "taker": f"{ours}numpy = mine:clip\n",
+    }
+    for package, points in packages.items():
+        info = found / f"{package}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(points)
+    (found / "broken").write_text("#!/no/such/interpreter\n")
+    (found / "broken").chmod(0o755)
+    (found / "clip.toml").write_text('operands = ["y", "x", "min", "max", "n"]\n[symbols]\nint8 = "right"\n')
+    return found
+
+
+@pytest.fixture
+def check(folder, monkeypatch):
+    """`check` in that folder, which is on the path of Python too."""
+    monkeypatch.syspath_prepend(str(folder))
+
+    def checked(*arguments):
+        options = ("--dtype", "int8", "--start-limit", "3", "--build", str(folder / "build"))
+        return run("check", *options, *arguments, cwd=folder)
+
+    return checked
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "headline"),
+    [
+        ("./mine.py:clip", 0, "./mine.py:clip 7.1 (default policy): 1 conforms of 1 type"),
+        ("./lib/numpy.py:clip", 1, "./lib/numpy.py:clip (default policy): 1 violates of 1 type"),
+        ("fast", 0, "fast of fast-clip 1.2 (default policy): 1 conforms of 1 type"),
+        ("whole", 0, "whole 9.1 (default policy): 1 conforms of 1 type"),
+    ],
+)
+def test_named_runtime_is_judged(check, name, status, headline):
+    done = check("--runtime", name, "--brief")
+    assert done.returncode == status, done.stderr
+    assert done.stdout.startswith(headline)
+
+
+@pytest.mark.parametrize("name", ["./mine.py:ignores_max", "wrong"])
+def test_printed_line_repeats_the_deviation(check, folder, name):
+    done = check("--runtime", name)
+    assert done.returncode == 1
+    line, *_ = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{sys.executable} -c ")]
+    repeated = subprocess.run(
+        shlex.split(line), check=True, capture_output=True, text=True, cwd=folder,
+        env={"PYTHONPATH": f"{folder}:{repo_root()}"},
+    )  # fmt: skip
+    bits, expected = re.search(r"\['(0x[0-9a-f]+)'.*expected: (0x[0-9a-f]+)", repeated.stdout).groups()
+    assert int(bits, 16) != int(expected, 16)
+
+
+def test_file_is_found_without_a_worker(folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(folder))
+    name = f"{folder}/mine.py:clip"
+    assert find_runtime(name).version == f"{name} 7.1"
+
+
+UNLOADABLE = [
+    ("nothing:here", "No module named 'nothing'"),
+    ("mine:nothing", "has no attribute 'nothing'"),
+    ("mine:answer", "answer is no function"),
+    ("mine:of_two", "of_two cannot be called with (x, min, max): too many positional"),
+    ("raises:clip", "make `python -c 'import raises'` work"),
+    ("ends:clip", "while it was imported: exited with status 0"),
+    ("./nowhere.py:clip", "./nowhere.py: there is no such file"),
+    (".py:clip", ".py: there is no such file"),
+    ("./mine.py:klip", "there is no `klip` in ./mine.py"),
+    ("./mine.py:klip", "it has clip, ignores_max"),
+    ("./beside.py:clip", "it has no function at all"),
+    ("./mine.py:answer", "answer is no function"),
+    ("./raises.py:clip", "ValueError: no licence"),
+    ("./exits.py:clip", "SystemExit: needs a GPU"),
+    ("./lacks.py:clip", "No module named 'no_such_package'"),
+    ("./syntax.py:clip", "SyntaxError: "),
+    ("./syntax.py:clip", "make `python ./syntax.py` work in this folder"),
+    ("./dies.py:clip", "while it was imported: killed by SIGABRT"),
+    ("./hangs.py:clip", "while it was imported: no answer within 3 s of its own time (--start-limit"),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), UNLOADABLE)
+def test_unloadable_runtime_is_an_environment_failure(check, name, words):
+    done = check("--runtime", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: environment: the runtime {name} cannot be loaded: ")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lacking", "cannot be loaded: No module named 'no_such_package'"),
+        ("raising", "cannot be loaded: ValueError: no licence"),
+        ("dying", "cannot be loaded: while it was imported: killed by SIGABRT"),
+        ("nothing", "has no attribute 'no_such'"),
+        ("number", "mine.answer is neither a function nor a Runtime"),
+        ("two", "mine.of_two cannot be called with (x, min, max): too many positional arguments"),
+    ],
+)
+def test_broken_entry_point_is_reported_with_its_package(check, name, words):
+    done = check("--runtime", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, todo = done.stderr.splitlines()[-2:]
+    assert first.startswith(f"error: environment: the runtime {name} of the package fast-clip 1.2 ")
+    assert words in first
+    assert todo.startswith("  mend or update that package: its entry point is ")
+
+
+MODEL_COMMAND = "{model} {in} {out}"
+WRONG = [
+    ((), "no runtime is named"),
+    (("--runtime", "numpy"), "taker 1.2 ships a runtime `numpy`, which is the name of one of sonnx-clip"),
+    (("--runtime", "twice"), "two packages ship a runtime `twice`: fast-clip 1.2 and second 1.2"),
+    (("--runtime", "bad value"), "fast-clip 1.2 ships a runtime `bad value` that names no module:function"),
+    (("--runtime", "slow"), ", litert, "),
+    (("--runtime", "slow"), ", fast (fast-clip 1.2), "),
+    (("--runtime", "fast", "--against", "onnx"), "runs no ONNX models"),
+    (("--runtime", "sonnx", "--exec", "x"), "--runtime and --exec are both given"),
+    (("--runtime", "sonnx", "--endian", "big"), "--endian is about a program"),
+    (("--runtime", "sonnx", "--stdio"), "--stdio is about a program"),
+    (("--exec", ""), "--exec names no program"),
+    (("--exec", "'x"), "No closing quotation"),
+    (("--exec", "./no-such-harness"), "./no-such-harness cannot be started: No such file or directory"),
+    (("--exec", "./mine.py"), "./mine.py cannot be started: Permission denied"),
+    (("--so", "nowhere.so", "--abi", "clip.toml"), "nowhere.so: environment: "),
+    (("--so", "nowhere.so", "--abi", "clip.toml"), "there is no such file"),
+    (("--so", ".", "--abi", "clip.toml"), "it is no file"),
+    (("--so", "clip.toml", "--abi", "clip.toml"), "it is no library that this process can open: "),
+    (("--so", "libplanted.so"), "--so LIBRARY needs --abi FILE"),
+    (("--runtime", "sonnx", "--abi", "clip.toml"), "--abi FILE needs --so LIBRARY"),
+    (("--so", "libplanted.so", "--abi", "nowhere.toml"), "nowhere.toml: --abi cannot be read: No such"),
+    (("--so", "libplanted.so", "--exec", "x", "--abi", "clip.toml"), "--exec and --so are both given"),
+    (("--onnx", "onnx"), "--onnx onnx names no function"),
+    (("--onnx", ":open"), "--onnx :open names no function"),
+    (("--onnx", "a:open", "--runtime", "sonnx"), "--runtime and --onnx are both given"),
+    (("--onnx", "no_such_module:open"), "cannot be loaded: No module named 'no_such_module'"),
+    (("--onnx", "mine:nothing"), "has no attribute 'nothing'"),
+    (("--onnx", "mine:answer"), "mine:answer is no function"),
+    (("--onnx", "./no_such.py:open"), "there is no such file"),
+    (("--onnx", "mine.py:no_such"), "there is no `no_such` in mine.py"),
+    (("--onnx-cmd", ""), "--onnx-cmd names no program"),
+    (("--onnx-cmd", "'x"), "--onnx-cmd: 'x: No closing quotation"),
+    (("--onnx-cmd", "x {in} {out}"), "--onnx-cmd: the placeholder {model} is missing"),
+    (("--onnx-cmd", f"x {MODEL_COMMAND} {{input}}"), "--onnx-cmd: there is no placeholder {input}"),
+    (("--onnx-cmd", f"x {MODEL_COMMAND}", "--onnx", "a:b"), "--onnx and --onnx-cmd are both given"),
+    (("--onnx-cmd", f"./no-such {MODEL_COMMAND}"), "environment: the runtime onnx-cmd:./no-such"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG)
+def test_wrong_command_line_is_one_message(check, arguments, words):
+    done = check(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+
+
+def test_program_that_cannot_start_is_an_environment_failure(check):
+    done = check("--onnx-cmd", f"./broken {MODEL_COMMAND}")
+    assert done.returncode == 2
+    assert "environment: int8 could not be judged: FileNotFoundError" in done.stderr
