@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.compare import Policy, compare, latitudes
+from sonnx_clip.conform.tally import Policy, accepted_by, latitudes
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
@@ -56,9 +56,9 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     etype = load_spec().element_type(due.dtype.name)
     entries, results, expected = (_bits(part, etype) for part in (np.asarray(x), got, due))
     low, high = _bits(np.asarray(min), etype), _bits(np.asarray(max), etype)
-    operands = entries[None], low, high
-    found = compare(etype, results[None], expected[None], operands, latitudes(etype, policy))
-    wrong = found.columns[found.latitude < 0]
+    differ = np.flatnonzero(results != expected)
+    values = entries[differ], low, high, expected[differ], results[differ]
+    wrong = differ[accepted_by(etype, values, latitudes(etype, policy)) < 0]
     if len(wrong):
         at = int(wrong[0])
         parts = (entries[at], low[0], high[0], results[at], expected[at])

@@ -7,11 +7,10 @@ at a single long length, or only after very many calls can conform.
 from __future__ import annotations
 
 import platform
-import threading
 import time
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -30,14 +29,14 @@ from sonnx_clip.runtimes.runtime import code_digest
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
-    from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.options import CheckOptions, Unit
     from sonnx_clip.conform.results import Known, UnitResult
     from sonnx_clip.conform.store import Store
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.terminal import Show
+
+    Results: TypeAlias = dict[str, dict[str, UnitResult]]  # by element type, and by part
 
 
 class Judge(Protocol):
@@ -54,7 +53,7 @@ class Judge(Protocol):
         """
 
     def stop(self) -> None:
-        """End all work: callers that wait get any exception, or a result without worth."""
+        """End all work: callers that wait get any exception, or the counts of the calls made so far."""
 
 
 class InterruptedCampaignError(KeyboardInterrupt):
@@ -94,8 +93,7 @@ def run_campaign(
         )
     if store is not None:
         options = replace(options, identity=store.identity)
-    judge = judge or LocalJudge(options, jobs, on_pace)
-    return _Campaign(options, judge, store, on_progress, again=again).run()
+    return _Campaign(options, judge or LocalJudge(jobs, on_pace), store, on_progress, again=again).run()
 
 
 def version_of(options: CheckOptions) -> str:
@@ -118,14 +116,6 @@ def version_of(options: CheckOptions) -> str:
     return version
 
 
-def _scope(types: Sequence[TypeReport], options: CheckOptions) -> tuple[str, str]:
-    if options.of.dialect:
-        from sonnx_clip.conform.dialects import dialect_scope  # needs onnx
-
-        return dialect_scope(options.of)
-    return scope(types, options.of, options.level, few_calls=options.few_calls)
-
-
 class _Campaign:
     """Judges units side by side, those of an element type after its first one."""
 
@@ -135,126 +125,99 @@ class _Campaign:
         self._options, self._judge, self._store, self._on_progress = options, judge, store, on_progress
         self._replace = store is not None and store.is_cache and again
         self._began, self._code = time.monotonic(), code_digest(options.runtime)
-        types = options.units
-        self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in types}
-        self._begun: dict[str, dict[str, UnitResult]] = {etype: {} for etype in types}
-        self._made: dict[str, dict[str, str]] = {etype: {} for etype in types}  # when units were cached
-        self._kept: dict[str, str] = {}  # element types of which all was cached
-        self._lock, self._stopped, self._done = threading.Lock(), False, 0
-        self._pool = ThreadPoolExecutor(judge.places)
+        self._units, self._done, self._stopped = options.units, 0, False
+        self._results: Results = {etype: {} for etype in self._units}
+        self._made: dict[str, dict[str, str]] = {etype: {} for etype in self._units}  # when it was cached
 
     def run(self) -> Report:
         """Judge all units; the report."""
-        types = self._options.element_types
-        pool = ThreadPoolExecutor(len(types))
-        try:
-            return self._report(list(pool.map(self._judge_type, types)))
-        except BaseException as error:
-            pool.shutdown(wait=False, cancel_futures=True)
-            self._stop()  # before the report: units at work are left out of it
-            if isinstance(error, KeyboardInterrupt):
-                raise InterruptedCampaignError(self._report([self._so_far(e) for e in types])) from None
-            raise
-        finally:
-            self._stop()
-            pool.shutdown()
+        pool = ThreadPoolExecutor(self._judge.places)
+        at_work: dict[Future[UnitResult | None], Unit] = {}
 
-    def _report(self, found: Sequence[tuple[str, TypeReport]]) -> Report:
-        options, types = self._options, tuple(report for _, report in found)
+        def start(units: Iterable[Unit]) -> None:
+            at_work.update((pool.submit(self._one, unit), unit) for unit in units)
+
+        try:
+            start(units[0] for units in self._units.values())
+            while at_work:
+                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                    unit, found = at_work.pop(future), future.result()
+                    if found is not None:
+                        self._results[unit.etype][unit.part] = found
+                    later = self._units[unit.etype][1:] if unit.first else []
+                    following = [one for one in later if found is not None and follows(found, one)]
+                    start(following)
+                    self._done += 1 + len(later) - len(following)
+                    self._on_progress(self._done, unit.name)
+            return self._report({})
+        except KeyboardInterrupt:
+            self._stop(pool)
+            begun: Results = {etype: {} for etype in self._units}
+            for future, unit in at_work.items():
+                found = None if future.cancelled() or future.exception() else future.result()
+                if found is not None and found.tally is not None:
+                    begun[unit.etype][unit.part] = found
+            raise InterruptedCampaignError(self._report(begun)) from None
+        finally:
+            self._stop(pool)
+
+    def _stop(self, pool: ThreadPoolExecutor) -> None:
+        self._stopped = True
+        self._judge.stop()
+        pool.shutdown(cancel_futures=True)
+
+    def _one(self, unit: Unit) -> UnitResult | None:
+        """The result of a unit, stored or judged; None if it is no longer needed."""
+        results = self._results[unit.etype]
+        if self._stopped or unit not in needed(self._units[unit.etype], results):
+            return None
+        store = self._store
+        stored = None if store is None or self._replace else store.take(unit.digest, unit.name)
+        if store is not None and stored is not None:
+            if store.is_cache:
+                self._made[unit.etype][unit.part] = stored[1]
+            return stored[0]
+        # No report shows a second deviation of a kind that the first unit describes.
+        first = results.get(FIRST)
+        known = frozenset() if first is None or first.tally is None else first.tally.known
+        found, seconds = self._judge.judge(unit, known)
+        if self._stopped:  # the counts are true; how it ended is the interrupt's doing
+            return found.model_copy(update={"stopped": None, "forms": None, "forms_stopped": False})
+        confirm(found, unit)
+        if store is None or not found.is_kept(cache=store.is_cache):
+            return found
+        if store.is_cache and cache_identity(self._options.runtime) != store.identity:
+            return found  # something has changed since the run began
+        return store.keep(unit.digest, unit.name, found, seconds, replace=self._replace)
+
+    def _report(self, begun: Mapping[str, Mapping[str, UnitResult]]) -> Report:
+        """The report on all results, and on those of units at work when the run was interrupted."""
+        options, of, types, kept, version = self._options, self._options.of, [], {}, self._options.runtime
+        for etype in options.element_types:
+            units, results = self._units[etype.id], self._results[etype.id]
+            types.append(merged(etype, units, results, of, begun.get(etype.id, {})))
+            made = self._made[etype.id]
+            if made.keys() >= {unit.part for unit in needed(units, results)}:
+                kept[etype.id] = min(made.values())
+            known = (*results.values(), *begun.get(etype.id, {}).values())
+            version = next((found.version for found in known), options.runtime)
         whole = [report for report in types if report.unfinished is None]
+        asked = of.scope() or scope(whole, of, options.level, few_calls=options.few_calls)
         return Report(
             tool=f"sonnx-clip {sonnx_clip.__version__}",
-            spec_sha256=options.of.oracle.SPEC_DIGEST,
+            spec_sha256=of.oracle.SPEC_DIGEST,
             runtime=options.runtime,
-            runtime_version=found[-1][0],
-            code_sha256=self._code if options.of.is_clip else None,
+            runtime_version=version,
+            code_sha256=self._code if of.is_clip else None,
             python=platform.python_version(),
             numpy=np.__version__,
             machine=platform.machine(),
             policy=options.policy,
             level=options.level,
-            seconds=round(time.monotonic() - self._began, 1) if len(self._kept) < len(found) else 0.0,
-            types=types,
-            kept={etype: self._kept[etype] for etype in options.units if etype in self._kept},
+            seconds=0.0 if len(kept) == len(types) else round(time.monotonic() - self._began, 1),
+            types=tuple(types),
+            kept=kept,
             required=tuple(dict.fromkeys(options.require)),
-            scope=_scope(whole, options) if whole else (),
-            dialect=options.of.dialect,
+            scope=asked if whole else (),
+            dialect=of.dialect,
         )
-
-    def _judge_type(self, etype: ElementType) -> tuple[str, TypeReport]:
-        """The runtime's version, and its verdicts in an element type."""
-        units, results = self._options.units[etype.id], self._results[etype.id]
-        self._pool.submit(self._one, units[0]).result()
-        first = results[FIRST]
-        left = [self._pool.submit(self._one, unit) for unit in units[1:] if follows(first, unit)]
-        try:
-            for future in left:
-                future.result()
-        except BaseException:
-            for future in left:
-                future.cancel()
-            raise
-        self._progress(len(units) - 1 - len(left), etype.id)
-        made = self._made[etype.id]
-        if made.keys() >= {unit.part for unit in needed(units, results)}:
-            self._kept[etype.id] = min(made.values())
-        return first.version, merged(etype, units, results, self._options.of)
-
-    def _so_far(self, etype: ElementType) -> tuple[str, TypeReport]:
-        """The same, from the units judged until now."""
-        with self._lock:
-            results, begun = dict(self._results[etype.id]), dict(self._begun[etype.id])
-        known = (*results.values(), *begun.values())
-        version = next((found.version for found in known), self._options.runtime)
-        return version, merged(etype, self._options.units[etype.id], results, self._options.of, begun)
-
-    def _stop(self) -> None:
-        self._stopped = True
-        self._judge.stop()
-        self._pool.shutdown(cancel_futures=True)
-
-    def _one(self, unit: Unit) -> None:
-        """Judge a unit, unless its result is stored or no longer needed."""
-        if self._stopped:
-            raise CancelledError
-        results = self._results[unit.etype]
-        with self._lock:
-            needed_now = unit in needed(self._options.units[unit.etype], results)
-        if needed_now:
-            found = self._stored(unit) or self._judged(unit, results.get(FIRST))
-            with self._lock:
-                results[unit.part] = found
-        self._progress(1, unit.name)
-
-    def _stored(self, unit: Unit) -> UnitResult | None:
-        if self._store is None or self._replace:
-            return None
-        found = self._store.take(unit.digest, unit.name)
-        if found is not None and self._store.is_cache:
-            self._made[unit.etype][unit.part] = found[1]
-        return found and found[0]
-
-    def _judged(self, unit: Unit, first: UnitResult | None) -> UnitResult:
-        # No report shows a second deviation of a kind that the first unit describes.
-        known = frozenset() if first is None or first.tally is None else first.tally.known
-        found, seconds = self._judge.judge(unit, known)
-        if self._stopped:
-            if found.tally is not None:  # the counts are true; how it ended is the interrupt's doing
-                update = {"stopped": None, "forms": None, "forms_stopped": False}
-                with self._lock:
-                    self._begun[unit.etype][unit.part] = found.model_copy(update=update)
-            raise CancelledError
-        store = self._store
-        confirm(found, unit, self._options)
-        if store is None or not found.is_kept(cache=store.is_cache):
-            return found
-        if store.is_cache and cache_identity(unit.runtime) != store.identity:
-            return found  # something has changed since the run began
-        return store.keep(unit.digest, unit.name, found, seconds, replace=self._replace)
-
-    def _progress(self, number: int, name: str) -> None:
-        if number:
-            with self._lock:
-                self._done += number
-                done = self._done
-            self._on_progress(done, name)

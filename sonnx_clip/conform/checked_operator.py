@@ -1,4 +1,4 @@
-"""The operator that is checked: its specification, and the oracle generated from it."""
+"""The operator that is checked: its specification, and an oracle."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from sonnx_clip.runtimes.operator_node import OperatorNode
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType, SimpleNamespace
 
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -23,15 +24,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CheckedOperator:
-    """An operator with its specification, and with the generated oracle or an `evaluated_oracle`."""
+    """An operator with its specification, and with the generated oracle or one that has its attributes."""
 
     spec: Spec
     oracle: ModuleType | SimpleNamespace
+
+    def __reduce__(self) -> tuple[Callable[[], CheckedOperator], tuple[()]]:
+        """Clip is sent to another machine by name, and no other operator is."""
+        assert self is clip_operator()
+        return clip_operator, ()
 
     @property
     def dialect(self) -> str:
         """The version of ONNX's operator that it is, ``onnx-11``; empty if it is the specification's."""
         return ""
+
+    @property
+    def forms(self) -> Sequence[ModelForm]:
+        """The forms of a model in which a dialect is compared."""
+        return ()
 
     @property
     def element_types(self) -> Sequence[str]:
@@ -64,12 +75,18 @@ class CheckedOperator:
         """The result of the oracle."""
         return getattr(self.oracle, self.spec.head.function)(*operands)
 
-    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
-        """What explains an answer in a form of a model, beside readings and wrong operators."""
-
     def class_ids(self, family: str) -> tuple[str, ...]:
         """The classes of a family, in the order of the YAML."""
         return tuple(self.oracle.CLASSES[family])
+
+    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
+        """What explains an answer in a form of a model, beside readings and wrong operators."""
+
+    def table_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> Table | None:
+        """What is expected in a form of a model, if that is not the same in every form."""
+
+    def scope(self) -> tuple[str, str] | None:
+        """What a run compares and what it does not see, as two sentences, if levels do not matter."""
 
 
 @cache

@@ -1,12 +1,14 @@
-"""Judges a runtime that opens models in several forms, all asked the same calls: for `campaign`."""
+"""Judges a runtime that opens models in several forms, all asked the same calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.plan import form_plan
+from sonnx_clip.conform.results import Counts
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.verdicts import type_report, worst
@@ -14,65 +16,103 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, base, covering, every_form
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Verdict
-    from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.expected import Table
-    from sonnx_clip.conform.results import Counts, Known
+    from sonnx_clip.conform.options import Unit
+    from sonnx_clip.conform.results import Known
     from sonnx_clip.conform.session import Session
-    from sonnx_clip.language.types import ElementType
-    from sonnx_clip.runtimes.model_forms import Choice, ModelForm
-
+    from sonnx_clip.runtimes.model_forms import ModelForm
 
 CHUNK = 96
 """Forms of `all` that are judged by one process."""
 
 
-def judge_forms(
-    session: Session, etype: ElementType, policy: Policy, choice: Choice, chunk: int | None = None
-) -> tuple[tuple[FormReport, ...], bool]:
-    """What came of each form, and whether it ended early.
+def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
+    """What came of each form: fields of the result of a unit.
 
-    The operator sets are 13 and the newest that is served, or all between them.
-
-    Args:
-        session: of a runtime that opens models.
-        etype: the element type.
-        policy: which latitudes count.
-        choice: ``default`` for forms in which every pair of values of two axes occurs, or ``all``.
-        chunk: of ``all`` the number of some forms, which are judged; if None, those that come first.
+    The counts are those of a dialect, which is compared in forms alone. A form that is refused in one
+    operator set and served in the other is not counted there: what a runtime refuses is the operator set.
 
     Raises:
-        UserError: onnx is not installed.
+        UserError: onnx is not installed, or the runtime runs no ONNX models.
     """
-    found: dict[ModelForm, FormReport] = {}
-    stopped = False
+    of, known, stopped = unit.options.of, frozenset[tuple[str, str]](), False
+    if not session.worker.models:
+        todo = "choose onnxruntime or onnx-reference, or give --onnx or --onnx-cmd"
+        raise UserError(f"the runtime {session.worker.name} runs no ONNX models", todo=todo)
+    reports: dict[ModelForm, FormReport] = {}
+    counts: dict[ModelForm, Counts] = {}
+    for form in of.forms if of.dialect else _forms(session, unit, reports):
+        if form in reports:
+            continue
+        reports[form], counts[form], stopped = judge_form(session, unit, form, known)
+        if stopped:
+            break
+        known |= counts[form].known if of.dialect else frozenset()
+    found = {"forms": tuple(reports.values()), "forms_stopped": stopped}
+    if not of.dialect:
+        return found
+    served = {form.given for form, report in reports.items() if report.verdict != "refused"}
+    counted = (counts[f] for f, one in reports.items() if one.verdict != "refused" or f.given not in served)
+    return {**found, "tally": sum(counted, start=Counts(of={}, raised={}, answers=""))}
 
-    def judge(forms: Sequence[ModelForm]) -> None:
-        nonlocal stopped
-        for form in forms:
-            if form not in found and not stopped:
-                found[form], stopped, _ = judge_form(session, etype, policy, form)
 
-    known = opsets_of_this_clip()
-    judge([base()])
-    newest = FIRST_OPSET
+def judge_form(
+    session: Session, unit: Unit, form: ModelForm, known: Known
+) -> tuple[FormReport, Counts, bool]:
+    """What came of a form, what was counted, and whether no other form can be asked after it.
+
+    Where bounds are missing, some classes cannot be reached. Deviations of `known` kinds are not described.
+    """
+    of, few, why = unit.options.of, session.worker.few, None
+    etype = of.spec.element_type(unit.etype)
+    tally = Tally(etype, unit.options.policy, Describer(etype, session, of), of, known)
+    session.forget()
+    try:
+        for request, table in form_plan(etype, form, few=few, table=of.table_of_form(etype, form, few=few)):
+            tally.add_all(session.ask(request, table))
+            if tally.refuses(request):
+                break
+    except (GaveUpError, EnvironmentFaultError) as error:
+        why = error.verdict, str(error)
+    counts = tally.state(refused=False, answers=False)
+    report = type_report(etype, counts, None, why, of)
+    refused = report.verdict == "unsupported"
+    odd = [] if refused else [c for c in report.classes if c.verdict != "conforms"]
+    reached = [c.verdict for c in report.classes if form.given == "both" or c.verdict != "unreached"]
+    found = FormReport(
+        **asdict(form),
+        verdict="refused" if refused else worst(reached),
+        compared=report.compared,
+        calls=report.calls,
+        words=report.words or next((c.words for c in odd if c.words), None),
+        classes={c.id: c.verdict for c in odd},
+        deviations={c.id: c.deviations[0] for c in odd if c.deviations},
+    )
+    # A dialect is counted in all forms together, and a refusal in one is not one in another.
+    raised = {str(form): one for one in counts.raised.values()}  # all of one layout
+    return found, counts.model_copy(update={"raised": raised}), why is not None
+
+
+def _forms(session: Session, unit: Unit, reports: Mapping[ModelForm, FormReport]) -> Iterator[ModelForm]:
+    """The forms to judge, given the reports on those before: some come more than once.
+
+    The operator sets are 13 and the newest that is served, or all between them.
+    """
+    known, newest = opsets_of_this_clip(), FIRST_OPSET
+    yield base()
     # What is refused there is part of what is told. Where 13 is refused, it is not for its number.
-    for opset in reversed(known) if found[base()].verdict != "refused" else ():
-        judge([base(opset)])
-        if stopped or found[base(opset)].verdict != "refused":
+    for opset in reversed(known) if reports[base()].verdict != "refused" else ():
+        yield base(opset)
+        if reports[base(opset)].verdict != "refused":
             newest = opset
             break
     every = every_form(range(FIRST_OPSET, newest + 1), session.worker.models)
-    if choice == "default":
-        ends = [form for form in every if form.opset in (FIRST_OPSET, newest)]
-        judge(covering(ends))
-    elif chunk is not None:
-        some = set(_of_all(known)[chunk * CHUNK : (chunk + 1) * CHUNK])
-        judge([form for form in every if form in some])
-    return tuple(found.values()), stopped
+    if unit.options.forms == "default":
+        yield from covering([form for form in every if form.opset in (FIRST_OPSET, newest)])
+    elif unit.chunk is not None:
+        some = set(_of_all(known)[unit.chunk * CHUNK : (unit.chunk + 1) * CHUNK])
+        yield from (form for form in every if form in some)
 
 
 def chunks_of_all() -> int:
@@ -99,51 +139,3 @@ def opsets_of_this_clip() -> tuple[int, ...]:
         what = f"environment: models cannot be made for a runtime that opens them: {error}"
         raise UserError(what, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
     return tuple(n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET)
-
-
-def judge_form(
-    session: Session, etype: ElementType, policy: Policy, form: ModelForm,
-    of: CheckedOperator | None = None, expected: Table | None = None, known: Known = frozenset(),
-) -> tuple[FormReport, bool, Counts]:  # fmt: skip
-    """What came of a form, whether no other can be asked after it, and what was counted.
-
-    Where bounds are missing, some classes cannot be reached.
-    """
-    tally, stopped = Tally(etype, policy, Describer(etype, session, of), of, known), None
-    why: tuple[Verdict, str] | None = None
-    session.forget()
-    try:
-        for request, table in form_plan(etype, form, few=session.worker.few, table=expected):
-            for piece in session.ask(request, table):
-                tally.add(*piece)
-            if tally.refuses(request):
-                break
-    except GaveUpError as error:
-        why = "crashed", str(error)
-    except EnvironmentFaultError as error:
-        why = "environment", str(error)
-    stopped = why is not None
-    counts = tally.state(refused=False, answers=False)
-    report = type_report(etype, counts, None, why, of)
-    refused = report.verdict == "unsupported"
-    odd = [] if refused else [c for c in report.classes if c.verdict != "conforms"]
-    reached = [c.verdict for c in report.classes if form.given == "both" or c.verdict != "unreached"]
-    words = report.words or next((c.words for c in odd if c.words), None)
-    return (
-        FormReport(
-            bounds=form.bounds,
-            shape=form.shape,
-            rank=form.rank,
-            opset=form.opset,
-            optimised=form.optimised,
-            given=form.given,
-            verdict="refused" if refused else worst(reached),
-            compared=report.compared,
-            calls=report.calls,
-            words=words,
-            classes={c.id: c.verdict for c in odd},
-            deviations={c.id: c.deviations[0] for c in odd if c.deviations},
-        ),
-        stopped,
-        counts,
-    )

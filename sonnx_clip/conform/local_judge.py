@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.conform.expected import Table
-    from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.options import Unit
     from sonnx_clip.conform.plan import Calls
     from sonnx_clip.conform.results import Known
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.worker import Worker
 
+STRIDED = "how X lies in memory: its entries were given one behind the other"
+"""What is not seen of a runtime to which strides do not matter."""
+
+_BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
 _SAMPLE = 16  # calls of a request whose form was always refused
 _FIRST, _THEN = 5.0, 60.0  # seconds before the first report of progress, and between two
 _SLOW = 60.0  # seconds left, below which progress is not reported
@@ -40,15 +43,12 @@ class LocalJudge:
     """Judges units in threads of this process, each with the runtime in a process of its own.
 
     Args:
-        options: of the check.
         jobs: how many units are judged at once.
         on_pace: called with the progress of each slow unit.
     """
 
-    def __init__(
-        self, options: CheckOptions, jobs: int = 1, on_pace: Callable[[str], None] = lambda _: None
-    ) -> None:
-        self.places, self._of, self._on_pace = jobs, options.of, on_pace
+    def __init__(self, jobs: int = 1, on_pace: Callable[[str], None] = lambda _: None) -> None:
+        self.places, self._on_pace = jobs, on_pace
         self._workers: set[Worker] = set()
         self._lock, self._stopped = threading.Lock(), False
 
@@ -65,84 +65,64 @@ class LocalJudge:
                 worker.kill()
 
     def _judge(self, unit: Unit, known: Known) -> UnitResult:
-        etype = self._of.spec.element_type(unit.etype)
-        forms_only = unit.chunk is not None or bool(unit.dialect)
+        options = unit.options
         unopened: tuple[Verdict, str] | None = None
+        forms_only = unit.chunk is not None or bool(options.of.dialect)
+        opened = options.runtime, unit.etype, options.limits
         try:
             try:
-                session = Session(
-                    unit.runtime, etype.id, unit.limits, models_only=forms_only, node=self._of.node
-                )
+                session = Session(*opened, models_only=forms_only, node=options.of.node)
             except UnsupportedError as error:
-                unopened = "unsupported", str(error)
+                unopened = ("unsupported", str(error))
                 if not error.opens_models or not unit.first:
                     return UnitResult(version=error.version, unopened=unopened)
-                session = Session(unit.runtime, etype.id, unit.limits, models_only=True)
+                session = Session(*opened, models_only=True)
         except RuntimeDiedError as error:
-            return UnitResult(version=unit.runtime, unopened=("crashed", f"{error} while it was opened"))
+            died = f"{error} while it was opened"
+            return UnitResult(version=options.runtime, unopened=("crashed", died))
         worker = session.worker
-        worker.few = worker.few or unit.few_calls
+        worker.few = worker.few or options.few_calls
         with self._lock:
             self._workers.add(worker)
             if self._stopped:
                 worker.kill()
         try:
             found: dict[str, Any] = {"models": bool(worker.models), "unopened": unopened}
-            stopped = None
-            if unit.dialect:
-                from sonnx_clip.conform.dialects import judge_dialect  # needs onnx
-
-                found |= judge_dialect(session, etype, unit.policy, self._of)
-            elif unopened is None and not forms_only:
-                tally = Tally(etype, unit.policy, Describer(etype, session, self._of), self._of, known)
-                stopped = self._count(session, tally, etype, unit)
-                found |= {"tally": tally.state(), "unasked": () if worker.strides else (STRIDED,)}
-                found |= {"stopped": stopped, "longest": worker.entries, "few": worker.few}
-            if worker.models and not unit.dialect and stopped is None and (unit.first or forms_only):
-                forms, over = judge_forms(session, etype, unit.policy, unit.forms, unit.chunk)
-                found |= {"forms": forms, "forms_stopped": over}
+            if unopened is None and not forms_only:
+                found |= self._count(session, unit, known)
+            if found.get("stopped") is None and (forms_only or (unit.first and worker.models)):
+                found |= judge_forms(session, unit)
             return UnitResult(version=worker.version, remarks=tuple(session.remarks), **found)
         finally:
             with self._lock:
                 self._workers.discard(worker)
             worker.close()
 
-    def _count(
-        self, session: Session, tally: Tally, etype: ElementType, unit: Unit
-    ) -> tuple[Verdict, str] | None:
-        """Make all calls, and count their results; why it ended early, if it did."""
-        worker = session.worker
-        number = size_of(etype, unit.part, few=worker.few)
-        pace = Pace(unit.name, number, "the forms of a model" if worker.models else None, self._on_pace)
+    def _count(self, session: Session, unit: Unit, known: Known) -> dict[str, Any]:
+        """Make all calls, and count their results: fields of the result of a unit."""
+        worker, of, stopped = session.worker, unit.options.of, None
+        etype = of.spec.element_type(unit.etype)
+        tally = Tally(etype, unit.options.policy, Describer(etype, session, of), of, known)
+        pace = Pace(unit.name, size_of(etype, unit.part, few=worker.few), self._on_pace)
         worker.on_call = pace.at
+        if not unit.first:
+            calls = calls_of(etype, unit.part)
+        else:
+            calls = few_calls(etype) if worker.few else chosen(etype, of)
         try:
-            if not unit.first:
-                calls = calls_of(etype, unit.part)
-            elif worker.few:
-                calls = few_calls(etype)
-            else:
-                calls = chosen(etype, self._of)
             for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
                 if tally.refuses(request):
-                    for piece in session.ask(*sample(request, table, _SAMPLE)):
-                        tally.add(*piece)
-                    if tally.refuses(request):
-                        continue
-                for piece in session.ask(request, table):
-                    tally.add(*piece)
-                pace.answered(request.count)
-        except GaveUpError as error:
-            return "crashed", str(error)
-        except EnvironmentFaultError as error:
-            return "environment", str(error)
-        return None
-
-
-STRIDED = "how X lies in memory: its entries were given one behind the other"
-"""What is not seen of a runtime to which strides do not matter."""
-
-
-_STRIDED = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
+                    tally.add_all(session.ask(*sample(request, table, _SAMPLE)))
+                if not tally.refuses(request):
+                    tally.add_all(session.ask(request, table))
+                    pace.before += request.count
+                    pace.at(0)
+        except (GaveUpError, EnvironmentFaultError) as error:
+            stopped = error.verdict, str(error)
+        return {
+            "tally": tally.state(), "stopped": stopped, "unasked": () if worker.strides else (STRIDED,),
+            "longest": worker.entries, "few": worker.few,
+        }  # fmt: skip
 
 
 def reaching(calls: Calls, *, strides: bool = True, entries: int | None = None) -> Calls:
@@ -154,7 +134,7 @@ def reaching(calls: Calls, *, strides: bool = True, entries: int | None = None) 
         entries: the most entries of a call; longer calls are made in pieces that cover all of X.
     """
     for request, table in calls:
-        if not strides and request.layout in _STRIDED:
+        if not strides and request.layout in _BY_MEMORY:
             continue
         if entries is None or request.length <= entries:
             yield request, table
@@ -175,37 +155,30 @@ def _in_pieces(request: Request, table: Table, entries: int) -> tuple[Request, T
 
 
 class Pace:
-    """Reports the progress of a slow unit, from the number of calls that have returned.
+    """Reports the progress of a slow unit: soon after its start, and then once a minute.
 
     Args:
         name: of the unit: ``float32``.
         calls: about how many calls it has.
-        more: what comes after them; None if nothing does.
-        report: called with a sentence soon after the start of a slow unit, and then once a minute.
+        report: called with a sentence.
         clock: seconds by the clock.
     """
 
     def __init__(
-        self, name: str, calls: int, more: str | None, report: Callable[[str], None],
+        self, name: str, calls: int, report: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._name, self._calls, self._report, self._clock = name, calls, report, clock
-        self._more = f", and then {more}" if more else ""
-        self._began = self._reported = clock()
-        self._wait, self._before = _FIRST, 0
+        self._began = clock()
+        self._next, self.before = self._began + _FIRST, 0
 
     def at(self, call: int) -> None:
-        """So many calls of the current request have returned."""
-        now, done = self._clock(), self._before + call
-        if done <= 0 or now - self._reported < self._wait:
+        """So many calls of the current request have returned, and `before` of those before it."""
+        now, done = self._clock(), self.before + call
+        if done <= 0 or now < self._next:
             return
         left = max(0, self._calls - done) * (now - self._began) / done
         if left >= _SLOW:
-            self._reported, self._wait = now, _THEN
+            self._next = now + _THEN
             calls = f"{done:,} of about {self._calls:,} calls"
-            self._report(f"{self._name}: {calls}, about {duration(left)} left{self._more}")
-
-    def answered(self, calls: int) -> None:
-        """All calls of a request have returned."""
-        self._before += calls
-        self.at(0)
+            self._report(f"{self._name}: {calls}, about {duration(left)} left")

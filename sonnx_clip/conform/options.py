@@ -6,8 +6,7 @@ unit holds all that is needed to judge it, so any machine can; its digest names 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
@@ -19,48 +18,11 @@ from sonnx_clip.runtimes.limits import LIMITS, Limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.conform.tally import Policy
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
 
 _FORMS = "forms-"
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A part of the calls in an element type; the fields that `CheckOptions` has too are described there."""
-
-    runtime: str
-    identity: str
-    etype: str
-    part: str
-    policy: Policy = "default"
-    limits: Limits = LIMITS
-    forms: Choice = "default"
-    few_calls: bool = False
-    dialect: str = ""
-
-    @property
-    def first(self) -> bool:
-        """Whether it is the first unit of its element type."""
-        return self.part == FIRST
-
-    @property
-    def chunk(self) -> int | None:
-        """The number of its chunk of the forms of a model; None if it has other calls."""
-        return int(self.part.removeprefix(_FORMS)) if self.part.startswith(_FORMS) else None
-
-    @property
-    def name(self) -> str:
-        """Its name for people: ``float32``, ``float32 random-3``."""
-        return self.etype if self.first else f"{self.etype} {self.part}"
-
-    @property
-    def digest(self) -> str:
-        """A digest of all fields."""
-        return digest_of_parts(
-            part for one in fields(self) for part in (one.name, repr(getattr(self, one.name)))
-        )
 
 
 @dataclass(frozen=True)
@@ -91,26 +53,54 @@ class CheckOptions:
     of: CheckedOperator = field(default_factory=clip_operator)
     identity: str = ""
 
-    @cached_property
-    def element_types(self) -> tuple[ElementType, ...]:
+    @property
+    def element_types(self) -> Sequence[ElementType]:
         """The element types to judge; UserError if one is not known."""
         required = [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
-        return tuple(machine_types([*self.types, *required] if self.types else (), self.of))
+        return machine_types([*self.types, *required] if self.types else (), self.of)
 
-    @cached_property
-    def units(self) -> dict[str, tuple[Unit, ...]]:
+    @property
+    def units(self) -> dict[str, list[Unit]]:
         """The units of each element type, in the order in which their results are added up."""
-        return {etype.id: tuple(self._units(etype)) for etype in self.element_types}
+        forms = [f"{_FORMS}{n}" for n in range(chunks_of_all())] if self.forms == "all" else []
+        found = {}
+        for etype in self.element_types:
+            parts = [f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)]
+            found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts, *forms)]
+        return found
 
     @property
     def every_unit(self) -> list[Unit]:
         """The units of all element types."""
         return [unit for units in self.units.values() for unit in units]
 
-    def _units(self, etype: ElementType) -> list[Unit]:
-        kinds = kinds_of(etype, self.level)
-        parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
-        if self.forms == "all":
-            parts += [f"{_FORMS}{n}" for n in range(chunks_of_all())]
-        given = self.policy, self.limits, self.forms, self.few_calls, self.of.dialect
-        return [Unit(self.runtime, self.identity, etype.id, part, *given) for part in parts]
+
+@dataclass(frozen=True)
+class Unit:
+    """A part of the calls in an element type."""
+
+    options: CheckOptions
+    etype: str
+    part: str = FIRST
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the first unit of its element type."""
+        return self.part == FIRST
+
+    @property
+    def chunk(self) -> int | None:
+        """The number of its chunk of the forms of a model; None if it has other calls."""
+        return int(self.part.removeprefix(_FORMS)) if self.part.startswith(_FORMS) else None
+
+    @property
+    def name(self) -> str:
+        """Its name for people: ``float32``, ``float32 random-3``."""
+        return self.etype if self.first else f"{self.etype} {self.part}"
+
+    @property
+    def digest(self) -> str:
+        """A digest of what its result depends on."""
+        given = self.options
+        chosen = given.policy, given.limits, given.forms, given.few_calls, given.of.dialect
+        return digest_of_parts(map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen)))

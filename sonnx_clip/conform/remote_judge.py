@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.local_judge import LocalJudge
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.results import UnitResult
 from sonnx_clip.machines.dask_workers import WorkLostError, require_same
 
@@ -32,7 +31,7 @@ class RemoteJudge:
     def __init__(self, workers: DaskWorkers, runtime: str, version: str) -> None:
         self._workers, self._version = workers, version
         self._here = comparable_parts(runtime)
-        self.places, self.name = _AHEAD * workers.threads, workers.name
+        self.places, self.name, self.stop = _AHEAD * workers.threads, workers.name, workers.stop
 
     def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
         """The result of a unit, and the seconds that it took there.
@@ -47,11 +46,7 @@ class RemoteJudge:
         try:
             return self._workers.call(judge_there, unit, known, self._here, self._version)
         except WorkLostError as error:
-            return UnitResult(version=unit.runtime, stopped=("environment", error.what)), 0.0
-
-    def stop(self) -> None:
-        """End all that the workers do for the campaign."""
-        self._workers.stop()
+            return UnitResult(version=unit.options.runtime, stopped=("environment", error.what)), 0.0
 
 
 def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
@@ -60,8 +55,9 @@ def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str)
     Raises:
         UserError: this machine differs from that of the campaign, or the runtime has another version here.
     """
-    require_same(here, comparable_parts(unit.runtime))
-    found, seconds = LocalJudge(CheckOptions(unit.runtime)).judge(unit, known)
-    if found.version not in (version, unit.runtime):  # its name, where it died before it was opened
+    runtime = unit.options.runtime
+    require_same(here, comparable_parts(runtime))
+    found, seconds = LocalJudge().judge(unit, known)
+    if found.version not in (version, runtime):  # its name, where it died before it was opened
         require_same({**here, "version": version}, {**here, "version": found.version})
     return found, seconds

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.check_report import Deviation
-    from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.options import Unit
     from sonnx_clip.conform.results import UnitResult
     from sonnx_clip.runtimes.board import Board
 
@@ -38,13 +38,12 @@ _LONGEST = 30.0  # seconds by the clock that a line may take at least
 _CLOSED = "v = "  # the first statement of a line behind its imports
 
 
-def confirm(result: UnitResult, unit: Unit, options: CheckOptions) -> None:
+def confirm(result: UnitResult, unit: Unit) -> None:
     """Replace each reproducer that shows nothing in a new process by words.
 
     Args:
         result: what this run has judged; no text of a store is run.
         unit: the unit.
-        options: of the check.
     """
     holders = list(_holders(result))
     lines: dict[str, Deviation] = {}
@@ -57,7 +56,7 @@ def confirm(result: UnitResult, unit: Unit, options: CheckOptions) -> None:
     for deviations in holders if missing else ():
         for key, one in deviations.items():
             if one.reproduce in missing:
-                told, command = missing[one.reproduce], _command(unit, options)
+                told, command = missing[one.reproduce], _command(unit)
                 words = f"no line of Python shows it in a new process ({told}); repeat it: {command}"
                 words = f"{one.words}; {words}" if one.words else words
                 deviations[key] = one.model_copy(update={"words": words, "reproduce": ""})
@@ -75,7 +74,7 @@ def _holders(result: UnitResult) -> Iterator[dict[str, Deviation]]:
 
 def _not_shown(wanted: Sequence[Deviation], unit: Unit, *, together: bool) -> dict[str, str]:
     """The lines that do not show their deviation, each with what it did instead."""
-    limits = unit.limits
+    limits = unit.options.limits
     runs: list[Line] = []
     for one in wanted:
         hangs = one.kind == "crashed" and (one.words or "").startswith("no answer within")
@@ -109,12 +108,13 @@ def _shows(did: Did, found: Deviation, etype: str) -> bool:
     return bool(did["type"] != ["ndarray", etype] or result != operand)
 
 
-def _command(unit: Unit, options: CheckOptions) -> str:
+def _command(unit: Unit) -> str:
     """What repeats all calls of an element type."""
+    options = unit.options
     more = "" if unit.first or options.level == "quick" else f" --level {options.level}"
-    more += f" --against {unit.dialect}" if unit.dialect else ""
+    more += f" --against {options.of.dialect}" if options.of.dialect else ""
     more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
-    return f"sonnx-clip check --runtime {shlex.quote(unit.runtime)} --dtype {unit.etype}{more} --again"
+    return f"sonnx-clip check --runtime {shlex.quote(options.runtime)} --dtype {unit.etype}{more} --again"
 
 
 def _rerun(lines: Sequence[Line], limits: Limits, *, preload: bool) -> list[Did]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
+    from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.limits import Limits
@@ -44,9 +45,13 @@ _PLACES = {  # the guard that stood alone, and what it says
 class GaveUpError(Exception):
     """The runtime dies too often; what was not asked stays unanswered."""
 
+    verdict: Verdict = "crashed"
+
 
 class EnvironmentFaultError(Exception):
     """The machine lacks what the runtime needs: no verdict on the runtime follows."""
+
+    verdict: Verdict = "environment"
 
 
 class Session:

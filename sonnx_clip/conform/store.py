@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.conform.options import Unit
+from sonnx_clip.conform.options import CheckOptions, Unit
 from sonnx_clip.conform.results import UnitResult
 from sonnx_clip.conform.verdicts import merged, needed
 from sonnx_clip.root.errors import UserError
@@ -264,7 +264,7 @@ def _campaign(
     types = []
     for name in dict.fromkeys(etype for _, etype, _ in plan["units"]):
         digests = {part: digest for digest, etype, part in plan["units"] if etype == name}
-        units = [Unit("", "", name, part) for part in digests]
+        units = [Unit(CheckOptions(""), name, part) for part in digests]
         found = {part: results[digest] for part, digest in digests.items() if digest in results}
         wanted, report = needed(units, found), merged(load_spec().element_type(name), units, found)
         types.append(TypeStatus(

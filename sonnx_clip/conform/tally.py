@@ -1,4 +1,4 @@
-"""Counts the results of a unit while it goes on: for `campaign`. `merging` makes reports of it."""
+"""Counts the results of a unit while it goes on: bits first, the latitude only where bits differ."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.compare import Differences, Policy, compare, entries_at, latitudes
 from sonnx_clip.conform.matching import KEPT, Observed, evenly
 from sonnx_clip.conform.results import Count, Counts, Known, Raised
 from sonnx_clip.conform.verdicts import TAGS
-from sonnx_clip.root.dtypes import same_bits
+from sonnx_clip.root.dtypes import numpy_type, same_bits
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation
+    from sonnx_clip.conform.check_report import Deviation, DeviationKind
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
 
-    _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
+    Accepts: TypeAlias = Mapping[str, Callable[..., Array]]
+
+Policy: TypeAlias = Literal["default", "strict"]
 
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
@@ -32,19 +33,40 @@ _LONG = 4096  # entries
 _ENOUGH = 64  # calls that all raised, after which only a sample of a form is asked
 
 
+def latitudes(etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> Accepts:
+    """The latitudes that a policy keeps: functions of operands, expected results and results."""
+    oracle = (of or clip_operator()).oracle
+    found: Accepts = oracle.LATITUDE[etype.family]
+    return {id_: accepts for id_, accepts in found.items() if policy == "default" or id_ in oracle.ALWAYS}
+
+
+def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -> Array:
+    """The index of the first latitude that accepts a result, -1 if none does, shape (d,).
+
+    Args:
+        etype: the element type.
+        values: bits of each operand, of the expected result and of the result, of shape (d,) or (1,).
+        accepts: as from `latitudes`.
+    """
+    typed = [part.view(numpy_type(etype.id)) for part in values]
+    found = np.full(len(values[-1]), -1, np.int8)
+    for index, accepted in reversed([*enumerate(accepts.values())]):
+        np.putmask(found, np.broadcast_to(accepted(*typed), found.shape), index)
+    return found
+
+
 @dataclass(frozen=True)
 class Spot:
-    """One deviation, as the campaign hands it to whoever writes the `Deviation`: bits, but for the names."""
+    """One deviation, as it is handed to whoever writes the `Deviation`: bits, but for the names."""
 
     request: Request
     row: int
     column: int
-    x: int
     due: int
-    got: int | None
-    words: str | None
-    latitude: str | None
-    kind: _Kind = "violates"
+    got: int | None = None
+    words: str | None = None
+    latitude: str | None = None
+    kind: DeviationKind = "violates"
 
 
 class Tally:
@@ -66,16 +88,14 @@ class Tally:
         of: CheckedOperator | None = None,
         known: Known = frozenset(),
     ) -> None:
-        self.etype, self._described = etype, set(known)
-        self._spots: list[tuple[str, Spot]] = []  # to be described after a request
-        self._of = of or clip_operator()
-        self._ids = self._of.class_ids(etype.family)
-        self._accepts = latitudes(etype, policy, self._of)
-        self.describe = describe
+        of = of or clip_operator()
+        self._etype, self._describe, self._described = etype, describe, set(known)
+        self._ids, self._accepts = of.class_ids(etype.family), latitudes(etype, policy, of)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
+        self._spots: list[tuple[str, Spot]] = []  # to be described after a request
         self._raised: dict[str, Raised] = {}
         self._raising: dict[tuple[str, str], Spot] = {}  # the first call by form, and class or tag
-        self._observed = Observed(etype, self._of)
+        self._observed = Observed(etype, of)
         self._memory: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
 
     def refuses(self, request: Request) -> bool:
@@ -86,6 +106,11 @@ class Tally:
         every = self._raised.values()
         return all(one.all for one in every) and sum(one.calls for one in every) >= _ENOUGH
 
+    def add_all(self, pieces: Iterable[tuple[Request, Table, Answer]]) -> None:
+        """Count answers, each before the next request is made."""
+        for request, table, answer in pieces:
+            self.add(request, table, answer)
+
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request; its bits are read before any call is made again."""
         indices = None if _whole(request) else entry_indices(request)
@@ -94,31 +119,21 @@ class Tally:
         raised.calls += request.count
         answered = judged = np.ones(request.count, bool)
         if answer.failures:
-            # A call without entries has the class of the first value of its pool: what it does to its
-            # operands counts there, and not for the shape or the type of its result.
-            touched = expected.classes if request.length else table.classes[:, :1]
-            failures = {
-                row: failure
-                for row, failure in answer.failures.items()
-                if not (failure.memory and self._known(failure.words, touched[row]))
-            }
+            failures = self._fail_all(request, table, expected, answer.failures)
             raised.calls -= sum(failure.blamed is not None for failure in failures.values())
-            for row, failure in failures.items():
-                length = request.length_of(row)
-                classes = touched[row] if failure.memory else expected.classes[row, :length]
-                if failure.memory and not request.length:
-                    self._counts[self._ids[classes[0]]].compared += 1
-                entries = request.pool[: len(classes)] if indices is None else request.pool[indices[row]]
-                self._fail(request, row, failure, (entries, expected.due[row], classes))
             answered[list(failures)] = False
             judged = answered.copy()
             judged[[row for row, failure in failures.items() if not failure.raised]] = True
         for tag in TAGS:
             self._counts[tag].compared += int(judged.sum())
-        there = None if request.lengths is None else np.arange(request.length) < request.lengths[:, None]
-        counted = expected if judged.all() else expected.rows(judged)
-        lengths = there if there is None or judged.all() else there[judged]
-        for id_, number in zip(self._ids, counted.counts(lengths), strict=False):
+        lengths = request.lengths
+        there = None if lengths is None else np.arange(request.length) < lengths[:, None]
+        some = (
+            (expected, there)
+            if judged.all()
+            else (expected.rows(judged), None if there is None else there[judged])
+        )
+        for id_, number in zip(self._ids, some[0].counts(some[1]), strict=False):
             self._counts[id_].compared += number
         kept = np.broadcast_to(answered[:, None], answer.bits.shape)
         kept = kept if there is None else kept & there
@@ -128,25 +143,43 @@ class Tally:
         self._observed.add(request, indices, kept, got, expected, deviating)
         described, self._spots = self._spots, []
         for key, spot in described:
-            self._counts[key].deviations[spot.latitude or spot.kind] = self.describe(spot)
+            self._counts[key].deviations[spot.latitude or spot.kind] = self._describe(spot)
+
+    # --- Calls without a usable result
+
+    def _fail_all(
+        self, request: Request, table: Table, expected: Table, failures: Mapping[int, Failure]
+    ) -> dict[int, Failure]:
+        """Count failures, but for those of memory that is known to be touched: results are compared again."""
+        # A call without entries has the class of the first value of its pool: what it does to its operands
+        # counts there, and not for the shape or the type of its result.
+        touched = expected.classes if request.length else table.classes[:, :1]
+        new = {
+            row: failure for row, failure in failures.items()
+            if not (failure.memory and self._known(failure.words, touched[row]))
+        }  # fmt: skip
+        for row, failure in new.items():
+            length = request.length_of(row)
+            classes = touched[row] if failure.memory else expected.classes[row, :length]
+            if failure.memory and not request.length:
+                self._counts[self._ids[classes[0]]].compared += 1
+            self._fail(request, row, failure, (expected.due[row], classes))
+        return new
 
     def _known(self, words: str, classes: Array) -> bool:
-        """Whether it is known of each of some classes that memory is touched: results are compared again."""
+        """Whether it is known of each of some classes that memory is touched."""
         seen = [self._memory.setdefault(index, set()) for index in np.unique(classes).tolist()]
         known = bool(seen) and all(words in one for one in seen)
         for one in seen:
             one.add(words)
         return known
 
-    def _fail(
-        self, request: Request, row: int, failure: Failure, triples: tuple[Array, Array, Array]
-    ) -> None:
+    def _fail(self, request: Request, row: int, failure: Failure, expected: tuple[Array, Array]) -> None:
         """Count a call without a usable result: for each class that it touches, and for C1 and C3."""
-        entries, due, classes = triples
+        due, classes = expected
         touched = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         # A call without entries touches no class: what fails there counts for the constraints on its form.
-        tags = failure.tags or (() if touched else TAGS)
-        touched |= dict.fromkeys(tags, 1)
+        touched |= dict.fromkeys(failure.tags or (() if touched else TAGS), 1)
         if failure.blamed:
             touched = {self._ids[index]: 1 for index in failure.blamed}
         form = _form(request)
@@ -156,63 +189,66 @@ class Tally:
             raised.refusal = raised.refusal and failure.refusal
             raised.words = raised.words or failure.words
         for key, number in touched.items():
-            column = self._first_column(key, classes)
-            x, y = (int(part[column]) if len(part) else 0 for part in (entries, due))
-            spot = Spot(*_among_alike(request, row), column, x, y, None, failure.words, None)
+            of_key = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
+            column = int(of_key.argmax()) if len(of_key) else 0
+            y = int(due[column]) if len(due) else 0
+            spot = Spot(*_among_alike(request, row), column, y, words=failure.words)
             if failure.blamed is not None:
                 self._counts[key].died += number
-                self._describe(key, replace(spot, kind="crashed"))
+                self._to_describe(key, replace(spot, kind="crashed"))
             elif failure.raised:
-                count = raised.of.setdefault(key, Count(words=failure.words))
-                count.raised += number
+                raised.of.setdefault(key, Count(words=failure.words)).raised += number
                 self._raising.setdefault((form, key), replace(spot, kind="raises"))
             else:
                 self._counts[key].violating += number
-                self._describe(key, spot)
+                self._to_describe(key, spot)
 
-    def _describe(self, key: str, spot: Spot) -> None:
+    def _to_describe(self, key: str, spot: Spot) -> None:
+        """Have a deviation described, unless one of its kind is, by this tally or the first unit."""
         self._counts[key].words = self._counts[key].words or spot.words
         kind = spot.latitude or spot.kind
-        if self._is_new(key, kind):
+        if (key, kind) not in self._described:
             self._described.add((key, kind))
             self._spots.append((key, spot))
 
-    def _is_new(self, key: str, kind: str) -> bool:
-        """Whether neither this tally nor the first unit describes a deviation of the kind in a class."""
-        return (key, kind) not in self._described
-
-    def _first_column(self, key: str, classes: Array) -> int:
-        found = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
-        return int(found.argmax()) if len(found) else 0
+    # --- Results that differ
 
     def _deviate(self, request: Request, indices: Array | None, got: Array, expected: Table) -> Array:
         """Count the entries whose bits are not expected; return where in the results some of them are."""
         places: list[Array] = [np.zeros(0, np.intp)]
         one_by_one = request.length >= _LONG  # less memory, and operands that need no copies
-        for row in range(len(got)) if one_by_one else (0,):
-            rows = slice(row, row + 1) if one_by_one else slice(None)
+        for first in range(len(got)) if one_by_one else (0,):
+            rows = slice(first, first + 1) if one_by_one else slice(None)
             some, due = got[rows], expected.due[rows]
             if same_bits(some, due):
                 continue
-            tensors = [
-                np.broadcast_to(pool, some.shape) if indices is None else pool[indices[rows]]
-                for pool in request.pools
-            ]
-            scalars = [scalar[rows] for scalar in request.scalars]
-            found = compare(self.etype, some, due, (*tensors, *scalars), self._accepts)
-            self._count(request, row, found, expected.rows(rows).classes, (tensors[0], due, some))
-            kept = evenly(len(found.columns), KEPT)
-            places.append((found.rows[kept] + row) * request.length + found.columns[kept])
+            flat = np.flatnonzero(some != due)
+            # Of a row that deviates nearly everywhere, the whole is judged: that takes no copies of operands.
+            whole = len(some) == 1 and 2 * len(flat) > some.size
+            at = slice(None) if whole else flat
+            row, column = (0, at) if len(some) == 1 else np.divmod(flat, request.length)
+            entries = column if indices is None else indices[rows][row, column]
+            tensors = [pool[entries] for pool in request.pools]
+            scalars = [scalar[rows] if len(some) == 1 else scalar[row] for scalar in request.scalars]
+            bits = due.ravel()[at], some.ravel()[at]
+            latitude = accepted_by(self._etype, (*tensors, *scalars, *bits), self._accepts)
+            self._count(
+                request,
+                first,
+                (flat, latitude[flat] if whole else latitude),
+                (some, due, expected.classes[rows]),
+            )
+            places.append(flat[evenly(len(flat), KEPT)] + first * request.length)
         every = np.concatenate(places)
         return every[evenly(len(every), KEPT)]
 
     def _count(
-        self, request: Request, first: int, found: Differences, classes: Array, bits: tuple[Array, ...]
+        self, request: Request, first: int, differing: tuple[Array, Array], bits: tuple[Array, Array, Array]
     ) -> None:
-        """Count some differences; `bits` are X, what is expected and the results, `first` is their call."""
+        """Count some differences: their places and their latitude, of results, those expected and classes."""
+        (flat, latitude), (got, due, classes) = differing, (part.ravel() for part in bits)
         names: list[str | None] = [*self._accepts, None]
-        of_each = entries_at(classes, found.rows, found.columns)
-        keys = of_each.astype(np.int16) * len(names) + found.latitude % len(names)
+        keys = classes[flat].astype(np.int16) * len(names) + latitude % len(names)
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():
             id_, name, number = self._ids[key // len(names)], names[key % len(names)], int(numbers[key])
@@ -221,13 +257,12 @@ class Tally:
                 count.violating += number
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
-            if self._is_new(id_, name or "violates"):
-                at = int((keys == key).argmax())
-                row, column = int(found.rows[at]), int(found.columns[at])
-                x, y, answer = (int(part[row, column]) for part in bits)
-                kind: _Kind = "acceptable" if name else "violates"
+            if (id_, name or "violates") not in self._described:
+                at = int(flat[(keys == key).argmax()])
+                row, column = divmod(at, request.length)
                 where = _among_alike(request, first + row)
-                self._describe(id_, Spot(*where, column, x, y, answer, None, name, kind))
+                kind: DeviationKind = "acceptable" if name else "violates"
+                self._to_describe(id_, Spot(*where, column, int(due[at]), int(got[at]), None, name, kind))
 
     def state(self, *, refused: bool = True, answers: bool = True) -> Counts:
         """All that was counted, to be stored and to be added up with what other units have counted.
@@ -239,7 +274,7 @@ class Tally:
         """
         for (form, key), spot in self._raising.items():
             if refused or not self._raised[form].all:
-                self._raised[form].of[key].deviations["raises"] = self.describe(spot)
+                self._raised[form].of[key].deviations["raises"] = self._describe(spot)
         packed = self._observed.packed() if answers else ""
         return Counts(of=self._counts, raised=self._raised, answers=packed)
 

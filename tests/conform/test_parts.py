@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from sonnx_clip import strategies
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.compare import compare, latitudes
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
+from sonnx_clip.conform.tally import accepted_by, latitudes
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -129,23 +129,17 @@ def values(*texts):
     ("policy", "latitude"),
     [("default", [0, 1, 2, -1]), ("strict", [-1, 0, -1, -1])],
 )
-def test_a_latitude_counts_only_where_bits_differ_and_the_policy_keeps_it(policy, latitude):
-    x = np.array([values("-0", "nan", "nan", "3", "3")], np.uint32)
-    # min 0, max 1 for the first two and the last two; the third needs inverted bounds: a row of its own.
+def test_first_latitude_that_accepts_is_named_if_the_policy_keeps_it(policy, latitude):
     lower, upper = (np.array(values(t), np.uint32) for t in ("0", "1"))
-    due = np.array([values("0", "nan", "1", "1", "1")], np.uint32)
-    got = np.array([values("-0", "-nan", "1", "2", "1")], np.uint32)
-    accepts = latitudes(F32, policy)
-    found = compare(F32, got, due, (x, lower, upper), accepts)
-    inverted = compare(
-        F32,
-        np.array([values("nan")], np.uint32),
-        np.array([values("0")], np.uint32),
-        (np.array([values("nan")], np.uint32), upper, lower),
-        accepts,
+    x, due, got = (
+        np.array(values(*texts), np.uint32)
+        for texts in (("-0", "nan", "3"), ("0", "nan", "1"), ("-0", "-nan", "2"))
     )
-    assert found.columns.tolist() == [0, 1, 3]
-    assert [*found.latitude.tolist()[:2], *inverted.latitude.tolist(), found.latitude.tolist()[2]] == latitude
+    accepts = latitudes(F32, policy)
+    found = accepted_by(F32, (x, lower, upper, due, got), accepts)
+    x, due, got = (np.array(values(text), np.uint32) for text in ("nan", "0", "nan"))
+    inverted = accepted_by(F32, (x, upper, lower, due, got), accepts)
+    assert [*found.tolist()[:2], *inverted.tolist(), found.tolist()[2]] == latitude
 
 
 @pytest.mark.parametrize("name", ["int8", "uint16", "bfloat16", "float32", "float64"])

@@ -80,7 +80,7 @@ class Watched(LocalJudge):
     """Judges as this machine does; remembers what."""
 
     def __init__(self) -> None:
-        super().__init__(CheckOptions(RIGHT))
+        super().__init__()
         self.seen: list[object] = []
 
     def judge(self, unit, known=frozenset()):

@@ -23,7 +23,6 @@ from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, comparable_parts, identity, variables
 from sonnx_clip.conform.options import CheckOptions, Unit
-from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.remote_judge import RemoteJudge, judge_there
 from sonnx_clip.conform.store import Store
 from sonnx_clip.machines.dask_workers import DaskWorkers
@@ -194,7 +193,7 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
 
     deadly = Deadly(cluster.address, VARIABLES, variables())
     with ended(deadly):
-        unit = Unit(RUNTIME, "", "int8", FIRST)
+        unit = Unit(CheckOptions(RUNTIME), "int8")
         found, _ = RemoteJudge(deadly, RUNTIME, VERSION).judge(unit)
     assert found.stopped is not None
     verdict, words = found.stopped
@@ -204,7 +203,7 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
 
 
 def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
-    unit, here = Unit(RUNTIME, "", "int16", "more-0"), comparable_parts(RUNTIME)
+    unit, here = Unit(CheckOptions(RUNTIME), "int16", "more-0"), comparable_parts(RUNTIME)
     found, seconds = judge_there(unit, frozenset(), here, VERSION)
     assert (found.version, found.stopped) == (VERSION, None)
     assert seconds > 0

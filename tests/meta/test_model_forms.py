@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform import judge_forms, local_judge
+from sonnx_clip.conform import judge_forms
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import class_ids
@@ -207,7 +207,7 @@ def test_forms_in_which_nothing_was_asked_fail(monkeypatch):
 
 
 def test_no_forms_at_all_fail(monkeypatch):
-    monkeypatch.setattr(local_judge, "judge_forms", lambda *_: ((), False))
+    monkeypatch.setattr(judge_forms, "_forms", lambda *_: ())
     report = run_campaign(CheckOptions("tests.meta.planted_forms:right", ["int16"]))
     assert report.failed
     assert set(form_lines(report)) == {"int16: nothing was compared in any form of a model"}
