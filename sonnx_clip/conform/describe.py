@@ -18,7 +18,6 @@ from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED, Request, entry_indi
 from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 from sonnx_clip.runtimes.model_forms import statements
-from sonnx_clip.runtimes.models import FormRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +69,7 @@ class Describer:
                 )
             shown = f"{shown}: got {answer}, expected {result}"
             if self._of.is_clip:
-                form = spot.request.form if isinstance(spot.request, FormRequest) else None
+                form = spot.request.form
                 words = form and self._of.explanation(etype, form, operands, got)
                 explanation = words or explain_deviation(self._of, etype, operands, got)
         self._entry = 0
@@ -162,7 +161,7 @@ class Describer:
             return
         bits = [np.array([value], bits_type(self._etype.id)) for value in self._operands(spot)]
         pools, scalars = bits[: len(request.pools)], tuple(bits[len(request.pools) :])
-        shorter = _LENGTHS if request.layout in _PLAIN or not isinstance(request, FormRequest) else ()
+        shorter = _LENGTHS if request.layout in _PLAIN or request.form is None else ()
         for layout, length in [*shorter, (request.layout, request.length)]:
             yield _other(request, layout, length, pools, scalars)
         if len(request.pool) > _WRITTEN:
@@ -223,7 +222,7 @@ class Describer:
 
     def _call_text(self, request: Request) -> CallText:
         worker = self._session.worker
-        if not isinstance(request, FormRequest) or request.form is None:
+        if request.form is None:
             names = self._of.node.operands
             return CallText(worker.etype, worker.imports, worker.call, worker.before, names)
         set_up, call = worker.models[request.form.optimised]

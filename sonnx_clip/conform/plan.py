@@ -28,7 +28,6 @@ from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
-from sonnx_clip.runtimes.models import FormRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -393,7 +392,7 @@ def few_calls(etype: ElementType) -> Calls:
 
 def form_plan(
     etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None
-) -> Iterator[tuple[FormRequest, Table]]:
+) -> Iterator[tuple[Request, Table]]:
     """The requests for a form, each with what is expected; the first is a sample of all bounds.
 
     Args:
@@ -413,7 +412,7 @@ def form_plan(
     for part in (first, *np.array_split(rest, -(-len(rest) // _CALLS) or 1)):
         if len(part):
             some = table.rows(rows[part])
-            yield FormRequest(layout, length, some.pool, starts[part], some.scalars, form=form), some
+            yield Request(layout, length, some.pool, starts[part], some.scalars, form=form), some
 
 
 @cache

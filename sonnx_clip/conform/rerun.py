@@ -122,7 +122,7 @@ def _rerun(lines: Sequence[Line], limits: Limits, *, preload: bool) -> list[Did]
     whole = Limits(limits.call, limits.start + sum(seconds for _, _, seconds in lines))
     child = Child("a reproducer", _run_lines, (list(lines), preload), whole)
     try:
-        found: list[Did] = child.start()[0]["reruns"]
+        found: list[Did] = child.start()["reruns"]
     except (RuntimeDiedError, UserError) as error:
         return [{"words": f"not run: {error}"}] * len(lines)
     finally:

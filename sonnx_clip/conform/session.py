@@ -161,7 +161,6 @@ class Session:
             raise GaveUpError(str(error)) from None
 
     def _after(self, died: Died) -> None:
-        self.remarks |= dict.fromkeys(died.remarks)
         self._deaths += 1
         self._hangs += died.hung
         self._bad_frames += died.words.startswith(BAD_FRAME)

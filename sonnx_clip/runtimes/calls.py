@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import ClipFunction
 
 RETURNED = "it returned "
@@ -48,6 +49,7 @@ class Request:
         guards: those of `guarded.ALL` that are up.
         beside: values of each other tensor, shape (k,).
         lengths: entries of X in each call, shape (p,), where not all have `length`.
+        form: the form of the models that are called; None for the function of the runtime.
     """
 
     layout: str
@@ -60,6 +62,7 @@ class Request:
     guards: frozenset[str] = ALL
     beside: tuple[Array, ...] = ()
     lengths: Array | None = None
+    form: ModelForm | None = None
 
     @property
     def pools(self) -> tuple[Array, ...]:
@@ -139,13 +142,19 @@ class Failure:
 class Died:
     """How the process of a runtime ended (``killed by SIGSEGV``) before it had answered, and in which call.
 
-    `hung` if it was ended because it took too long; `remarks` are what was noticed before.
+    `hung` if it was ended because it took too long.
     """
 
     words: str
     call: int
     hung: bool = False
-    remarks: tuple[str, ...] = ()
+
+
+class EndedError(Exception):
+    """A program that a function of a runtime starts has ended, or is of no more use; the text says how.
+
+    The process of the runtime ends with it.
+    """
 
 
 @dataclass
@@ -171,18 +180,15 @@ def entry_indices(request: Request, calls: int | slice = slice(None)) -> Array:
     return (request.starts[calls, None] + steps) % len(request.pool)
 
 
-def note(board: Board, call: int, failure: Failure) -> None:
-    """Note what a call gave instead of a result."""
-    board.note({"call": call, **asdict(failure)})
+def _note(board: Board, call: int, failure: Failure) -> None:
+    board.note(call=call, **asdict(failure))
 
 
 def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have written over notes."""
     found = Answer(board.bits(request.answer_shape, request.answer_type), died=died)
-    for record in board.notes():
-        if "remark" in record:
-            found.remarks.append(str(record["remark"]))
-            continue
+    found.remarks = remarks_of(board)
+    for record in board.notes("call"):
         with suppress(KeyError, TypeError, ValueError):
             call, tags = int(record.pop("call")), tuple(record.pop("tags"))
             if died is None or call < died.call:
@@ -190,10 +196,16 @@ def read_answer(board: Board, request: Request, died: Died | None = None) -> Ans
     return found
 
 
+def remarks_of(board: Board) -> list[str]:
+    """What was noticed of the runtime since the last request, or its start."""
+    return [str(found["remark"]) for found in board.notes("remark")]
+
+
 class Caller:
     """Makes calls of a function that a runtime has opened for an element type.
 
     A method `written` of the function, if it has one, lists what it wrote where it may not, in words.
+    An EndedError of the function ends this process.
     """
 
     def __init__(self, function: ClipFunction, etype: str, node: OperatorNode = CLIP_NODE) -> None:
@@ -219,7 +231,7 @@ class Caller:
             if os.getpid() != self._process:  # a copy that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):
-                note(board, call, result)
+                _note(board, call, result)
                 if result.environment:
                     break
             else:
@@ -230,25 +242,27 @@ class Caller:
                 views, last = views or shared, None if shared else (call, result, row)
             if not operands.guarded:
                 for words in operands.written():
-                    note(board, call, Failure((), words, memory=True))
+                    _note(board, call, Failure((), words, memory=True))
             if self._written is not None:
                 for words in self._written():
-                    note(board, call, Failure((), words, memory=True))
+                    _note(board, call, Failure((), words, memory=True))
         self._read_again(last, board)
         if views:
-            board.note({"remark": "its result is the memory of X itself"})
+            board.note(remark="its result is the memory of X itself")
 
     def _read_again(self, last: tuple[int, Array, Array] | None, board: Board) -> None:
         if last is not None:
             call, result, row = last
             if not same_bits(result.reshape(-1), row):
-                note(board, call, Failure((), OVERWRITTEN))
+                _note(board, call, Failure((), OVERWRITTEN))
 
 
 def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
-    """The result of a call, of the shape and type of `x`; or what there was instead."""
+    """The result of a call, of the shape and type of `x`; or what there was instead; or an EndedError."""
     try:
         result = call()
+    except EndedError:
+        raise
     except BaseException as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
         return failure_of(error)
     # A subclass may mean something else by its memory: a masked array has entries that are none.

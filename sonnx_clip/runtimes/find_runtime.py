@@ -41,12 +41,6 @@ _OPENED_BY = {
     "onnx-cmd": "sonnx_clip.runtimes.model_command",
 }
 """The kinds of names, each with a module whose `open_named` takes a name and a board."""
-_EXAMPLES = {
-    "exec": ("program", "exec:./harness"),
-    "so": ("library", "so[clip.toml]:./libclip.so"),
-    "onnx": ("function that opens models", "onnx:module:open"),
-    "onnx-cmd": ("program that runs models", "onnx-cmd:run {model} {in} {out}"),
-}
 _PLACEHOLDERS = ("model", "in", "out")
 
 
@@ -70,15 +64,6 @@ def split_name(name: str) -> tuple[str, str, str]:
     if not right.get(kind, not options and module != "" and function.isidentifier()):
         return "", "", name
     return kind, options[1:-1], target
-
-
-def target_of(name: str, kind: str) -> tuple[str, str]:
-    """The options and the target of a name of a kind; UserError if it is none."""
-    found, options, target = split_name(name)
-    if found != kind:
-        what, example = _EXAMPLES[kind]
-        raise UserError(f"`{name}` is no {what}", todo=f"for example {example}")
-    return options, target
 
 
 def file_function(target: str) -> tuple[str, str] | None:
@@ -168,13 +153,37 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
     if name in KNOWN:
         found: Runtime = importlib.import_module(module).RUNTIME
     elif other is not None:
-        found = _shipped_runtime(other)
+        where, version = f"{module}.{other.attr}", f"{name} of {_package(other)}"
+        found = _runtime_of(other.load(), version, where, f"import {module}", where, node)
     elif kind:
         found = importlib.import_module(module).open_named(name, board)
     else:
-        found = _own_runtime(name, node)
+        function, version = named(name)
+        place, _, attribute = name.rpartition(":")
+        imports = f"from {place} import {attribute}"
+        if file_function(name) is not None:
+            imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
+        found = _runtime_of(function, version, f"{place}.{attribute}", imports, attribute, node)
     own = name not in KNOWN and other is None and found.open_model is None
     return found if node == CLIP_NODE or own else for_node(name, found, node)
+
+
+def _runtime_of(
+    found: object, version: str, where: str, imports: str, call: str, node: OperatorNode
+) -> Runtime:
+    """The runtime that a name means: itself or a function of the operands; UserError if it is neither."""
+    if isinstance(found, Runtime):
+        return found
+    todo = f"name a function that is called with {node.signature}"
+    if not callable(found):
+        raise UserError(f"{where}: {where.rpartition('.')[2]} is no function", todo=todo)
+    try:
+        inspect.signature(found).bind(*[None] * len(node.operands))
+    except TypeError as error:
+        raise UserError(f"{where} cannot be called with {node.signature}: {error}", todo=todo) from None
+    except ValueError:  # it does not say what it takes
+        pass
+    return Runtime(version, lambda _: found, imports, lambda _: f"{call}({node.call})")
 
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
@@ -200,18 +209,6 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
 
 
 # --- Functions of modules and files -------------------------------------------------------------------------
-
-
-def _own_runtime(name: str, node: OperatorNode) -> Runtime:
-    function, version = named(name)
-    if isinstance(function, Runtime):
-        return function
-    module_name, _, function_name = name.rpartition(":")
-    _require_function(function, f"{module_name}.{function_name}", node)
-    imports = f"from {module_name} import {function_name}"
-    if file_function(name) is not None:
-        imports = f"from {__name__} import named; {function_name} = named({quoted(name)})[0]"
-    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}({node.call})")
 
 
 def named(name: str) -> tuple[Any, str]:
@@ -247,19 +244,6 @@ def _imported(path: str) -> ModuleType:
     return module
 
 
-def _require_function(found: object, where: str, node: OperatorNode) -> None:
-    """UserError unless something can be called with the operands."""
-    todo = f"name a function that is called with {node.signature}"
-    if not callable(found):
-        raise UserError(f"{where}: {where.rpartition('.')[2]} is no function", todo=todo)
-    try:
-        inspect.signature(found).bind(*[None] * len(node.operands))
-    except TypeError as error:
-        raise UserError(f"{where} cannot be called with {node.signature}: {error}", todo=todo) from None
-    except ValueError:  # it does not say what it takes
-        return
-
-
 # --- Entry points of other packages -------------------------------------------------------------------------
 
 
@@ -292,21 +276,6 @@ def _entry_points(_path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
 
 def _package(one: metadata.EntryPoint) -> str:
     return "a package" if one.dist is None else f"{one.dist.name} {one.dist.version}"
-
-
-def _shipped_runtime(other: metadata.EntryPoint) -> Runtime:
-    found = other.load()
-    if isinstance(found, Runtime):
-        return found
-    where = f"{other.module}.{other.attr}"
-    if not callable(found):
-        raise TypeError(f"{where} is neither a function nor a Runtime")
-    try:
-        _require_function(found, where, CLIP_NODE)
-    except UserError as error:  # not ours to mend: the package is named
-        raise TypeError(error.what) from None
-    version = f"{other.name} of {_package(other)}"
-    return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}({CLIP_NODE.call})")
 
 
 # --- The options of `sonnx-clip check` ----------------------------------------------------------------------

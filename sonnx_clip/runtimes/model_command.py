@@ -1,17 +1,14 @@
 """The runtime behind ``onnx-cmd:run {model} {in} {out}``: a program that runs a model, once for each call.
 
-The model, its inputs and the output are files, as in the test data of ONNX. Where a signal ends the program,
-the runtime's process ends, too, as in `program`.
+The model, its inputs and the output are files, as in the test data of ONNX.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
 import tempfile
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +17,14 @@ from onnx import numpy_helper
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import run_limited
-from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, target_of
+from sonnx_clip.runtimes.calls import EndedError
+from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, split_name
 from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
@@ -43,28 +41,21 @@ class NoOutput(AssertionError):  # noqa: N818 - a report quotes its name
     """The program ended with status 0 and left no output that can be read."""
 
 
-class DiedError(Exception):
-    """A signal ended the program; the text says which."""
-
-
-def open_named(name: str, board: Board | None = None) -> Runtime:
-    """The runtime of a name such as ``onnx-cmd:run {model} {in} {out}``; UserError if it cannot be started.
-
-    The board names the folder for files, and gets the words on a death; None outside of `check`.
-    """
+def open_named(name: str, _: Board | None = None) -> Runtime:
+    """The runtime of a name such as ``onnx-cmd:run {model} {in} {out}``; UserError as `opened`."""
     return runtime_of_models(
-        opened(name, board), target_of(name, "onnx-cmd")[1], f"from {__name__} import opened",
+        opened(name), split_name(name)[2], f"from {__name__} import opened",
         f"opened({quoted(name)})", strides=False, few=True,
     )  # fmt: skip
 
 
-def opened(name: str, board: Board | None = None) -> OpenModel:
+def opened(name: str) -> OpenModel:
     """A function that opens a model with the program of a name, for `open_named` and reproducers.
 
     Raises:
-        UserError: it is no such name, or the program cannot be started.
+        UserError: a placeholder is missing or not known, or the program cannot be started.
     """
-    words = model_command_words(target_of(name, "onnx-cmd")[1])
+    words = model_command_words(split_name(name)[2])
     if shutil.which(words[0]) is None:
         why = "it is no program that may be executed" if Path(words[0]).exists() else "there is none"
         todo = "name a program that can be executed, as in a shell"
@@ -72,35 +63,12 @@ def opened(name: str, board: Board | None = None) -> OpenModel:
 
     def open_model(model: bytes) -> ModelFunction:
         def run(inputs: Mapping[str, Any]) -> Any:
-            try:
-                with _folder(board) as folder:
-                    return _call(folder, words, model, inputs)
-            except DiedError as error:
-                if board is None:
-                    raise
-                board.say(str(error))
-                os._exit(0)
+            with tempfile.TemporaryDirectory(prefix="sonnx-clip-", ignore_cleanup_errors=True) as folder:
+                return _call(Path(folder), words, model, inputs)
 
         return run
 
     return open_model
-
-
-@contextmanager
-def _folder(board: Board | None) -> Iterator[Path]:
-    """A folder that is removed at the end; where this process is killed, the supervisor removes it."""
-    parent = None if board is None else board.folder
-    if parent is not None:
-        parent.mkdir(mode=0o700, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(
-            dir=parent, prefix="sonnx-clip-", ignore_cleanup_errors=True
-        ) as folder:
-            yield Path(folder)
-    finally:
-        if parent is not None:
-            with suppress(OSError):
-                parent.rmdir()
 
 
 def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any]) -> Any:
@@ -109,7 +77,7 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
     Raises:
         Refused: it ended with a status that is not 0.
         NoOutput: it left no output that can be read.
-        DiedError: a signal ended it.
+        EndedError: a signal ended it.
         OSError: the machine is at fault: the program cannot be started, the disk is full.
     """
     places = {"model": folder / "model.onnx", "in": folder / "in", "out": folder / "out"}
@@ -120,15 +88,13 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
         tensor = numpy_helper.from_array(given, name)
         (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
     filled = [re.sub(r"\{(model|in|out)\}", lambda found: str(places[found[1]]), word) for word in words]
-    done = run_limited(
-        filled, None, tied=False
-    )  # the supervisor has the limit, and ends it with this process
+    done = run_limited(filled, None, tied=False)  # the supervisor limits it, and ends it with this process
     if done.unstarted is not None:
         raise done.unstarted
     if done.status < 0:
-        raise DiedError(how_ended(-done.status))
+        raise EndedError(how_ended(-done.status))
     if done.status in _OF_A_SHELL:
-        raise DiedError(f"{how_ended(_OF_A_SHELL[done.status])}, as status {done.status} of a shell says")
+        raise EndedError(f"{how_ended(_OF_A_SHELL[done.status])}, as status {done.status} of a shell says")
     if done.status:
         lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
         last = printable(lines[-1]) if lines else "it writes nothing on standard error"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.runtimes.find_runtime import named, quoted, target_of
+from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
 from sonnx_clip.runtimes.models import runtime_of_models
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
     """The runtime of a name such as ``onnx:module:open``; it raises as `named`, and a TypeError."""
-    version = named(target_of(name, "onnx")[1])[1]
+    version = named(split_name(name)[2])[1]
     return runtime_of_models(
         opened(name), version, f"from {__name__} import opened", f"opened({quoted(name)})"
     )
@@ -28,7 +28,7 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
 
 def opened(name: str) -> OpenModel:
     """How the runtime of a name opens a model, for `open_named` and reproducers."""
-    _, target = target_of(name, "onnx")
+    target = split_name(name)[2]
     theirs, _ = named(target)
     if not callable(theirs):
         raise TypeError(f"{target} is no function")

@@ -6,14 +6,15 @@ Only what builds a model needs onnx, as such a runtime does.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.calls import Caller, Request, failure_of
+from sonnx_clip.runtimes.calls import Caller, failure_of
 from sonnx_clip.runtimes.model_forms import ATTRIBUTES, SYMBOLIC, node_text, text_of_form
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import ClipFunction, OpenModel, RunText, Runtime
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import onnx
 
     from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import ModelFunction
     from sonnx_clip.runtimes.supervisor import Handle
@@ -179,31 +181,18 @@ def ranked_function(open_model: OpenModel, etype: str) -> ClipFunction:
     return clip
 
 
-@dataclass(frozen=True)
-class FormRequest(Request):
-    """Calls as in a `Request`, of models of one form."""
+def handler_of(runtime: Runtime, etype: str, caller: Handle | None) -> Handle:
+    """A function that makes the calls of requests: of a form of a model, or by `caller`."""
 
-    form: ModelForm | None = None
+    @lru_cache(maxsize=1)
+    def of_form(form: ModelForm) -> Handle:
+        opener = runtime.open_model if form.optimised else runtime.open_unoptimised
+        assert opener is not None
+        return Caller(form_function(opener, form, etype), etype)
 
+    def handle(request: Request, board: Board) -> None:
+        found = caller if request.form is None else of_form(request.form)
+        assert found is not None
+        found(request, board)
 
-class FormCaller:
-    """Makes the calls of requests: of a form of a model, or by `caller`, None if the runtime lacks that."""
-
-    def __init__(self, runtime: Runtime, etype: str, caller: Handle | None) -> None:
-        self._runtime, self._type, self._caller = runtime, etype, caller
-        self._form: ModelForm | None = None
-        self._of_form: Caller | None = None
-
-    def __call__(self, request: Request, board: Board) -> None:
-        """Make the calls of a request, and write what they give on the board."""
-        caller: Handle | None = self._caller
-        form = request.form if isinstance(request, FormRequest) else None
-        if form is not None:
-            if form != self._form:
-                opener = self._runtime.open_model if form.optimised else self._runtime.open_unoptimised
-                assert opener is not None
-                self._form = form
-                self._of_form = Caller(form_function(opener, form, self._type), self._type)
-            caller = self._of_form
-        assert caller is not None
-        caller(request, board)
+    return handle

@@ -1,4 +1,4 @@
-"""The runtime behind ``exec:./harness``: a program that exchanges frames, many calls in one if quick.
+"""The runtime behind ``exec:./harness``: a program that exchanges frames.
 
 The program is a child of the runtime's process, in its session: its time counts as that of the runtime, and
 it ends with that process. Where the program dies, so does the process.
@@ -13,7 +13,6 @@ import select
 import signal
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,8 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.find_runtime import command_words, quoted, target_of
+from sonnx_clip.runtimes.calls import EndedError
+from sonnx_clip.runtimes.find_runtime import command_words, quoted, split_name
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
     FAULT,
@@ -35,27 +35,22 @@ from sonnx_clip.runtimes.frames import (
     reply_size,
     write_request,
 )
-from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.runtime import Runtime
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.frames import ByteOrder, FrameReply
+    from sonnx_clip.runtimes.runtime import ClipFunction
 
 _HIGH = 64  # our descriptors stay clear of 3 and 4
 _LOOK = 0.05
 _END = 1.0  # seconds in which a program that has closed its output has to exit
 _SIGNALS = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGXFSZ)
-_BY_ID = {layout.id: layout for layout in LAYOUTS}
-
-
-class EndedError(Exception):
-    """The program has ended, or sent an invalid frame; the text says which."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a report quotes its name
@@ -73,69 +68,62 @@ class Fault(AssertionError):  # noqa: N818 - likewise
 _RAISES = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
 
 
-@dataclass(frozen=True)
-class ProgramName:
-    """A program that exchanges frames: its command as in a shell, and the byte order of the frames.
-
-    With `stdio` it uses standard input and output, else descriptors 3 and 4.
-    """
-
-    command: str
-    order: ByteOrder = "little"
-    stdio: bool = False
-
-    def __str__(self) -> str:
-        options = ["big"] * (self.order == "big") + ["stdio"] * self.stdio
-        return f"exec[{','.join(options)}]:{self.command}" if options else f"exec:{self.command}"
-
-
-def program_name(name: str) -> ProgramName:
-    """The program that a name means; UserError if it means none."""
-    options, command = target_of(name, "exec")
-    chosen = set(filter(None, options.split(",")))
-    if unknown := sorted(chosen - {"big", "stdio"}):
-        raise UserError(f"`{name}`: there is no option `{unknown[0]}` of a program")
-    return ProgramName(command, "big" if "big" in chosen else "little", "stdio" in chosen)
-
-
 class Program:
-    """A running program that has sent its hello; UserError if it cannot be started or sends none.
+    """A running program that has sent its hello.
 
-    The board gets words on a frame of which a part is missing.
+    Args:
+        name: such as ``exec[big,stdio]:./harness``. Frames are little-endian without ``big``; without
+            ``stdio`` it uses descriptors 3 and 4, not standard input and output.
+        board: gets words on a frame of which a part is missing; None outside of `check`.
+
+    Raises:
+        UserError: it cannot be started, or sends no hello.
     """
 
-    def __init__(self, name: ProgramName, board: Board | None = None) -> None:
-        self._name, self._board, self._number = name, board, 0
-        self._in, self._out, self.pid = _started(command_words(name.command), stdio=name.stdio)
+    def __init__(self, name: str, board: Board | None = None) -> None:
+        _, options, self.command = split_name(name)
+        chosen = set(filter(None, options.split(",")))
+        if unknown := sorted(chosen - {"big", "stdio"}):
+            raise UserError(f"`{name}`: there is no option `{unknown[0]}` of a program")
+        self._order: ByteOrder = "big" if "big" in chosen else "little"
+        stdio = "stdio" in chosen
+        self._board, self._number = board, 0
+        self._in, self._out, self.pid = _started(command_words(self.command), stdio=stdio)
         atexit.register(self.end)
         try:
             head = self._read(HELLO_SIZE, "a hello")
-            size = hello_name_size(head, name.order)
-            self.hello = read_hello(head + self._read(size, "a hello"), name.order)
+            size = hello_name_size(head, self._order)
+            self.hello = read_hello(head + self._read(size, "a hello"), self._order)
         except (FrameError, EndedError) as error:
             self.end()
             todo = "it must send a hello first: docs/integrations.md"
-            if not name.stdio:
+            if not stdio:
                 todo += "; with --stdio, if it speaks on standard input and output"
             raise UserError(f"before its hello was read: {error}", None, todo) from None
 
-    def ask(self, etype: str, shape: Sequence[int], operands: tuple[Array, ...]) -> FrameReply:
-        """The reply to calls of one element type and shape of X; `operands` as `write_request` takes them.
+    def open(self, etype: str) -> ClipFunction:
+        """The function of an element type; Unsupported if the hello does not list it."""
+        if etype not in self.hello.types:
+            raise Unsupported(f"its hello does not list {etype}")
+        return self.clip
+
+    def clip(self, x: Any, *bounds: Any) -> Array:
+        """Clip of an array of any shape, and bounds of shape ().
 
         Raises:
+            Unsupported: the program replies so; and likewise Refused and Fault.
             EndedError: it has ended, or its reply is invalid.
         """
-        self._number = self._number % (2**32 - 1) + 1
-        calls, entries = operands[0].shape
-        order = self._name.order
-        try:
-            self._require_silence()
-            data = write_request(order, self._number, etype, shape, operands)
-            head = self._read(4, "a reply", data)
-            body = self._read(reply_size(head, order, calls, entries), "a reply")
-            return read_reply(body, order, self._number, calls)
-        except FrameError as error:
-            raise EndedError(f"{BAD_FRAME}{error}") from None
+        etype = x.dtype.name
+        if x.ndim not in self.hello.ranks:
+            raise Refused(f"its hello lists no rank {x.ndim}")
+        bits = bits_type(etype)
+        entries, *scalars = (np.ascontiguousarray(part).reshape(-1).view(bits) for part in (x, *bounds))
+        reply = self._ask(etype, x.shape, (entries[None, :], *scalars))
+        if reply.bits is None:
+            lies = reply.status == UNSUPPORTED and etype in self.hello.types
+            raise _RAISES[reply.status](reply.words + f" (its hello lists {etype})" * lies)
+        return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
 
     def end(self) -> None:
         """Kill it, and wait until it has ended."""
@@ -150,9 +138,22 @@ class Program:
                 os.waitpid(self.pid, 0)
         self.pid = 0
 
+    def _ask(self, etype: str, shape: Sequence[int], operands: tuple[Array, ...]) -> FrameReply:
+        """The reply to a request; `operands` as `write_request` takes them."""
+        self._number = self._number % (2**32 - 1) + 1
+        calls, entries = operands[0].shape
+        try:
+            self._require_silence()
+            data = write_request(self._order, self._number, etype, shape, operands)
+            head = self._read(4, "a reply", data)
+            body = self._read(reply_size(head, self._order, calls, entries), "a reply")
+            return read_reply(body, self._order, self._number, calls)
+        except FrameError as error:
+            raise EndedError(f"{BAD_FRAME}{error}") from None
+
     def _say(self, words: str) -> None:
         if self._board is not None:
-            self._board.say(words)
+            self._board.note(last=words)
 
     def _require_silence(self) -> None:
         if not select.select([self._out], [], [], 0)[0]:
@@ -240,56 +241,17 @@ def _moved(descriptor: int) -> int:
 
 
 @cache
-def program(name: str) -> Callable[..., Any]:
-    """A function (x, min, max) by the program of a name such as ``exec:./harness``, for reproducers.
-
-    Raises:
-        UserError: it cannot be started, or sends no hello.
-    """
-    return _function_of(Program(program_name(name)))
-
-
-def _function_of(opened: Program, etype: str = "", board: Board | None = None) -> Callable[..., Any]:
-    """A function (x, min, max) by a program; with a board, this process ends where the program does.
-
-    Raises:
-        Unsupported: its hello does not list the element type.
-    """
-    if etype and etype not in opened.hello.types:
-        raise Unsupported(f"its hello does not list {etype}")
-
-    def clip(x: Any, *bounds: Any) -> Array:
-        if x.ndim not in opened.hello.ranks:
-            raise Refused(f"its hello lists no rank {x.ndim}")
-        given = [
-            np.ascontiguousarray(part).reshape(-1).view(bits_type(x.dtype.name)) for part in (x, *bounds)
-        ]
-        try:
-            reply = opened.ask(x.dtype.name, x.shape, (given[0][None, :], *given[1:]))
-        except EndedError as error:
-            if board is None:
-                raise
-            opened.end()
-            board.say(str(error))
-            os._exit(0)
-        if reply.bits is None:
-            lie = f" (its hello lists {etype})" if etype and reply.status == UNSUPPORTED else ""
-            raise _RAISES[reply.status](reply.words + lie)
-        return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
-
-    return clip
+def program(name: str) -> ClipFunction:
+    """A function (x, min, max) by the program of a name, for reproducers; UserError as `Program`."""
+    return Program(name).clip
 
 
 def open_named(name: str, board: Board | None = None) -> Runtime:
-    """The runtime of a name such as ``exec:./harness``; UserError if it cannot be started or sends no hello.
-
-    The board is shared with the supervisor; None outside of `check`.
-    """
-    found = program_name(name)
-    opened = Program(found, board)
+    """The runtime of a name such as ``exec:./harness``; arguments and UserError as `Program`."""
+    opened = Program(name, board)
     return Runtime(
-        version=opened.hello.name or found.command,
-        open=lambda etype: _function_of(opened, etype, board),
+        version=opened.hello.name or opened.command,
+        open=opened.open,
         imports=f"from {__name__} import program",
         call=lambda _: f"program({quoted(name)})({CLIP_NODE.call})",
         strides=False,

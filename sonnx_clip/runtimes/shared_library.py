@@ -21,7 +21,7 @@ from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.runtimes.find_runtime import quoted, target_of
+from sonnx_clip.runtimes.find_runtime import quoted, split_name
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.program import Fault, Refused, Unsupported
@@ -183,7 +183,7 @@ class CFunction:
 @cache
 def opened(name: str) -> SharedLibrary:
     """The library of a name such as ``so[clip.toml]:./libclip.so``, or its UserError."""
-    return SharedLibrary(*target_of(name, "so"))
+    return SharedLibrary(*split_name(name)[1:])
 
 
 @cache

@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from multiprocessing.reduction import recv_handle
@@ -22,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import psutil
 
-from sonnx_clip.runtimes.board import ASKED, DONE, IDLE, Board
-from sonnx_clip.runtimes.calls import Died
+from sonnx_clip.runtimes.board import IMPORTS, Board
+from sonnx_clip.runtimes.calls import Died, EndedError
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 _SHOWN = 120  # bytes kept of both ends of what a runtime prints
+_PIPE = 1 << 16  # bytes that a pipe holds
 _EVERY = 0.02  # seconds between two looks at a process
 _REPORT = 1.0  # seconds between two reports of the running call
 _LONGEST_LOOK = 0.5  # seconds that one look counts at most: the supervisor may have been waiting, too
@@ -46,16 +48,15 @@ _FORK = multiprocessing.get_context("fork")
 
 
 def supervise(
-    connection: Connection, token: str, program: Program, arguments: tuple[object, ...], limits: Limits
+    connection: Connection, program: Program, arguments: tuple[object, ...], limits: Limits
 ) -> None:
     """Main function of the supervisor: obey the checker until it is gone.
 
-    It receives the descriptor of the board and sends ``here``. For each further message, the name of a method
-    of `_Supervisor`, it sends what that returns; while a request runs, ``("at", call)`` every second.
+    It receives the descriptor of the board and sends ``here``. The checker sends ``start`` or ``ask``, and
+    gets a `Died`, or None when that is done; while a request runs, the number of the call every second.
 
     Args:
         connection: to the checker.
-        token: of the board.
         program: called first in the runtime's process; returns a greeting and a handler of requests.
         arguments: of the program, after the board.
         limits: how long the runtime may take.
@@ -65,14 +66,13 @@ def supervise(
     _prctl(_ADOPT_ORPHANS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    board = Board(recv_handle(connection), token)
+    board = Board(recv_handle(connection))
     board.close_descriptor()
     supervisor = _Supervisor(connection, board, program, arguments, limits)
-    commands: dict[str, Callable[[], Any]] = {"start": supervisor.start, "ask": supervisor.ask}
     try:
         connection.send("here")
         while True:
-            connection.send(commands[connection.recv()]())
+            connection.send(supervisor.start() if connection.recv() == "start" else supervisor.ask())
     except (EOFError, OSError, SystemExit):  # the checker is gone, or has ended this process
         pass
     finally:
@@ -137,14 +137,16 @@ class _Supervisor:
         self._connection, self._program, self._arguments = connection, program, arguments
         self._limits, self._board = limits, board
         self._pid: int | None = None
+        self._folder = ""  # for temporary files of the runtime's process
         self._printed: dict[int, bytes] = {}  # by descriptor: standard output, standard error
-        self._go, self._done = _FORK.Semaphore(0), _FORK.Semaphore(0)
 
-    def start(self) -> tuple[dict[str, Any] | Died, list[str]]:
-        """Start the runtime's process, anew if there is one: its greeting or its death, and remarks."""
+    def start(self) -> Died | None:
+        """Start the runtime's process, anew if there is one; its greeting is a note."""
         self.end()
-        self._board.begin()
+        self._board.begin(IMPORTS)
         self._go, self._done = _FORK.Semaphore(0), _FORK.Semaphore(0)
+        with suppress(OSError):  # then it has the folder of all
+            self._folder = tempfile.mkdtemp(prefix="sonnx-clip-")
         pipes = [os.pipe() for _ in range(2)]
         self._pid = os.fork()
         if self._pid == 0:
@@ -153,16 +155,14 @@ class _Supervisor:
             os.close(write)
             os.set_blocking(read, False)
         self._printed = {read: b"" for read, _ in pipes}
-        died = self._wait(self._limits.start, "--start-limit")
-        greeting = died or next(found for found in self._board.notes() if "word" in found)
-        return greeting, self._remarks()
+        return self._wait(self._limits.start, "--start-limit")
 
-    def ask(self) -> tuple[Died | None, list[str]]:
-        """Have the request on the board handled: how the process died of it, if it did, and remarks."""
+    def ask(self) -> Died | None:
+        """Have the request on the board handled."""
         if self._pid is None:
-            return Died("it is not running", 0), []
+            return Died("it is not running", 0)
         self._go.release()
-        return self._wait(self._limits.call, "--limit", reports=True), self._remarks()
+        return self._wait(self._limits.call, "--limit", reports=True)
 
     def end(self) -> None:
         """Kill the runtime's process and all its descendants."""
@@ -181,20 +181,23 @@ class _Supervisor:
             if not left:
                 break
             time.sleep(0.002)
-        shutil.rmtree(self._board.folder, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
         for descriptor in self._printed:
             os.close(descriptor)
-        self._pid, self._printed = None, {}
+        self._pid, self._folder, self._printed = None, "", {}
 
     def _wait(self, limit: float, option: str, *, reports: bool = False) -> Died | None:
-        """Wait until the request is done; how the process ended, or was killed, if it is not."""
+        """Wait until the request is done; how the process ended, or was killed, if it is not.
+
+        What was printed meanwhile becomes a remark.
+        """
         assert self._pid is not None
         board, time_taken, call = self._board, OwnTime(), self._board.call
         reported, pause = time.monotonic(), _EVERY
-        while board.state != DONE:
+        while not board.done:
             self._done.acquire(timeout=pause)
             pause = _EVERY / 20 if self._read() else _EVERY
-            if board.state == DONE:
+            if board.done:
                 break
             if self._connection.poll():
                 raise EOFError  # the checker sends nothing now: it is gone
@@ -202,7 +205,7 @@ class _Supervisor:
             if pid:
                 return self._died(board.last_words() or how_ended(status))
             if reports and time.monotonic() - reported >= _REPORT:
-                self._connection.send(("at", board.call))
+                self._connection.send(board.call)
                 reported = time.monotonic()
             if board.call != call:
                 call = board.call
@@ -211,35 +214,34 @@ class _Supervisor:
                 words = f"no answer within {limit:g} s of its own time ({option} SECONDS allows more)"
                 said = board.last_words()
                 return self._died(f"{words}: {said}" if said else words, hung=True)
-        board.state = IDLE
+        self._remark()
         return None
 
     def _died(self, words: str, *, hung: bool = False) -> Died:
-        call, remarks = self._board.call, self._remarks()
+        self._remark()
+        call = self._board.call
         self.end()
-        return Died(words, call, hung=hung, remarks=tuple(remarks))
+        return Died(words, call, hung=hung)
 
     def _read(self) -> bool:
-        """Read what was printed; False if there was nothing."""
+        """Read what was printed, as much as a pipe holds; False if there was nothing."""
         found = False
-        for descriptor in self._printed:
+        for descriptor, seen in self._printed.items():
             with suppress(BlockingIOError):
-                for _ in range(64):  # it may print faster than this reads
-                    if not (data := os.read(descriptor, 1 << 16)):
-                        break
-                    seen, found = self._printed[descriptor] + data, True
-                    if len(seen) > 2 * _SHOWN:
-                        seen = seen[:_SHOWN] + seen[-_SHOWN:]
-                    self._printed[descriptor] = seen
+                if data := os.read(descriptor, _PIPE):
+                    seen, found = seen + data, True  # noqa: PLW2901
+                    self._printed[descriptor] = (
+                        seen if len(seen) <= 2 * _SHOWN else seen[:_SHOWN] + seen[-_SHOWN:]
+                    )
         return found
 
-    def _remarks(self) -> list[str]:
-        """Remarks on what was printed since the last call of this."""
+    def _remark(self) -> None:
+        """Note what was printed since this was called last."""
         self._read()
-        named = zip(("output", "error"), self._printed.values(), strict=False)
-        found = [f"it writes on standard {name}: {_telling_line(seen)}" for name, seen in named if seen]
+        for name, seen in zip(("output", "error"), self._printed.values(), strict=True):
+            if seen:
+                self._board.note(remark=f"it writes on standard {name}: {_telling_line(seen)}")
         self._printed = dict.fromkeys(self._printed, b"")
-        return found
 
     def _live(self, outputs: list[int]) -> NoReturn:
         """The life of the runtime's process."""
@@ -254,18 +256,22 @@ class _Supervisor:
             os.closerange(3, 1024)
             with suppress(OSError):  # where memory runs out, this process goes first
                 Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+            if self._folder:
+                tempfile.tempdir = os.environ["TMPDIR"] = self._folder
             board, supervisor = self._board, os.getppid()
             greeting, handle = self._program(board, *self._arguments)
-            board.note(greeting)
+            board.note(**greeting)
             while True:
-                board.state = DONE
+                board.done = True
                 self._done.release()
                 if handle is None:
                     os._exit(0)
-                while board.state != ASKED:
+                while board.done:
                     if not self._go.acquire(timeout=1) and os.getppid() != supervisor:
                         os._exit(0)
                 handle(board.asked(), board)
+        except EndedError as error:
+            self._board.note(last=str(error))
         except BaseException as error:  # noqa: BLE001 - nothing may return into the supervisor's own code
             with suppress(BaseException):
                 os.write(2, f"the checker failed: {error!r}\n".encode("utf-8", "replace"))

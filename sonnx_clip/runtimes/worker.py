@@ -18,9 +18,9 @@ import psutil
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
-from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer
+from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer, remarks_of
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
-from sonnx_clip.runtimes.models import FormCaller
+from sonnx_clip.runtimes.models import handler_of
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
@@ -83,7 +83,7 @@ def open_runtime(
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
         "few": runtime.few, "before": tuple(runtime.before(etype)),
     }  # fmt: skip
-    return greeting, FormCaller(runtime, etype, caller)
+    return greeting, handler_of(runtime, etype, caller)
 
 
 def missing(error: BaseException) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Child:
         self.name = name
         self._connection, theirs = context.Pipe()
         self._board = Board()
-        given = (theirs, self._board.token, program, arguments, limits)
+        given = (theirs, program, arguments, limits)
         self._process = context.Process(target=supervise, args=given, daemon=True)
         try:
             _start(self._process)
@@ -124,8 +124,8 @@ class Child:
         self.on_call: Callable[[int], None] = lambda _: None
         """Called every second with the number of the running call."""
 
-    def start(self) -> tuple[dict[str, Any], list[str]]:
-        """Start the process of the runtime, anew if there is one: its greeting, and remarks.
+    def start(self) -> dict[str, Any]:
+        """Start the process of the runtime, anew if there is one: its greeting.
 
         Raises:
             UserError: it could not be loaded, or no process can be started at all.
@@ -140,25 +140,24 @@ class Child:
                 todo = "what that process wrote on standard error says why"
                 raise UserError(what, todo=todo) from None
             self._here = True
-        found, remarks = self._order("start")
+        died = self._order("start")
         is_program = split_name(self.name)[0] == "exec"
-        if isinstance(found, Died):
-            if found.call == IMPORTS:
+        if died is not None:
+            if died.call == IMPORTS:
                 began = "started" if is_program else "imported"
-                raise environment(self.name, f"while it was {began}: {found.words}")
-            raise RuntimeDiedError(found)
+                raise environment(self.name, f"while it was {began}: {died.words}")
+            raise RuntimeDiedError(died)
+        found = next(self._board.notes("word"))
+        self.remarks = remarks_of(self._board)
         if found["word"] == "missing":
-            words = "; ".join((found["words"], *(remarks if is_program else ())))  # why it ended, perhaps
-            raise environment(self.name, words, found["where"], found["todo"])
-        return found, remarks
+            why = self.remarks if is_program else ()  # it ended, perhaps
+            raise environment(self.name, "; ".join((found["words"], *why)), found["where"], found["todo"])
+        return found
 
     def ask(self, request: Request) -> Answer:
         """The answer to a request, as far as it goes; RuntimeDiedError if the supervisor was ended."""
         self._board.ask(request)
-        died, remarks = self._order("ask")
-        found = read_answer(self._board, request, died)
-        found.remarks += remarks
-        return found
+        return read_answer(self._board, request, self._order("ask"))
 
     def kill(self) -> None:
         """End all, also from another thread: whoever waits for an answer gets a RuntimeDiedError."""
@@ -172,14 +171,14 @@ class Child:
         self._process.kill()
         self._process.join(5)
 
-    def _order(self, word: str) -> Any:
+    def _order(self, word: str) -> Died | None:
         try:
             self._connection.send(word)
-            while isinstance(found := self._receive(), tuple) and found[0] == "at":
-                self.on_call(found[1])
+            while isinstance(found := self._receive(), int):
+                self.on_call(found)
         except (EOFError, OSError):
             raise RuntimeDiedError(Died("its supervisor was ended", 0)) from None
-        return found
+        return found  # type: ignore[no-any-return]
 
     def _receive(self) -> Any:
         """The next message of the supervisor; RuntimeDiedError if that is stopped and will send none."""
@@ -234,7 +233,7 @@ class Worker(Child):
         program = partial(open_runtime, models_only=models_only, node=node)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
         try:
-            found, self.remarks = self.start()
+            found = self.start()
         except BaseException:
             self.close()
             raise

@@ -7,8 +7,8 @@ from pathlib import Path
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.frames import TYPES
-from sonnx_clip.runtimes.program import ProgramName
 from tests.c.targets import FREESTANDING, WARNINGS, Target, call, kernels
 
 CONFORM = f"{len(TYPES)} conform"
@@ -35,7 +35,7 @@ def built(target: Target, folder: Path, *flags: str, sources: list[str] | None =
 def named(target: Target, program: Path) -> str:
     """The name of the runtime that `check --exec` judges."""
     order = "big" if "big-endian" in target.name else "little"
-    return str(ProgramName(shlex.join([*target.emulator, str(program)]), order))
+    return runtime_of(exec=shlex.join([*target.emulator, str(program)]), endian=order)
 
 
 def judged(target: Target, *flags: str, jobs: int = 2) -> str:

@@ -16,8 +16,8 @@ from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.limits import Limits
-from sonnx_clip.runtimes.program import ProgramName
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import Due, carriers, require_due, require_repeated, wait_until
 
@@ -30,8 +30,8 @@ def command(fault, mark):
     return shlex.join([sys.executable, "-S", "-E", str(PLANTED), fault, mark])
 
 
-def named(fault, mark, **options):
-    return str(ProgramName(command(fault, mark), **options))
+def named(fault, mark, *, order="little", stdio=False):
+    return runtime_of(exec=command(fault, mark), endian=order, stdio=stdio)
 
 
 def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):

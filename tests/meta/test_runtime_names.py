@@ -182,7 +182,7 @@ def test_unloadable_runtime_is_an_environment_failure(check, name, words):
         ("raising", "cannot be loaded: ValueError: no licence"),
         ("dying", "cannot be loaded: while it was imported: killed by SIGABRT"),
         ("nothing", "has no attribute 'no_such'"),
-        ("number", "mine.answer is neither a function nor a Runtime"),
+        ("number", "mine.answer: answer is no function"),
         ("two", "mine.of_two cannot be called with (x, min, max): too many positional arguments"),
     ],
 )
