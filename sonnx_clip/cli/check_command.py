@@ -226,7 +226,5 @@ def _done(found: CampaignStatus) -> str:
     done = f"{found.done} of {counted(found.units, 'unit')} done in {duration(found.seconds)} of judging"
     if found.done == found.units:
         return f"finished: {done}"
-    left = (
-        "" if found.left is None else f"; about {duration(found.left)} of judging left, divided by the jobs"
-    )
+    left = f"; about {duration(found.left)} of judging left, divided by the jobs" if found.left else ""
     return f"not finished: {done}{left}"

@@ -1,4 +1,4 @@
-"""`--help` of a command: the example first, then its arguments and options in groups."""
+"""What all commands have: `--help` with the example first, and `--json` for `--format json`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from sonnx_clip.root.errors import UserError
+
 _NAMES = 30  # columns of an option's name and value
 
 
 class Command(TyperCommand):
     """A command whose epilog is a call of it; `rich_help_panel` names the group of an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse what is typed; UserError if --json and --format contradict each other."""
+        short = "--json" in args and any("--format" in parameter.opts for parameter in self.params)
+        rest = super().parse_args(ctx, [arg for arg in args if arg != "--json"] if short else args)
+        if short and (given := ctx.params["format"]) not in ("text", "json"):
+            what = f"--json and --format {given} contradict each other"
+            raise UserError(what, todo="leave one of them out")
+        ctx.params |= {"format": "json"} if short else {}
+        return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, example, purpose, arguments and options."""

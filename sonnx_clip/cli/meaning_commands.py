@@ -1,27 +1,18 @@
 """The commands that print what Clip means, and how readings, dialects and sources differ from it."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Json, Type, X, option, show
+from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Type, X, option, show
 
 _Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
 _Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
 
 
-def explain(
-    dtype: Type,
-    x: X,
-    min: X,
-    max: X,
-    format: Format = "text",
-    json: Json = False,
-    build: Build = BUILD,
-) -> None:
+def explain(dtype: Type, x: X, min: X, max: X, format: Format = "text", build: Build = BUILD) -> None:
     """Explain one call: its case and class, the result, accepted deviations, and the proofs."""
-    from functools import partial
-
     from sonnx_clip.explain.triple import explain as explain_triple
     from sonnx_clip.explain.triple import explanation_text
 
@@ -31,28 +22,27 @@ def explain(
 
         status_of = partial(known, build)
     found = explain_triple(dtype, x, min, max, status_of)
-    show(found, explanation_text, as_json=json or format == "json")
+    show(found, explanation_text, format)
 
 
 def readings(
     dtype: Annotated[str, option("", "Element type; float32 by default.", INPUT, value="TYPE")] = "float32",
     format: Format = "text",
-    json: Json = False,
 ) -> None:
     """Print the result of each reading of the sources in each class, compared with the cases."""
     from sonnx_clip.explain.readings_matrix import matrix, matrix_text
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
-    show(matrix(spec, spec.element_type(dtype)), matrix_text, as_json=json or format == "json")
+    show(matrix(spec, spec.element_type(dtype)), matrix_text, format)
 
 
-def dialects(format: Format = "text", json: Json = False) -> None:
+def dialects(format: Format = "text") -> None:
     """List the dialects: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
     from sonnx_clip.explain.dialects_table import dialect_table, table_text
     from sonnx_clip.spec import load_spec
 
-    show(dialect_table(load_spec()), table_text, as_json=json or format == "json")
+    show(dialect_table(load_spec()), table_text, format)
 
 
 def dialect(
@@ -64,13 +54,12 @@ def dialect(
     scale: Annotated[str | None, _Scale] = None,
     bias: Annotated[str | None, _Scale] = None,
     format: Format = "text",
-    json: Json = False,
 ) -> None:
     """Evaluate a dialect for one element, and show how it converts the bounds."""
     from sonnx_clip.explain.dialect_call import applied_text, apply
 
     found = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    show(found, applied_text, as_json=json or format == "json")
+    show(found, applied_text, format)
 
 
 def findings(
@@ -81,7 +70,6 @@ def findings(
         bool, option("--measure", "Run the installed runtimes and store their answers.")
     ] = False,
     format: Format = "text",
-    json: Json = False,
 ) -> None:
     """Print defects, ambiguities and gaps of the sources: claim, proof, and answers of runtimes."""
     from sonnx_clip.explain.finding_views import tell
@@ -102,4 +90,4 @@ def findings(
         return
     record = read_record(spec)
     selected = chosen(tell(spec, record), ids or [])
-    print(as_json(selected, record) if json or format == "json" else as_text(selected))
+    print(as_json(selected, record) if format == "json" else as_text(selected))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from sonnx_clip.cli.options import INPUT, OUTPUT, Format, Json, option, require_agreement
+from sonnx_clip.cli.options import INPUT, OUTPUT, Format, option
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import is_standard_output
 
@@ -21,7 +21,6 @@ def lint(
     format: Annotated[
         Literal["text", "json", "sarif"], option("", "--json for short.", OUTPUT, value="text|json|sarif")
     ] = "text",
-    json: Json = False,
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
     from sonnx_clip.root.isolated import without_collection
@@ -29,9 +28,8 @@ def lint(
     with without_collection():
         from sonnx_clip.lint import json_parts, lint_models, to_sarif, to_text
 
-    require_agreement(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
-    if json or format == "json":
+    if format == "json":
         sys.stdout.writelines(json_parts(run))
         print()
     elif format == "sarif":
@@ -64,7 +62,6 @@ def normalise(
         ),
     ] = True,
     format: Format = "text",
-    json: Json = False,
 ) -> None:
     """Rewrite Clip nodes to meet the profile where no result changes, and cite a theorem for each step."""
     from sonnx_clip.root.isolated import without_collection
@@ -77,7 +74,7 @@ def normalise(
     options = NormaliseOptions(assume == "finite", _shapes(input_shape or []), self_check)
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
-    if json or format == "json":
+    if format == "json":
         print(normalise_json(run), file=stream)
     elif run.reports:
         print("\n\n".join(normalise_text(report) for report in run.reports), file=stream)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import terminal_width
 
 if TYPE_CHECKING:
@@ -60,18 +59,11 @@ Forms: TypeAlias = Annotated[
     Literal["default", "all"],
     option("", "Model forms; default: a sample of pairs.", INPUT, value="default|all"),
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Short for --format json.", hidden=True)]
 Format: TypeAlias = Annotated[
     TextOrJson, option("", "Output format; --json for short.", OUTPUT, value="text|json")
 ]
 
 
-def require_agreement(format: str, *, json: bool) -> None:
-    """Raise UserError if --json and --format contradict each other."""
-    if json and format not in ("text", "json"):
-        raise UserError(f"--json and --format {format} contradict each other", todo="leave one of them out")
-
-
-def show(found: BaseModel, text: Callable[[Any, int | None], str], *, as_json: bool) -> None:
+def show(found: BaseModel, text: Callable[[Any, int | None], str], format: TextOrJson) -> None:
     """Print something as JSON, or as text that fits the terminal."""
-    print(found.model_dump_json(indent=1) if as_json else text(found, terminal_width()))
+    print(found.model_dump_json(indent=1) if format == "json" else text(found, terminal_width()))

@@ -15,7 +15,6 @@ from sonnx_clip.cli.options import (
     Build,
     Format,
     Jobs,
-    Json,
     OnlyTypes,
     option,
 )
@@ -80,22 +79,18 @@ def prove(
     spec: Another = None,
     jobs: Jobs = None,
     format: Format = "text",
-    json: Json = False,
     build: Build = BUILD,
 ) -> None:
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
-    as_json = json or format == "json"
+    as_json = format == "json"
     if road is not None and (family or prover or only or spec or (dtype and road == "coq")):
         raise UserError(f"--road {road} proves all of its theorems", todo="leave the other options out")
     if road is not None:
         from sonnx_clip.cli.other_roads import prove_by_coq, prove_by_frama_c
 
-        by_coq = road == "coq"
-        raise typer.Exit(
-            prove_by_coq(as_json=as_json, build=build)
-            if by_coq
-            else prove_by_frama_c(types=dtype or [], as_json=as_json, build=build)
-        )
+        if road == "coq":
+            raise typer.Exit(prove_by_coq(as_json=as_json, build=build))
+        raise typer.Exit(prove_by_frama_c(types=dtype or [], as_json=as_json, build=build))
     from sonnx_clip.cli import prove_command
 
     request = prove_command.ProveRequest(

@@ -138,9 +138,8 @@ def prove_these(
     changed = [line for line in surprises(taken) if root is None or not line.startswith("- ")]
     accept = f"to accept them, edit {GOLDEN} and give the reason for each"
     news = _listed(f"the assumptions of the proofs have changed (compared with {GOLDEN})", changed, accept)
-    refused = any(t.kind == "refused" for t in taken)
     lines = [*failures(why3, provers, proofs, shown)]
-    if refused:  # a record of this run would be worth nothing
+    if any(t.kind == "refused" for t in taken):  # a record of this run would be worth nothing
         _print(console, [*lines, summary(proofs), news])
         return 1
     record = record_of(spec, why3, provers, proofs, taken, complete=complete)

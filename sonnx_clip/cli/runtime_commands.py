@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,11 +17,9 @@ from sonnx_clip.cli.options import (
     Build,
     Forms,
     Jobs,
-    Json,
     OnlyTypes,
     hidden,
     option,
-    require_agreement,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.limits import CALL, START, Limits
@@ -34,8 +32,7 @@ def check(
         str | None, option("", "onnxruntime, module:function or ./file.py:function.", _OF, value="NAME")
     ] = None,
     exec: Annotated[
-        str | None,
-        option("", "Program that speaks frames (--endian, --stdio).", _OF, value="COMMAND"),
+        str | None, option("", "Program that speaks frames (--endian, --stdio).", _OF, value="COMMAND")
     ] = None,
     endian: Annotated[Literal["little", "big"] | None, hidden("")] = None,
     stdio: Annotated[bool, hidden("--stdio")] = False,
@@ -69,7 +66,6 @@ def check(
     format: Annotated[
         Literal["text", "json", "junit"], option("", "--json for short.", OUTPUT, value="text|json|junit")
     ] = "text",
-    json: Json = False,
     brief: Brief = False,
     output: Annotated[
         Path | None, option("-o --output", "Write the report; - is stdout.", OUTPUT, value="FILE")
@@ -93,8 +89,6 @@ def check(
     """Judge a runtime: a verdict for each class of inputs and element type."""
     from sonnx_clip.cli import check_command
 
-    require_agreement(format, json=json)
-    chosen: Literal["text", "json", "junit"] = "json" if json else format
     changed = level != "quick" or forms != "default"
     if spec is not None and (changed or against or few_calls or journal or scheduler or status):
         raise UserError(
@@ -104,11 +98,11 @@ def check(
     if status:
         if journal is None:
             raise UserError("--status reads a journal", todo="add --journal FILE")
-        check_command.show_status(journal, as_json=chosen == "json")
+        check_command.show_status(journal, as_json=format == "json")
         return
     if against:
         others = (exec, so, require, output, repro, journal, scheduler, few_calls)
-        if any(others) or changed or chosen == "junit":
+        if any(others) or changed or format == "junit":
             raise UserError(
                 "--against takes --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
                 " --build, --jobs and --again",
@@ -123,20 +117,19 @@ def check(
             runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
             onnx_cmd=onnx_cmd,
         )  # fmt: skip
-    limits = Limits(limit, start_limit)
-    options = CheckOptions(name, dtype or [], policy, limits, require or [], forms, level, few_calls)
+    options = CheckOptions(
+        name, dtype or [], policy, Limits(limit, start_limit), require or [], forms, level, few_calls
+    )
     if spec is not None:
         options = replace(options, of=check_command.operator_to_check(spec))
+    both: dict[str, Any] = {"form": format, "brief": brief, "build": build, "jobs": jobs, "again": again}
     if against:
-        status_of_all = check_command.check_against(
-            options, against, build=build, form=chosen, brief=brief, jobs=jobs, again=again
+        raise typer.Exit(check_command.check_against(options, against, **both))
+    raise typer.Exit(
+        check_command.check_runtime(
+            options, output=output, repro=repro, journal=journal, scheduler=scheduler, **both
         )
-        raise typer.Exit(status_of_all)
-    code = check_command.check_runtime(
-        options, form=chosen, output=output, brief=brief, repro=repro, jobs=jobs, build=build, again=again,
-        journal=journal, scheduler=scheduler,
-    )  # fmt: skip
-    raise typer.Exit(code)
+    )
 
 
 def export(

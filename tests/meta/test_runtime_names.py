@@ -4,10 +4,11 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
-from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from tests.command import run
 
@@ -44,6 +45,7 @@ WHOLE = Runtime("whole 9.1", lambda etype: clip, "import mine", lambda etype: "m
 answer = 42
 """,
     "beside": "",
+    "fastclip": "from mine import clip\n",
     "lib/numpy": "import math\n\n\ndef clip(x, l, m):\n    return math.nan\n",
     "raises": "raise ValueError('no licence')",
     "exits": "import sys; sys.exit('needs a GPU')",
@@ -59,7 +61,7 @@ numpy = other.package:main
 
 [sonnx_clip.runtimes]
 # each of them is one line
-fast = mine:clip
+fast = fastclip:clip
 whole = mine:WHOLE
 wrong = mine : Wrong.ignores_max [extra]
 lacking = lacks:clip
@@ -122,6 +124,14 @@ def test_named_runtime_is_judged(check, name, status, headline):
     done = check("--runtime", name, "--brief")
     assert done.returncode == status, done.stderr
     assert done.stdout.startswith(headline)
+
+
+def test_the_entry_point_of_the_page_is_judged(check):
+    page = repo_file("docs/integrations.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    ((name, value),) = tomllib.loads(block)["project"]["entry-points"]["sonnx_clip.runtimes"].items()
+    assert f"\n{name} = {value}\n" in POINTS
+    assert check("--runtime", name, "--brief").returncode == 0
 
 
 @pytest.mark.parametrize("name", ["./mine.py:ignores_max", "wrong"])
