@@ -1,13 +1,12 @@
 """Processor time of whole commands, start-up included, and of lint and check relative to what they call.
 
-    python -m bench.commands [--times 5]
+    python -m bench.commands
 
 Exit status 1 if a target is missed twice.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from functools import partial
@@ -26,14 +25,15 @@ COMMANDS = {
     "findings": "findings",
     "lint of a small model, without import onnx": "lint tests/models/relu6_op13.onnx",
 }
+_TIMES = 5
 CHECK = "check --runtime numpy --dtype float32 --again --jobs 1 --level"
 _INFER = "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]))"
 
 
-def command_seconds(arguments: str, times: int) -> tuple[float, str]:
+def command_seconds(arguments: str) -> tuple[float, str]:
     """Median processor seconds of a command; of lint without those of importing onnx."""
-    onnx_alone = cpu_seconds((sys.executable, "-c", "import onnx"), times) if "lint" in arguments else 0.0
-    return cpu_seconds((*CLIP, *arguments.split()), times) - onnx_alone, ""
+    onnx_alone = cpu_seconds((sys.executable, "-c", "import onnx"), _TIMES) if "lint" in arguments else 0.0
+    return cpu_seconds((*CLIP, *arguments.split()), _TIMES) - onnx_alone, ""
 
 
 def chain(opset: int, nodes: int) -> onnx.ModelProto:
@@ -59,20 +59,16 @@ def lint_ratio(opset: int, nodes: int) -> tuple[float, str]:
 
 def main() -> int:
     """Measure every row; 1 where one misses twice."""
-    description = (__doc__ or "").split("\n")[0]
-    arguments = argparse.ArgumentParser(prog="python -m bench.commands", description=description)
-    arguments.add_argument("--times", type=int, default=5, help="runs of each command (default: 5)")
-    times = arguments.parse_args().times
     print(HEADER)
     passed = True
     for name, command in COMMANDS.items():
-        passed &= judge(Target(name, 0.45, "CPU-s"), partial(command_seconds, command, times))
+        passed &= judge(Target(name, 0.45, "CPU-s"), partial(command_seconds, command))
     for opset in (13, 6):
         target = Target(f"lint of 100,000 Clip nodes, operator set {opset}, over load and inference", 4)
         passed &= judge(target, partial(lint_ratio, opset, 100_000))
     for level, limit in (("quick", 0.8), ("standard", 2.5)):
         target = Target(f"check of NumPy, float32, {level}", limit, "CPU-s", gates=False)
-        passed &= judge(target, partial(command_seconds, f"{CHECK} {level}", times))
+        passed &= judge(target, partial(command_seconds, f"{CHECK} {level}"))
     return 0 if passed else 1
 
 

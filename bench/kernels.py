@@ -2,13 +2,12 @@
 
     python -m bench.kernels [--quick]
 
-Prints Markdown tables. A wrong answer of ours stops the run. Exit status 1 if a target is missed twice.
-A peer that is not installed is left out and named.
+Prints Markdown tables; with --quick rough figures of four types. A wrong answer of ours stops the run. Exit
+status 1 if a target is missed twice. A peer that is not installed is left out and named.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,17 +81,14 @@ def torch_clamp(case: Case) -> Call | None:
     """torch.clamp on one thread; None where torch is missing or has no such type."""
     try:
         import torch
+
+        from sonnx_clip.runtimes.adapters.torch import tensor
     except ImportError:
         return None
     torch.set_num_threads(1)
     x, low, high, out = case.arrays()
-    integer = x.dtype.kind in "iu"
-    if case.etype == "bfloat16":
-        given, result = (torch.from_numpy(a.view(np.int16)).view(torch.bfloat16) for a in (x, out))
-    else:
-        given, result = torch.from_numpy(x), torch.from_numpy(out)
-    number: Callable[[Any], Any] = int if integer else float
-    call = partial(torch.clamp, given, number(low), number(high), out=result)
+    number: Callable[[Any], Any] = int if x.dtype.kind in "iu" else float
+    call = partial(torch.clamp, tensor(x), number(low), number(high), out=tensor(out))
     try:
         call()
     except RuntimeError:
@@ -101,27 +97,17 @@ def torch_clamp(case: Case) -> Call | None:
 
 
 def onnxruntime_clip(case: Case) -> Call | None:
-    """A session of one Clip node on one thread; None where it is missing or has no such type."""
+    """A model of one Clip node, run on one thread; None where it is missing or has no such type."""
     try:
-        import onnxruntime
-        from onnx import parser
+        from sonnx_clip.runtimes.adapters.onnxruntime import RUNTIME
     except ImportError:
         return None
-    element = {"float32": "float", "float64": "double"}.get(case.etype, case.etype)
-    model = parser.parse_model(
-        f'<ir_version: 8, opset_import: ["": 13]> clip ({element}[n] x, {element} l, {element} m)'
-        f" => ({element}[n] y) {{ y = Clip(x, l, m) }}"
-    )
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    onnxruntime.set_default_logger_severity(4)
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+        function = RUNTIME.open(case.etype)
     except Exception:  # noqa: BLE001 - its exceptions differ between versions; each means "no kernel"
         return None
     x, low, high, _ = case.arrays()
-    feed = {"x": x, "l": np.array(low), "m": np.array(high)}
-    return lambda: session.run(None, feed)
+    return partial(function, x, np.array(low), np.array(high))
 
 
 PEERS: Mapping[str, Callable[[Case], Call | None]] = {
@@ -175,11 +161,7 @@ def rows(types: Sequence[str]) -> Iterator[tuple[Target, list[Case], str]]:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.kernels", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--quick", action="store_true", help="four types and short samples: rough figures")
-    quick = parser.parse_args().quick
+    quick = "--quick" in sys.argv
     types = ("int8", "float16", "bfloat16", "float32") if quick else (*INTEGERS, *HALVES, *WIDE)
     budget = 0.01 if quick else 0.1
     with suppress(UserError):

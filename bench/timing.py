@@ -6,14 +6,13 @@ the machine falls on all alike. A target that is missed is measured a second tim
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import statistics
 import subprocess
 import time
 from dataclasses import dataclass
-from itertools import repeat
+from timeit import timeit
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -30,34 +29,21 @@ def medians(contestants: Mapping[str, Call], budget: float) -> dict[str, float]:
     """Median seconds per call of each contestant, measured in about `budget` seconds together."""
     repeats = {name: _repeats(call) for name, call in contestants.items()}
     samples: dict[str, list[float]] = {name: [] for name in contestants}
-    names, collecting = list(contestants), gc.isenabled()
-    gc.disable()
-    try:
-        end, number = time.perf_counter() + budget, 0
-        while number < FEWEST_ROUNDS or time.perf_counter() < end:
-            start = number // 2 % len(names)
-            order = names[start:] + names[:start]
-            for name in order[:: 1 if number % 2 else -1]:
-                samples[name].append(_sample(contestants[name], repeats[name]) / repeats[name])
-            number += 1
-    finally:
-        if collecting:
-            gc.enable()
+    names, number, end = list(contestants), 0, time.perf_counter() + budget
+    while number < FEWEST_ROUNDS or time.perf_counter() < end:
+        start = number // 2 % len(names)
+        order = names[start:] + names[:start]
+        for name in order[:: 1 if number % 2 else -1]:
+            samples[name].append(timeit(contestants[name], number=repeats[name]) / repeats[name])
+        number += 1
     return {name: statistics.median(found) for name, found in samples.items()}
 
 
 def _repeats(call: Call) -> int:
     """Warm up, and return how many calls fill one sample."""
     call()
-    fastest = min(_sample(call, 1) for _ in range(3))
+    fastest = min(timeit(call, number=1) for _ in range(3))
     return max(1, math.ceil(SAMPLE / max(fastest, 1e-9)))
-
-
-def _sample(call: Call, repeats: int) -> float:
-    begin = time.perf_counter()
-    for _ in repeat(None, repeats):
-        call()
-    return time.perf_counter() - begin
 
 
 def cpu_seconds(command: Sequence[str], times: int = 1) -> float:

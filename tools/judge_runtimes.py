@@ -75,14 +75,8 @@ def record_of(report: Report) -> dict[str, Any]:
 def _lines(report: Report) -> Iterator[str]:
     """The differences from the cases: a line for each kind and reason, with its element types and classes."""
     failed = ("unsupported", "crashed", "environment", "refused")
-    reasons = (
-        (
-            f"{one.verdict}: {_shortened(one.words or next((c.words for c in one.classes if c.words), ''))}",
-            one.type,
-        )
-        for one in report.types
-        if one.verdict in failed
-    )
+    whys = ((one, one.words or next((c.words for c in one.classes if c.words), "")) for one in report.types)
+    reasons = ((f"{o.verdict}: {_shortened(why)}", o.type) for o, why in whys if o.verdict in failed)
     yield from (f"{', '.join(types)} {words}" for words, types in grouped(reasons).items())
     yield from behaviour(report)
     for note in notes(report):

@@ -21,36 +21,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs/nightly.md"
-PYTEST = [
-    ".venv/bin/pytest",
-    "-v",
-    "--no-header",
-    "-n",
-    "auto",
-    "--dist",
-    "worksteal",
-    "-rs",
-    "-m",
-    "nightly",
-]
-PARTS: dict[str, tuple[str, list[str]]] = {
-    "tests": (
-        "tests marked `nightly`: planted mistakes for provers, exhaustive types, kills, Chromium",
-        PYTEST,
-    ),
-    "coverage": ("the lines that `make test` runs", ["make", "coverage"]),
-    "coq": ("the meaning proved by Coq", ["make", "coq"]),
-    "frama-c": ("the C kernels proved by Frama-C", ["make", "frama-c"]),
-    "debian-13": ("`make prove` and `make test` in a fresh Debian 13", ["tools/fresh_debian.sh"]),
+PYTEST = ".venv/bin/pytest -v --no-header -n auto --dist worksteal -rs -m nightly"
+PARTS = {
+    "tests": ("tests marked `nightly`: planted mistakes, exhaustive types, kills, Chromium", PYTEST),
+    "coverage": ("the lines that `make test` runs", "make coverage"),
+    "coq": ("the meaning proved by Coq", "make coq"),
+    "frama-c": ("the C kernels proved by Frama-C", "make frama-c"),
+    "debian-13": ("`make prove` and `make test` in a fresh Debian 13", "tools/fresh_debian.sh"),
 }
 """What each part covers, and its command. Status 2 of one without pytest: it cannot be run here."""
 
 
-def run(command: list[str]) -> tuple[int, list[str]]:
+def run(command: str) -> tuple[int, list[str]]:
     """Run a command, print its output as it comes, and return its exit status and the lines."""
     lines = []
     with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command.split(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         encoding="utf-8", errors="replace",
     ) as process:  # fmt: skip
         assert process.stdout
@@ -63,7 +49,7 @@ def run(command: list[str]) -> tuple[int, list[str]]:
 def run_part(name: str) -> tuple[str, list[str]]:
     """Run a part; its outcome, and the row and the skipped tests for the page."""
     covers, command = PARTS[name]
-    print(f"== {name}: {' '.join(command)}", flush=True)
+    print(f"== {name}: {command}", flush=True)
     begin = time.monotonic()
     status, lines = run(command)
     unavailable = status == 2 and name not in ("tests", "coverage")
@@ -129,7 +115,7 @@ def main(arguments: list[str]) -> int:
         print(f"nightly: error: no part is named {unknown[0]}; parts: {' '.join(PARTS)}", file=sys.stderr)
         return 2
     for tool in ("browser", "coq", "frama-c"):  # tests that need them are skipped without
-        run(["tools/setup.sh", tool])
+        run(f"tools/setup.sh {tool}")
     outcomes, rows, skips = [], [], []
     for name in arguments or PARTS:
         outcome, (row, *skipped) = run_part(name)

@@ -33,15 +33,13 @@ fail() {
 # Sets as_root to the words that run a command as root; fails where that is not allowed.
 find_root() {
     [[ ${SETUP_SYSTEM:-yes} != no ]] && command -v apt-get >/dev/null || return 1
-    if [[ $(id -u) == 0 ]]; then
-        as_root=(env)
-    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-        as_root=(sudo -n env)
-    else
-        return 1
-    fi
-    as_root+=(DEBIAN_FRONTEND=noninteractive apt-get -q)
+    as_root=()
+    [[ $(id -u) == 0 ]] && return
+    as_root=(sudo -n)
+    command -v sudo >/dev/null && sudo -n true 2>/dev/null
 }
+
+apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >>"$log" 2>&1 </dev/null; }
 
 # install_debian WHY PACKAGE...: installs the packages, or says how a person can.
 install_debian() {
@@ -54,9 +52,8 @@ install_debian() {
     say "$why: installing Debian's $*"
     log=$(mktemp)
     # One unreachable source need not matter to these packages: the installation decides.
-    "${as_root[@]}" update >"$log" 2>&1 </dev/null || true
-    if ! "${as_root[@]}" -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "$@" \
-        >>"$log" 2>&1 </dev/null; then
+    apt_get update || true
+    if ! apt_get -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "$@"; then
         tail -n 15 "$log" >&2
         rm -f "$log"
         fail "apt-get could not install $* (its last words are above). Install, then repeat: $*"
@@ -92,13 +89,20 @@ check_version() {
         say "$1 $found: not tried here yet. It is used, and the evidence names it and what it proves" >&2
 }
 
-# --- One function for each tool --------------------------------------------------------------
+# --- One function for each tool ---------------------------------------------------------------
+
+setup_why3() { need why3 && check_version why3 --version; }
+setup_z3() { need z3 && check_version z3 --version; }
+setup_cvc5() { need cvc5 && check_version cvc5 --version; }
 
 setup_provers() {
-    local tool
-    need why3 z3 cvc5
-    for tool in why3 z3 cvc5; do check_version "$tool" --version; done
+    need why3 z3 cvc5 # by one call of apt
+    setup_why3
+    setup_z3
+    setup_cvc5
 }
+
+setup_browser() { need chromium; }
 
 setup_c() {
     local name
@@ -152,11 +156,11 @@ print(sys._base_executable)' 2>/dev/null) && return 0
 has_venv_module() { "$python" -c 'import venv, ensurepip' 2>/dev/null; }
 
 need_python() {
-    local old="Python 3.11 or newer is needed and not on PATH; PYTHON=/path/to/python3 names one elsewhere"
     if ! find_python; then
         [[ -z ${PYTHON:-} ]] || fail "PYTHON=$PYTHON is not Python 3.11 or newer"
         install_debian "no Python 3.11 or newer found" python3 python3-venv
-        find_python || fail "$old"
+        find_python ||
+            fail "Python 3.11 or newer is needed and not on PATH; PYTHON=/path/to/python3 names one elsewhere"
     fi
     has_venv_module && return
     install_debian "$python has no module venv" python3-venv
@@ -164,20 +168,23 @@ need_python() {
         "Choose another: make PYTHON=/usr/bin/python3 …"
 }
 
-digest() { sha256sum | cut -d ' ' -f 1; }
-
 # What .venv depends on: its place, its Python and the lock. Nothing, if its Python does not run.
 packages_id() {
     local version
     version=$("$venv/bin/python" -S -c 'import sys; print(sys.version_info[:2])' 2>/dev/null) || return 0
-    { printf '%s\n' "$PWD" "$version" && cat requirements.lock; } | digest
+    { printf '%s\n' "$PWD" "$version" && cat requirements.lock; } | sha256sum
 }
 
-project_id() { { packages_id && cat pyproject.toml; } | digest; }
+project_id() { { packages_id && cat pyproject.toml; } | sha256sum; }
 
-# A stamp is written last, so that interrupted work is done again.
-is_done() { [[ -n $2 && -f $venv/$1 && $(<"$venv/$1") == "$2" ]]; }
-mark_done() { printf '%s\n' "$2" >"$venv/$1"; }
+# once STAMP ID FUNCTION: calls a function unless its stamp in $venv has what the function ID prints.
+once() {
+    local id
+    id=$("$2")
+    [[ -n $id && -f $venv/$1 && $(<"$venv/$1") == "$id" ]] && return
+    "$3"
+    "$2" >"$venv/$1" # last, so that interrupted work is done again
+}
 
 quiet_pip() { "$venv/bin/python" -m pip -qq --disable-pip-version-check --no-input "$@"; }
 
@@ -188,41 +195,48 @@ install_packages() {
     "$python" -m venv "$venv" || fail "$python could not make $venv (its words are above)"
     quiet_pip install --require-hashes --only-binary :all: -r requirements.lock ||
         fail "pip could not install requirements.lock (its words are above); is a package index within reach?"
-    mark_done .packages-done "$(packages_id)"
 }
 
 install_project() {
     say "installing this project into $venv"
     quiet_pip install --no-deps --no-build-isolation -e . ||
         fail "pip could not install this project (its words are above); see pyproject.toml"
-    mark_done .project-done "$(project_id)"
 }
 
 setup_python() {
     # Two makes at once must not build one .venv; the lock ends with this process.
     exec 9<requirements.lock
     if command -v flock >/dev/null; then flock 9; fi
-    is_done .packages-done "$(packages_id)" || install_packages
-    is_done .project-done "$(project_id)" || install_project
+    once .packages-done packages_id install_packages
+    once .project-done project_id install_project
 }
 
 # A venv of its own with extras: torch is large, and requirements.lock does not pin what they bring.
-# setup_extras NAME EXTRAS WHAT CONSEQUENCE
-setup_extras() {
-    venv=.venv-$1
+install_extras() {
+    say "installing $what into $venv"
+    quiet_pip install --no-build-isolation -e ".[$extras]" && return
+    say "warning: pip could not (its words are above); $otherwise" >&2
+    exit 0
+}
+
+setup_bench() {
+    local extras=bench what=torch otherwise="the benchmarks leave out what is not there"
+    venv=.venv-bench
     setup_python
-    is_done ".$1-done" "$(project_id)" && return
-    say "installing $3 into $venv"
-    if quiet_pip install --no-build-isolation -e ".[$2]"; then
-        mark_done ".$1-done" "$(project_id)"
-    else
-        say "warning: pip could not (its words are above); $4" >&2
-    fi
+    once .bench-done project_id install_extras
+}
+
+setup_runtimes() {
+    local extras=onnx,torch,jax,openvino,tract,litert what="torch, jax, openvino, tract and litert"
+    local otherwise="only what is there is judged"
+    venv=.venv-runtimes
+    setup_python
+    once .runtimes-done project_id install_extras
 }
 
 # Several are set up side by side: pip waits for one index, apt for another. The first failure is the status.
-setup_several() {
-    local what process running=() status=0
+if [[ $# -gt 1 ]]; then
+    running=() status=0
     for what in "$@"; do
         "tools/${BASH_SOURCE[0]##*/}" "$what" &
         running+=($!)
@@ -231,20 +245,8 @@ setup_several() {
         wait "$process" || status=$((status ? status : $?))
     done
     exit "$status"
-}
-
-[[ $# -le 1 ]] || setup_several "$@"
-case ${1:-} in
-    python) setup_python ;;
-    provers) setup_provers ;;
-    coq) setup_coq ;;
-    browser) need chromium ;;
-    frama-c) setup_frama_c ;;
-    c) setup_c ;;
-    cross) setup_cross ;;
-    bench) setup_extras bench bench "torch" "the benchmarks leave out what is not there" ;;
-    runtimes)
-        setup_extras runtimes onnx,torch,jax,openvino,tract,litert "torch, jax, openvino, tract and litert" \
-            "only what is there is judged" ;;
-    *) fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench|runtimes …" ;;
-esac
+fi
+setup=setup_${1:-}
+declare -F "${setup//-/_}" >/dev/null ||
+    fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench|runtimes …"
+"${setup//-/_}"
