@@ -12,6 +12,7 @@ import pytest
 
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.spec import load_spec
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "CITATION.cff", *sorted((ROOT / "docs").glob("*.md"))]
@@ -70,7 +71,8 @@ def test_the_line_that_the_checker_printed_does_what_the_guide_says() -> None:
 def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     """The guide's line is the checker's for the same call, onnxruntime right or wrong."""
     pytest.importorskip("onnxruntime")
-    from sonnx_clip.conform.reproduce import CallText, reproducing_line
+    from sonnx_clip.conform.check_report import Deviation
+    from sonnx_clip.conform.reproduce import reproducer
     from sonnx_clip.runtimes.limits import LIMITS
     from sonnx_clip.runtimes.worker import Worker
 
@@ -78,9 +80,11 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     (pasted,) = [line.strip() for line in text.splitlines() if line.strip().startswith("python -c ")]
     worker = Worker("onnxruntime", "int64", LIMITS)
     try:
-        due = "0x0000000000000000 (0) at every entry"
-        how = CallText(worker.etype, worker.imports, worker.call, worker.before)
-        line = reproducing_line(how, "contiguous", [[0, 0]], ((0, 1 << 31), None), due)
+        found = Deviation(
+            kind="violates", operands={"X": "0x0", "min": "0x0", "max": "0x80000000"}, expected="0x0",
+            got="0x80000000", shown="", layout="contiguous", length=2, entries=(("0x0",),),
+        )  # fmt: skip
+        line = reproducer(found, load_spec().element_type("int64"), worker)
     finally:
         worker.close()
     assert pasted == f"python -c {shlex.quote(line)}"

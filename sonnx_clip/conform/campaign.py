@@ -16,11 +16,11 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.describe import describe
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.identity import cache_identity
 from sonnx_clip.conform.local_judge import LocalJudge
 from sonnx_clip.conform.plan import FIRST
-from sonnx_clip.conform.rerun import confirm
 from sonnx_clip.conform.session import Session
 from sonnx_clip.conform.verdicts import follows, merged, needed
 from sonnx_clip.root.errors import UserError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from sonnx_clip.conform.options import CheckOptions, Unit
-    from sonnx_clip.conform.results import Known, UnitResult
+    from sonnx_clip.conform.results import UnitResult
     from sonnx_clip.conform.store import Store
     from sonnx_clip.root.terminal import Show
 
@@ -46,11 +46,8 @@ class Judge(Protocol):
     def places(self) -> int:
         """How many units it takes at once."""
 
-    def judge(self, unit: Unit, known: Known) -> tuple[UnitResult, float]:
-        """The result of a unit, and the seconds that it took; threads call it side by side.
-
-        `known` are the kinds of deviations that need no description.
-        """
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
+        """The result of a unit, and the seconds that it took; threads call it side by side."""
 
     def stop(self) -> None:
         """End all work: callers that wait get any exception, or the counts of the calls made so far."""
@@ -177,13 +174,10 @@ class _Campaign:
             if store.is_cache:
                 self._made[unit.etype][unit.part] = stored[1]
             return stored[0]
-        # No report shows a second deviation of a kind that the first unit describes.
-        first = results.get(FIRST)
-        known = frozenset() if first is None or first.tally is None else first.tally.known
-        found, seconds = self._judge.judge(unit, known)
+        found, seconds = self._judge.judge(unit)
         if self._stopped:  # the counts are true; how it ended is the interrupt's doing
             return found.model_copy(update={"stopped": None, "forms": None, "forms_stopped": False})
-        confirm(found, unit)
+        found = describe(found, unit, results.get(FIRST))
         if store is None or not found.is_kept(cache=store.is_cache):
             return found
         if store.is_cache and cache_identity(self._options.runtime) != store.identity:

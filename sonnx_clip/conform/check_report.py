@@ -1,21 +1,26 @@
-"""What a run of the checker found, in the form in which it is stored (format 2).
+"""What a run of the checker found, in the form in which it is stored (format 3).
 
 A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is one entry of one call.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.find_runtime import require_ascii
-from sonnx_clip.runtimes.model_forms import Bounds, Given, ModelForm, Shape
+from sonnx_clip.runtimes.model_forms import ModelForm
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.conform.results import Raised
     from sonnx_clip.language.scope import Head
+
+_T = TypeVar("_T", int, "Count", "Raised")
 
 Verdict: TypeAlias = Literal[
     "conforms",
@@ -45,50 +50,66 @@ DEVIATION_KINDS: tuple[DeviationKind, ...] = ("crashed", "violates", "raises", "
 """The worst first."""
 
 
-class Deviation(Stored):
-    """The first deviation of a kind in a class.
+Bits: TypeAlias = Annotated[str, Field(pattern="^0x[0-9a-f]+$")]
 
-    `operands` are bits by name. `got` is None where there was no result to read; `words` says then what there
-    was instead: ``raises`` is the kind of a call that raised, ``crashed`` of one of which the runtime died.
-    `reproduce` is one line of Python, empty where none shows it, and `entry` the place in its result.
+
+class Deviation(Stored):
+    """The first deviation of a kind in a class, and the call in which it was found.
+
+    `operands` are bits by name at the entry that deviates. `got` is None where there was no result to read;
+    `words` says then what there was instead: ``raises`` is the kind of a call that raised, ``crashed`` of one
+    of which the runtime died. The call has X of `length` entries in a layout, in a `form` if it was one of a
+    model: `entries` are the bits of each tensor, which recur, and `entry` is the place that deviates;
+    `following` are the scalars of the next call, where that changes the result. `reproduce` is one line of
+    Python that makes the call, empty where none shows the deviation.
     """
 
     kind: DeviationKind
-    operands: dict[str, str]
-    expected: str
-    got: str | None
+    operands: dict[str, Bits]
+    expected: Bits
+    got: Bits | None
     shown: str
     words: str | None = None
     latitude: str | None = None
     layout: str
-    explanation: str | None = None
+    length: int
+    entries: tuple[tuple[Bits, ...], ...]
     entry: int = 0
-    reproduce: str
+    following: tuple[Bits, ...] = ()
+    form: ModelForm | None = None
+    explanation: str | None = None
+    reproduce: str = ""
+
+    @property
+    def key(self) -> str:
+        """The latitude, or the kind."""
+        return self.latitude or self.kind
 
     def environment(self, head: Head) -> dict[str, int] | None:
-        """The bits of the operands and of the answer, for a condition of the specification; None without one.
-
-        Raises:
-            ValueError: one of them is no bit pattern.
-        """
+        """The bits of the operands and of the answer, for a condition; None without an answer."""
         if self.got is None:
             return None
         given = [int(text, 16) for text in (*self.operands.values(), self.got)]
         return dict(zip(head.all, given, strict=True))
 
 
-class ClassReport(Stored):
-    """The verdict for a class, or for the shape (C1) and the type (C3) of results.
+class Count(Stored):
+    """What was counted in a class, in entries, or for the shape (C1) or the type (C3) of results, in calls.
 
-    `compared` counts results with the expected bits, `violating` ones, and those that a latitude accepts;
-    `raised` counts entries of calls that raised, `refused` calls in forms that are refused as a whole, `died`
-    calls of which it died.
+    Args:
+        compared: results that were judged.
+        violating: results that no latitude accepts.
+        raised: results missing because a call raised, unless its form is refused as a whole.
+        refused: calls in forms that are refused as a whole; of a class, only if nothing was compared.
+        died: calls of which the runtime died.
+        latitude: results that each latitude accepts.
+        words: the first words of the runtime, where it gave no result.
+        deviations: the first of each kind and latitude.
     """
 
-    id: str
-    case: str | None
-    verdict: Verdict
-    compared: int
+    model_config = ConfigDict(frozen=False)
+
+    compared: int = 0
     violating: int = 0
     raised: int = 0
     refused: int = 0
@@ -96,6 +117,33 @@ class ClassReport(Stored):
     latitude: dict[str, int] = Field(default_factory=dict)
     words: str | None = None
     deviations: tuple[Deviation, ...] = ()
+
+    def __add__(self, other: Count) -> Count:
+        """The sum; the deviations of this one come first."""
+        known = {found.key for found in self.deviations}
+        return Count(
+            compared=self.compared + other.compared,
+            violating=self.violating + other.violating,
+            raised=self.raised + other.raised,
+            refused=self.refused + other.refused,
+            died=self.died + other.died,
+            latitude=added(self.latitude, other.latitude),
+            words=self.words or other.words,
+            deviations=(*self.deviations, *(d for d in other.deviations if d.key not in known)),
+        )
+
+
+class ClassReport(Count):
+    """The count and the verdict of a class, or of C1 or C3, which have no case; the worst deviation first."""
+
+    id: str
+    case: str | None
+    verdict: Verdict
+
+
+def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
+    """Sums by key."""
+    return {**first, **{key: first[key] + one if key in first else one for key, one in second.items()}}
 
 
 class ReadingMatch(Stored):
@@ -119,29 +167,18 @@ class ReadingMatch(Stored):
 class FormReport(Stored):
     """What came of one form of a model, in calls that are the same in every form.
 
-    `bounds`, `shape`, `rank`, `opset`, `optimised` and `given` are those of `model_forms.ModelForm`. The
-    verdict is the worst of the classes; `classes` are those that do not conform, empty where the form is
+    The verdict is the worst of the classes; `classes` are those that do not conform, empty where the form is
     refused as a whole, in the `words` of the runtime. `deviations` are the first of each class in which forms
     differ.
     """
 
-    bounds: Bounds
-    shape: Shape
-    rank: int
-    opset: int
-    optimised: bool
-    given: Given = "both"
+    form: ModelForm
     verdict: Verdict
     compared: int
     calls: int
     words: str | None = None
     classes: dict[str, Verdict] = Field(default_factory=dict)
     deviations: dict[str, Deviation] = Field(default_factory=dict)
-
-    @property
-    def form(self) -> ModelForm:
-        """The form."""
-        return ModelForm(self.bounds, self.shape, self.rank, self.opset, self.optimised, self.given)
 
 
 class TypeReport(Stored):
@@ -196,7 +233,7 @@ class Report(Stored):
     is not seen by it. `dialect` is the version of ONNX's Clip that it was compared with, empty for SONNX's.
     """
 
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     tool: str
     spec_sha256: str
     runtime: Annotated[str, AfterValidator(_name_in_ascii)]

@@ -1,251 +1,219 @@
-"""Writes what is told of a deviation: the shortest call that still deviates, and why. For `campaign`."""
+"""Describes deviations: the shortest call that shows each in a new process, as a line of Python, and why.
+
+`recorded` notes what is needed to make the call again. `describe` runs lines of ever longer calls until one
+shows the deviation, each in a process that begins as after the import of the runtime.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.conform.check_report import Deviation
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.explanations import explain_deviation
-from sonnx_clip.conform.reproduce import CallText, Shows, reproducing_line
-from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_calls
+from sonnx_clip.conform.reproduce import reproducer
+from sonnx_clip.conform.rerun import Lines, first_shown
+from sonnx_clip.conform.verdicts import without_shared
 from sonnx_clip.language.show import show
-from sonnx_clip.root.dtypes import bits_type, hex_bits
-from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED, Request, entry_indices
-from sonnx_clip.runtimes.guarded import WROTE_INTO
+from sonnx_clip.root.dtypes import hex_bits
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
-from sonnx_clip.runtimes.model_forms import statements
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.session import Session
+    from sonnx_clip.conform.check_report import Count
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.results import UnitResult
     from sonnx_clip.conform.tally import Spot
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.calls import Answer
 
-_LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
+_SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
-_BY_ID = {layout.id: layout for layout in LAYOUTS}
-
-_WRITTEN = 2000  # different entries at most that a reproducing line writes out
-_WINDOW = 64
-
-_AGAIN, _IN_A_ROW = 3, 64  # how often a call is made again that no simpler one repeats; and in a new process
+_WINDOW = 64  # entries that are recorded of a longer call, about the one that deviates
+_TIMES = 64  # calls in one process, of which a later one may deviate
 
 
-class Describer:
-    """Writes the `Deviation` for a spot: the shortest call that still deviates, and why.
+def recorded(spot: Spot, etype: ElementType, of: CheckedOperator) -> Deviation:
+    """The record of a deviation: its bits, and the call in which it was found."""
+    request, row, column = spot.request, spot.row, spot.column
+    places = near = np.zeros(0, int)
+    if request.length:
+        places, near = entry_indices(request, row), np.arange(min(request.length, _WINDOW))
+        if request.length > _WINDOW:  # each place of the window has an entry that recurs there
+            near = column + (near - column + _WINDOW // 2) % _WINDOW - _WINDOW // 2
+            near = np.clip(near, 0, request.length - 1)
+    given = [int(pool[places[column]]) if request.length else 0 for pool in request.pools]
+    given += [int(scalar[row]) for scalar in request.scalars]
+
+    def bits(values: Iterable[int]) -> tuple[str, ...]:
+        return tuple(hex_bits(int(value), etype.id) for value in values)
+
+    entries = (bits(pool[places[near]].tolist()) for pool in request.pools)
+    next_ = (row + 1) % request.count
+    following = bits(scalar[next_] for scalar in request.scalars) if spot.words == OVERWRITTEN else ()
+    due, got = show(spot.due, etype), spot.got
+    names = of.node.called
+    shown = " ".join(f"{name}={show(value, etype)}" for name, value in zip(names, given, strict=True))
+    if got is not None:
+        answer = show(got, etype)
+        if answer == due:  # two NaNs: their bits tell them apart
+            answer, due = (f"{due} ({text})" for text in bits((got, spot.due)))
+        shown = f"{shown}: got {answer}, expected {due}"
+    return Deviation(
+        kind=spot.kind,
+        operands=dict(zip(names, bits(given), strict=True)),
+        expected=hex_bits(spot.due, etype.id),
+        got=None if got is None else hex_bits(got, etype.id),
+        shown=shown,
+        words=spot.words,
+        latitude=spot.latitude,
+        layout=request.layout,
+        length=request.length,
+        entries=tuple(some[:1] if len({*some}) == 1 else some for some in entries),
+        entry=column,
+        following=following,
+        form=request.form,
+    )
+
+
+def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitResult:
+    """The result of a unit, each deviation with its explanation, and with the shortest line that shows it.
+
+    Where no line does, its words name the command that repeats the whole sequence of calls.
 
     Args:
-        etype: the element type.
-        session: makes calls again.
-        of: the operator; Clip by default.
+        result: what this run has judged.
+        unit: the unit.
+        first: the first unit of its element type: no report shows a second deviation of a kind that it has.
     """
+    of, tally = unit.options.of, result.tally
+    etype = of.spec.element_type(unit.etype)
+    known = first.tally.of if first is not None and first.tally is not None else {}
+    counts = {} if tally is None else tally.of
+    if unit.first and result.forms:
+        has_own = {key for key, count in counts.items() if count.deviations}
+        result = result.model_copy(update={"forms": without_shared(result.forms, counts, has_own)})
+    raised = [] if tally is None else [one.of for one in tally.raised.values() if not one.all]
+    holders: list[Any] = [
+        (key, count) for every in (counts, *raised) for key, count in every.items() if count.deviations
+    ]
+    every = [d for key, count in holders for d in _new(count, known.get(key))]
+    every += [d for form in result.forms or () for d in form.deviations.values()]
+    if not every:
+        return result
+    command = _command(unit)
+    found = dict(zip(map(id, every), shortest(every, unit.options, unit.etype), strict=True))
 
-    def __init__(self, etype: ElementType, session: Session, of: CheckedOperator | None = None) -> None:
-        self._etype, self._of = etype, of or clip_operator()
-        self._session = session
-        self._afresh = self._entry = 0
+    def described(one: Deviation) -> Deviation:
+        if (shorter := found.get(id(one))) is None:
+            return one
+        update: dict[str, Any] = {"explanation": _explanation(one, etype, of)}
+        if isinstance(shorter, str):
+            words = f"no line of Python shows it in a new process ({shorter})"
+            update["words"] = f"{f'{one.words}; ' if one.words else ''}{words}; repeat it: {command}"
+            return one.model_copy(update=update)
+        return shorter.model_copy(update=update)
 
-    def __call__(self, spot: Spot) -> Deviation:
-        """The deviation."""
-        etype, operands = self._etype, self._operands(spot)
-        got = spot.got
-        values = dict(zip(self._of.node.called, operands, strict=True))
-        shown = " ".join(f"{name}={show(value, etype)}" for name, value in values.items())
-        due = show(spot.due, etype)
-        explanation = None
-        if got is not None:
-            answer, result = show(got, etype), due
-            if answer == due:  # two NaNs: their bits tell them apart
-                answer, result = (
-                    f"{due} ({hex_bits(got, etype.id)})",
-                    f"{due} ({hex_bits(spot.due, etype.id)})",
-                )
-            shown = f"{shown}: got {answer}, expected {result}"
-            if self._of.is_clip:
-                form = spot.request.form
-                words = form and self._of.explanation(etype, form, operands, got)
-                explanation = words or explain_deviation(self._of, etype, operands, got)
-        self._entry = 0
-        layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
-        return Deviation(
-            entry=self._entry,
-            kind=spot.kind,
-            operands={name: hex_bits(value, etype.id) for name, value in values.items()},
-            expected=hex_bits(spot.due, etype.id),
-            got=None if got is None else hex_bits(got, etype.id),
-            shown=shown,
-            words=words,
-            latitude=spot.latitude,
-            layout=layout,
-            explanation=explanation,
-            reproduce=line,
+    for _, count in holders:
+        count.deviations = tuple(map(described, count.deviations))
+    if result.forms is None:
+        return result
+    forms = (
+        form.model_copy(update={"deviations": {id_: described(d) for id_, d in form.deviations.items()}})
+        for form in result.forms
+    )
+    return result.model_copy(update={"forms": tuple(forms)})
+
+
+def _new(count: Count, known: Count | None) -> Iterator[Deviation]:
+    keys = {found.key for found in known.deviations} if known is not None else set()
+    return (found for found in count.deviations if found.key not in keys)
+
+
+def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str | None:
+    if one.got is None or not of.is_clip:
+        return None
+    operands, got = [int(text, 16) for text in one.operands.values()], int(one.got, 16)
+    words = of.explanation(etype, one.form, operands, got) if one.form else None
+    return words or explain_deviation(of, etype, operands, got)
+
+
+def _command(unit: Unit) -> str:
+    """What repeats all calls of an element type."""
+    options = unit.options
+    more = "" if unit.first or options.level == "quick" else f" --level {options.level}"
+    more += f" --against {options.of.dialect}" if options.of.dialect else ""
+    more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
+    return f"sonnx-clip check --runtime {shlex.quote(options.runtime)} --dtype {unit.etype}{more} --again"
+
+
+# --- The shortest call --------------------------------------------------------------------------------------
+
+
+def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) -> list[Deviation | str]:
+    """For each deviation the shortest call that shows it in a new process; or what its own call did there.
+
+    Raises:
+        KeyError: a deviation that was read from a file has no known layout.
+    """
+    of, etype = options.of, options.of.spec.element_type(type_id)
+    try:
+        runtime = _opened(options, type_id)
+    except (RuntimeDiedError, UnsupportedError, UserError) as error:
+        return [f"not run: {error}"] * len(every)
+    calls: list[list[Deviation]] = []
+    for one in every:
+        found = {reproducer(call, etype, runtime, of.node): call for call in (*_simpler(one), one)}
+        if one.got is not None and not one.following:
+            words = f"it depends on earlier calls: the line makes {_TIMES} and shows the first that deviates"
+            later = one.model_copy(update={"words": words})
+            found[reproducer(one, etype, runtime, of.node, _TIMES)] = later
+        calls.append([call.model_copy(update={"reproduce": line}) for line, call in found.items()])
+    lines = [_lines(some, etype) for some in calls]
+    shown = first_shown(lines, options.limits, preload=True)
+    for n in [n for n, (number, _) in enumerate(shown) if number is None]:
+        last = len(calls[n]) - 1  # perhaps it shows where nothing was imported before
+        ((number, words),) = first_shown(
+            [lines[n]._replace(lines=lines[n].lines[-1:])], options.limits, preload=False
         )
-
-    def _operands(self, spot: Spot) -> tuple[int, ...]:
-        """The bits of the operands where an answer deviates; 0 for tensors of a call without entries."""
-        request = spot.request
-        tensors = [0] * len(request.pools)
-        if request.length:
-            place = entry_indices(request, spot.row)[spot.column]
-            tensors = [int(pool[place]) for pool in request.pools]
-        return (*tensors, *self._scalars(request, spot.row))
-
-    def _shortest(self, spot: Spot, due: str) -> tuple[str, str, str | None]:
-        """The layout and the line that repeat a deviation, with as few and as equal entries as will do.
-
-        Last, what is said of it in words: by the runtime, or of what is not repeated.
-        """
-        request = spot.request
-        if spot.kind == "crashed":  # it is known already which calls do it
-            return request.layout, self.line(request, spot.row, due, spot), spot.words
-        for simpler in self._simpler(spot):
-            place = self._place(spot, simpler)
-            if place is not None:
-                return simpler.layout, self.line(simpler, 0, due + place, spot, whole=False), spot.words
-        if request.length == 0:
-            due = "no entries, shape and type of x"
-        elif request.length > 1:
-            due = f"{due} at entry {spot.column}"
-        if spot.words == OVERWRITTEN:
-            following = self._scalars(request, (spot.row + 1) % request.count)
-            line = self.line(
-                request, spot.row, f"{due}; the next call changes the result", spot, following=following
-            )
-            return request.layout, line, spot.words
-        times, words = self._again(spot)
-        line = self.line(request, spot.row, due, spot, times=times)
-        return request.layout, line, spot.words or words
-
-    def _again(self, spot: Spot) -> tuple[int, str | None]:
-        """The same call again: how often it is made until it deviates, and what is said if it is not once.
-
-        Three times where it stands; then in a new process, where the calls before are the same call.
-        """
-        if spot.got is None:
-            return 1, None
-        try:
-            for _ in range(_AGAIN):
-                if len(self._showing(spot, self._session.repeat(same_calls(spot.request, spot.row, 1)))):
-                    return 1, None
-            words = f"not repeated: asked again {_AGAIN} times, the answer was another one"
-            self._afresh += 1
-            if self._afresh > _AGAIN:
-                return 1, words
-            self._session.restart()
-            answer = self._session.repeat(same_calls(spot.request, spot.row, _IN_A_ROW))
-        except (GaveUpError, EnvironmentFaultError):
-            return 1, None
-        rows = self._showing(spot, answer)
-        if not len(rows):
-            return 1, f"{words}, nor is it among {_IN_A_ROW} calls in a new process"
-        call = int(rows[0]) + 1
-        return call, f"it depends on earlier calls: in a new process call {call} of this kind gives it"
-
-    def _showing(self, spot: Spot, answer: Answer) -> Array:
-        """The calls of an answer that deviate as a spot does."""
-        if answer.died is not None or answer.failures:
-            return np.zeros(0, int)
-        return np.flatnonzero(answer.bits[:, spot.column] == spot.got)
-
-    def _simpler(self, spot: Spot) -> Iterator[Request]:
-        """Calls with the value of X alone, ever longer, then in the layout in which it deviated, then cut."""
-        request = spot.request
-        if request.length == 0:
-            return
-        bits = [np.array([value], bits_type(self._etype.id)) for value in self._operands(spot)]
-        pools, scalars = bits[: len(request.pools)], tuple(bits[len(request.pools) :])
-        shorter = _LENGTHS if request.layout in _PLAIN or request.form is None else ()
-        for layout, length in [*shorter, (request.layout, request.length)]:
-            yield _other(request, layout, length, pools, scalars)
-        if len(request.pool) > _WRITTEN:
-            yield _cut(request, spot.row, spot.column)
-
-    def _place(self, spot: Spot, request: Request) -> str | None:
-        """Where in a simpler call the deviation shows again, in words; None if it does not."""
-        try:
-            answer = self._session.repeat(request)
-        except (GaveUpError, EnvironmentFaultError):
-            return None
-        if answer.died is not None:
-            return None
-        everywhere = " at every entry" if request.length > 1 else ""
-        if spot.got is None or answer.failures:
-            return everywhere if spot.got is None and answer.failures else None
-        alike = answer.bits[0] == spot.got
-        if alike.all():
-            return everywhere
-        same = request.length == spot.request.length and alike[spot.column]
-        return f" at entry {spot.column}" if same else None
-
-    def _scalars(self, request: Request, row: int) -> tuple[int, ...]:
-        return tuple(int(scalar[row]) for scalar in request.scalars)
-
-    def line(
-        self, request: Request, row: int, due: str, spot: Spot, *,
-        following: tuple[int, ...] | None = None, times: int = 1, whole: bool = True,
-    ) -> str:  # fmt: skip
-        """The line of Python that makes a call of a request, so many times, and perhaps another call.
-
-        Where the call is not `whole`, the entry that deviates is the first one, or at its place if it is as
-        long as the call of the spot.
-        """
-        scalars = self._scalars(request, row)
-        column = spot.column if whole or request.length == spot.request.length else 0
-        self._entry = column
-        if len(request.pool) > _WRITTEN:
-            request, row = _cut(request, row, column), 0
-            due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
-        place = entry_indices(request, row)
-        entries = [pool[place].tolist() for pool in request.pools]
-        how = self._call_text(request)
-        return reproducing_line(
-            how, request.layout, entries, (scalars, following), due, times, *self._shows(spot)
-        )
-
-    def _shows(self, spot: Spot) -> tuple[Shows, str | None]:
-        """What a line shows of a deviation, and which operand it watches."""
-        words = spot.words or ""
-        if spot.kind == "raises":
-            return "exception", None
-        if words.startswith(RETURNED):
-            return "type", None
-        names = zip(self._of.node.called, self._of.node.operands, strict=True)
-        written = [operand for name, operand in names if words == f"{WROTE_INTO}{name}"]
-        return ("memory", written[0]) if written else ("bits", None)
-
-    def _call_text(self, request: Request) -> CallText:
-        worker = self._session.worker
-        if request.form is None:
-            names = self._of.node.operands
-            return CallText(worker.etype, worker.imports, worker.call, worker.before, names)
-        set_up, call = worker.models[request.form.optimised]
-        shape = _BY_ID[request.layout].arrange(np.zeros(request.length)).shape
-        before = [*statements(worker.etype, request.form, shape), *([set_up] if set_up else [])]
-        return CallText(worker.etype, worker.imports, call, before)
+        shown[n] = last if number == 0 else None, words
+    return [
+        words if number is None else some[number] for some, (number, words) in zip(calls, shown, strict=True)
+    ]
 
 
-def _cut(request: Request, row: int, column: int) -> Request:
-    """One call of a request, with the entries about one of them, over and over; that one keeps its place."""
-    indices = entry_indices(request, row)
-    first = column - column % _WINDOW
-    window = [pool[indices[first : first + _WINDOW]] for pool in request.pools]
-    scalars = tuple(scalar[row : row + 1] for scalar in request.scalars)
-    return _other(request, request.layout, request.length, window, scalars)
+def _opened(options: CheckOptions, type_id: str) -> Worker:
+    """The runtime, which knows how its calls are written; its process has ended."""
+    given, of = (options.runtime, type_id, options.limits), options.of
+    try:
+        found = Worker(*given, models_only=bool(of.dialect), node=of.node)
+    except UnsupportedError as error:
+        if not error.opens_models:
+            raise
+        found = Worker(*given, models_only=True)
+    found.close()
+    return found
 
 
-def _other(
-    request: Request, layout: str, length: int, pools: Sequence[Array], scalars: tuple[Array, ...]
-) -> Request:
-    """One call of the kind of a request, with other entries and scalars."""
-    pool, *beside = pools
-    return replace(
-        request, layout=layout, length=length, pool=pool, beside=tuple(beside), starts=np.zeros(1, int),
-        scalars=scalars, indices=None, at_start=None,
-    )  # fmt: skip
+def _simpler(one: Deviation) -> Iterator[Deviation]:
+    """Calls with the entry that deviates alone, ever longer, at last in the layout in which it deviated."""
+    if one.length == 0 or one.following:
+        return
+    x = list(one.operands.values())[: len(one.entries)]
+    shorter = _SHORT if one.form is None or one.layout in _PLAIN else ()
+    for layout, length in [*shorter, (one.layout, one.length)]:
+        update = {"layout": layout, "length": length, "entries": tuple((text,) for text in x)}
+        yield one.model_copy(update=update)
+
+
+def _lines(calls: Sequence[Deviation], etype: ElementType) -> Lines:
+    one = calls[-1]
+    places = (one.entry if any(len(some) > 1 for some in call.entries) else None for call in calls)
+    lines = [(call.reproduce, place) for call, place in zip(calls, places, strict=True)]
+    return Lines(one.kind, one.got, calls[0].words or "", etype.id, lines)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.check_report import FormReport
-from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.plan import form_plan
 from sonnx_clip.conform.results import Counts
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.conform.options import Unit
-    from sonnx_clip.conform.results import Known
     from sonnx_clip.conform.session import Session
     from sonnx_clip.runtimes.model_forms import ModelForm
 
@@ -36,7 +33,7 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     Raises:
         UserError: onnx is not installed, or the runtime runs no ONNX models.
     """
-    of, known, stopped = unit.options.of, frozenset[tuple[str, str]](), False
+    of, stopped = unit.options.of, False
     if not session.worker.models:
         todo = "choose onnxruntime or onnx-reference, or give --onnx or --onnx-cmd"
         raise UserError(f"the runtime {session.worker.name} runs no ONNX models", todo=todo)
@@ -45,10 +42,9 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     for form in of.forms if of.dialect else _forms(session, unit, reports):
         if form in reports:
             continue
-        reports[form], counts[form], stopped = judge_form(session, unit, form, known)
+        reports[form], counts[form], stopped = judge_form(session, unit, form)
         if stopped:
             break
-        known |= counts[form].known if of.dialect else frozenset()
     found = {"forms": tuple(reports.values()), "forms_stopped": stopped}
     if not of.dialect:
         return found
@@ -57,16 +53,14 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     return {**found, "tally": sum(counted, start=Counts(of={}, raised={}, answers=""))}
 
 
-def judge_form(
-    session: Session, unit: Unit, form: ModelForm, known: Known
-) -> tuple[FormReport, Counts, bool]:
+def judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormReport, Counts, bool]:
     """What came of a form, what was counted, and whether no other form can be asked after it.
 
-    Where bounds are missing, some classes cannot be reached. Deviations of `known` kinds are not described.
+    Where bounds are missing, some classes cannot be reached.
     """
     of, few, why = unit.options.of, session.worker.few, None
     etype = of.spec.element_type(unit.etype)
-    tally = Tally(etype, unit.options.policy, Describer(etype, session, of), of, known)
+    tally = Tally(etype, unit.options.policy, of)
     session.forget()
     try:
         for request, table in form_plan(etype, form, few=few, table=of.table_of_form(etype, form, few=few)):
@@ -75,13 +69,13 @@ def judge_form(
                 break
     except (GaveUpError, EnvironmentFaultError) as error:
         why = error.verdict, str(error)
-    counts = tally.state(refused=False, answers=False)
+    counts = tally.state(answers=False)
     report = type_report(etype, counts, None, why, of)
     refused = report.verdict == "unsupported"
     odd = [] if refused else [c for c in report.classes if c.verdict != "conforms"]
     reached = [c.verdict for c in report.classes if form.given == "both" or c.verdict != "unreached"]
     found = FormReport(
-        **asdict(form),
+        form=form,
         verdict="refused" if refused else worst(reached),
         compared=report.compared,
         calls=report.calls,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.judge_forms import judge_forms
 from sonnx_clip.conform.plan import calls_of, chosen, few_calls, size_of
 from sonnx_clip.conform.results import UnitResult
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.options import Unit
     from sonnx_clip.conform.plan import Calls
-    from sonnx_clip.conform.results import Known
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.worker import Worker
 
@@ -52,10 +50,10 @@ class LocalJudge:
         self._workers: set[Worker] = set()
         self._lock, self._stopped = threading.Lock(), False
 
-    def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         """The result of a unit, and the seconds that it took."""
         began = time.monotonic()
-        return self._judge(unit, known), time.monotonic() - began
+        return self._judge(unit), time.monotonic() - began
 
     def stop(self) -> None:
         """End every process."""
@@ -64,7 +62,7 @@ class LocalJudge:
             for worker in self._workers:
                 worker.kill()
 
-    def _judge(self, unit: Unit, known: Known) -> UnitResult:
+    def _judge(self, unit: Unit) -> UnitResult:
         options = unit.options
         unopened: tuple[Verdict, str] | None = None
         forms_only = unit.chunk is not None or bool(options.of.dialect)
@@ -89,7 +87,7 @@ class LocalJudge:
         try:
             found: dict[str, Any] = {"models": bool(worker.models), "unopened": unopened}
             if unopened is None and not forms_only:
-                found |= self._count(session, unit, known)
+                found |= self._count(session, unit)
             if found.get("stopped") is None and (forms_only or (unit.first and worker.models)):
                 found |= judge_forms(session, unit)
             return UnitResult(version=worker.version, remarks=tuple(session.remarks), **found)
@@ -98,11 +96,11 @@ class LocalJudge:
                 self._workers.discard(worker)
             worker.close()
 
-    def _count(self, session: Session, unit: Unit, known: Known) -> dict[str, Any]:
+    def _count(self, session: Session, unit: Unit) -> dict[str, Any]:
         """Make all calls, and count their results: fields of the result of a unit."""
         worker, of, stopped = session.worker, unit.options.of, None
         etype = of.spec.element_type(unit.etype)
-        tally = Tally(etype, unit.options.policy, Describer(etype, session, of), of, known)
+        tally = Tally(etype, unit.options.policy, of)
         pace = Pace(unit.name, size_of(etype, unit.part, few=worker.few), self._on_pace)
         worker.on_call = pace.at
         if not unit.first:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.conform.options import Unit
-    from sonnx_clip.conform.results import Known
     from sonnx_clip.machines.dask_workers import DaskWorkers
 
 _AHEAD = 2  # units for each thread of a worker, so that workers that join find some
@@ -33,7 +32,7 @@ class RemoteJudge:
         self._here = comparable_parts(runtime)
         self.places, self.name, self.stop = _AHEAD * workers.threads, workers.name, workers.stop
 
-    def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         """The result of a unit, and the seconds that it took there.
 
         Where worker after worker ends with it, the machines are at fault: ``environment``.
@@ -44,12 +43,12 @@ class RemoteJudge:
             CancelledError: the campaign is stopped.
         """
         try:
-            return self._workers.call(judge_there, unit, known, self._here, self._version)
+            return self._workers.call(judge_there, unit, self._here, self._version)
         except WorkLostError as error:
             return UnitResult(version=unit.options.runtime, stopped=("environment", error.what)), 0.0
 
 
-def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
+def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
     """Judge a unit at a worker: its result, and the seconds that it took.
 
     Raises:
@@ -57,7 +56,7 @@ def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str)
     """
     runtime = unit.options.runtime
     require_same(here, comparable_parts(runtime))
-    found, seconds = LocalJudge().judge(unit, known)
+    found, seconds = LocalJudge().judge(unit)
     if found.version not in (version, runtime):  # its name, where it died before it was opened
         require_same({**here, "version": version}, {**here, "version": found.version})
     return found, seconds

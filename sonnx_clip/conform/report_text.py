@@ -18,7 +18,7 @@ from rich.text import Text
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING
 from sonnx_clip.conform.reproduce import command_line
-from sonnx_clip.conform.verdicts import TAGS, by_form, worst
+from sonnx_clip.conform.verdicts import TAGS, forms_of, worst
 from sonnx_clip.language.values import decode
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.model_forms import described
@@ -255,7 +255,7 @@ def dependences(report: Report) -> list[Note]:
     """Where the verdict depends on the form of a model; those in which a form fails come first."""
     found: dict[str, Note] = {}
     for one in report.types:
-        for id_, pairs in by_form(one).items():
+        for id_, pairs in forms_of(one).items():
             verdicts = [verdict for _, verdict in pairs]
             if len(set(verdicts)) > 1:
                 text = _by_verdict([form for form, _ in pairs], verdicts)
@@ -359,7 +359,7 @@ def form_lines(report: Report) -> Iterator[str]:
         return
     numbers = {len(one.served_forms) for one in judged}
     number = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
-    kinds = {one.type: list(by_form(one).values()) for one in judged}
+    kinds = {one.type: list(forms_of(one).values()) for one in judged}
     differ = [t for t, every in kinds.items() if any(len({v for _, v in pairs}) > 1 for pairs in every)]
     agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
     better = [

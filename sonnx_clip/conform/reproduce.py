@@ -1,106 +1,29 @@
-"""Writes the line of Python that repeats a deviation: for `campaign`, which tries shorter calls first."""
+"""The line of Python that makes the call of a deviation, and the command of a shell that runs it."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import bits_type, hex_bits
+from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED
+from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.model_forms import statements
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Scalars: TypeAlias = tuple[int, ...]
+    from sonnx_clip.conform.check_report import Deviation
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.operator_node import OperatorNode
+    from sonnx_clip.runtimes.worker import Worker
 
 _LAYOUTS = {layout.id: layout for layout in LAYOUTS}
-
-
-Shows: TypeAlias = Literal["bits", "type", "memory", "exception"]
-"""What a line shows: the bits of the result, its type and shape, whether memory was left as it was, or that
-the call raises where its operands cannot be written."""
-
-
-@dataclass(frozen=True)
-class CallText:
-    """How a call is written.
-
-    Args:
-        etype: the id of the element type.
-        imports: statements in front.
-        call: an expression in the operands.
-        before: statements that it needs, behind those that make the operands.
-        operands: what they are called, tensors before scalars.
-    """
-
-    etype: str
-    imports: str
-    call: str
-    before: Sequence[str] = ()
-    operands: tuple[str, ...] = CLIP_NODE.operands
-
-
-def reproducing_line(
-    how: CallText,
-    layout: str,
-    entries: Sequence[Sequence[int]],
-    scalars: tuple[Scalars, Scalars | None],
-    due: str,
-    times: int = 1,
-    shows: Shows = "bits",
-    watched: str | None = None,
-) -> str:
-    """Python that makes the call, prints type, shape and the bits of the result, and what is expected.
-
-    Its result is ``y``, or ``r`` where it is no array; ``unchanged`` says whether memory was left as it was.
-
-    It has no single quotes, so that a shell takes it between two of them.
-
-    Args:
-        how: the element type, and how the runtime is called.
-        layout: id of the layout of the tensors.
-        entries: bits of each tensor in order; a cycle of them is written as one.
-        scalars: bits of each scalar; and of those of a second call, made before the result is read.
-        due: what is printed last.
-        times: how often the call is made, the last time being that which counts.
-        shows: what the line shows.
-        watched: the operand whose memory is compared, with ``memory``.
-    """
-    etype, bits = how.etype, bits_type(how.etype)
-    dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
-    modules = "import numpy as np" + (", ml_dtypes" if etype == "bfloat16" else "")
-    first, second = (
-        [f"np.array({hex_bits(scalar, etype)}, np.{bits}).view({dtype})" for scalar in of or ()]
-        for of in scalars
-    )
-    tensors, names = how.operands[: len(entries)], how.operands[len(entries) :]
-    parts = [
-        modules,
-        *([how.imports] if how.imports else []),
-        *(
-            part
-            for name, of in zip(tensors, entries, strict=True)
-            for part in (f"v = {_entries(etype, of)}.view({dtype})", f"{name} = {_LAYOUTS[layout].text}")
-        ),
-        *(f"{name} = {text}" for name, text in zip(names, first, strict=True)),
-        *(
-            [f"[a.setflags(write=False) for a in ({', '.join(how.operands)})]"]
-            if shows == "exception"
-            else []
-        ),
-        *([f"k = {watched}.tobytes()"] if watched else []),
-        *how.before,
-        _result(how.call, times, shows),
-        *(["k = y.tobytes()", f"{', '.join(names)} = {', '.join(second)}"] if second else []),
-        *([f"z = {how.call}", "unchanged = y.tobytes() == k"] if scalars[1] is not None else []),
-        *([f"unchanged = {watched}.tobytes() == k"] if watched else []),
-        *_printed(shows, due, watched),
-    ]
-    return "; ".join(parts)
 
 
 def command_line(line: str) -> str:
@@ -108,33 +31,74 @@ def command_line(line: str) -> str:
     return shlex.join([sys.executable, "-c", line])
 
 
-def _result(call: str, times: int, shows: Shows) -> str:
-    name, made = ("r", call) if shows == "type" else ("y", f"np.asarray({call})")
-    return f"{name} = {made}" if times == 1 else f"{name} = [{made} for _ in range({times})][-1]"
+def reproducer(
+    found: Deviation, etype: ElementType, runtime: Worker, node: OperatorNode = CLIP_NODE, times: int = 1
+) -> str:
+    """Python that makes the call, and prints type, shape and bits of the result, and what is expected.
+
+    Its result is ``y``, or ``r`` where only type and shape are printed; ``unchanged`` says whether memory was
+    left as it was. It has no single quotes, so that a shell takes it between two of them. Of a deviation that
+    was read from a file it takes bits and numbers alone.
+
+    Args:
+        found: the deviation.
+        etype: the element type.
+        runtime: says how a call is written.
+        node: names the operands.
+        times: how often the call is made; the first result that deviates counts, or the last.
+    """
+    layout, tensors = _LAYOUTS[found.layout], node.operands[: len(found.entries)]
+    scalars, names = list(found.operands.values())[len(tensors) :], node.operands[len(tensors) :]
+    bits, is_bfloat16 = bits_type(etype.id), etype.id == "bfloat16"
+    dtype = "ml_dtypes.bfloat16" if is_bfloat16 else f"np.{etype.id}"
+
+    def made(texts: tuple[str, ...] | list[str], length: int | None = None) -> str:
+        entries = ", ".join(hex_bits(int(text, 16), etype.id) for text in texts)
+        array = f"np.array({entries if length is None else f'[{entries}]'}, np.{bits})"
+        recurs = length is not None and length != len(texts)
+        return f"{f'np.resize({array}, {length})' if recurs else array}.view({dtype})"
+
+    imports, before, call = runtime.imports, list(runtime.before), runtime.call
+    if found.form is not None:
+        set_up, call = runtime.models[found.form.optimised]
+        shape = layout.arrange(np.zeros(found.length)).shape
+        before = [*statements(etype.id, found.form, shape), *([set_up] if set_up else [])]
+    parts = [f"import numpy as np{', ml_dtypes' if is_bfloat16 else ''}", *([imports] if imports else [])]
+    for name, texts in zip(tensors, found.entries, strict=True):
+        parts += [f"v = {made(texts, found.length)}", f"{name} = {layout.text}"]
+    parts += [f"{name} = {made([text])}" for name, text in zip(names, scalars, strict=True)]
+    if found.kind == "raises":
+        parts.append(f"[a.setflags(write=False) for a in ({node.call})]")
+    called = dict(zip(node.called, node.operands, strict=True))
+    watched = called.get((found.words or "").removeprefix(WROTE_INTO))
+    parts += [*([f"k = {watched}.tobytes()"] if watched else []), *before]
+    if (found.words or "").startswith(RETURNED):
+        shown = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
+        return "; ".join([*parts, f"r = {call}", f'print({shown}, "expected: ndarray", x.dtype, x.shape)'])
+    one = f"np.asarray({call})"
+    if times == 1:
+        parts.append(f"y = {one}")
+    else:
+        place = f"z.reshape(-1).view(np.{bits})[{found.entry}]"
+        first = f"next((z for z in y if {place} == {int(found.got or '0', 16):#x}), y[-1])"
+        parts += [f"y = [{one} for _ in range({times})]", f"y = {first}"]
+    if found.following:
+        given = ", ".join(made([text]) for text in found.following)
+        parts += ["k = y.tobytes()", f"{', '.join(names)} = {given}"]
+        parts += [f"z = {call}", "unchanged = y.tobytes() == k"]
+    if watched:
+        parts += [f"unchanged = {watched}.tobytes() == k"]
+        return "; ".join([*parts, f'print("{watched} is unchanged:", unchanged, "expected: True")'])
+    parts.append('b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]')
+    return "; ".join([*parts, f'print(y.dtype, y.shape, b, "expected:", {json.dumps(_due(found, etype))})'])
 
 
-def _printed(shows: Shows, due: str, watched: str | None) -> list[str]:
-    match shows:
-        case "type":
-            found = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
-            return [f'print({found}, "expected: ndarray", x.dtype, x.shape)']
-        case "memory":
-            return [f'print("{watched} is unchanged:", unchanged, "expected: True")']
-        case _:
-            return [
-                'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
-                f'print(y.dtype, y.shape, b, "expected:", {json.dumps(due)})',
-            ]
-
-
-def _entries(etype: str, entries: Sequence[int]) -> str:
-    bits = bits_type(etype)
-    cycle = _cycle(entries)
-    text = f"np.array([{', '.join(hex_bits(entry, etype) for entry in entries[:cycle])}], np.{bits})"
-    return text if cycle == len(entries) else f"np.resize({text}, {len(entries)})"
-
-
-def _cycle(entries: Sequence[int]) -> int:
-    """The shortest length after which the entries repeat."""
-    sizes = range(1, len(entries))
-    return next((n for n in sizes if list(entries[n:]) == list(entries[:-n])), len(entries))
+def _due(found: Deviation, etype: ElementType) -> str:
+    """What is expected, and where."""
+    if found.length == 0:
+        return "no entries, shape and type of x"
+    alike = all(len(entries) == 1 for entries in found.entries)
+    place = "" if found.length == 1 else " at every entry" if alike else f" at entry {found.entry}"
+    next_ = "; the next call changes the result" if found.words == OVERWRITTEN else ""
+    expected = int(found.expected, 16)
+    return f"{hex_bits(expected, etype.id)} ({show(expected, etype)}){place}{next_}"

@@ -6,69 +6,22 @@ the order in which units are judged matters, nor how many are judged at once.
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar
+from pydantic import ConfigDict, Field
 
-from pydantic import BaseModel, ConfigDict
-
-from sonnx_clip.conform.check_report import Deviation, FormReport, Verdict
+from sonnx_clip.conform.check_report import Count, FormReport, Verdict, added
 from sonnx_clip.root.stored import Stored
 
-_T = TypeVar("_T", int, "Count")
-_V = TypeVar("_V")
 
-Known: TypeAlias = "frozenset[tuple[str, str]]"
-"""Pairs of a class and a kind of deviation that has a description."""
-
-
-class _Counted(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class Count(_Counted):
-    """Counts of a class, in entries, or of C1 or C3, in calls.
-
-    Args:
-        compared: results that were judged.
-        violating: results that no latitude accepts.
-        raised: results missing because a call raised, unless its form is refused as a whole.
-        refused: calls in forms that are refused as a whole; of a class, only if nothing was compared.
-        died: calls of which the runtime died.
-        latitude: results that each latitude accepts.
-        words: the first words of the runtime, where it gave no result.
-        deviations: the first of each kind: ``violates``, ``raises``, ``crashed``, or the id of a latitude.
-    """
-
-    compared: int = 0
-    violating: int = 0
-    raised: int = 0
-    refused: int = 0
-    died: int = 0
-    latitude: dict[str, int] = {}
-    words: str | None = None
-    deviations: dict[str, Deviation] = {}
-
-    def __add__(self, other: Count) -> Count:
-        """The sum; the deviations of this one come first."""
-        return Count(
-            compared=self.compared + other.compared,
-            violating=self.violating + other.violating,
-            raised=self.raised + other.raised,
-            refused=self.refused + other.refused,
-            died=self.died + other.died,
-            latitude=added(self.latitude, other.latitude),
-            words=self.words or other.words,
-            deviations={**self.deviations, **_missing(other.deviations, self.deviations)},
-        )
-
-
-class Raised(_Counted):
+class Raised(Stored):
     """Calls of one form (a layout) that raised; `of` counts them by class or tag."""
+
+    model_config = ConfigDict(frozen=False)
 
     calls: int = 0
     raised: int = 0
     refusal: bool = True
     words: str = ""
-    of: dict[str, Count] = {}
+    of: dict[str, Count] = Field(default_factory=dict)
 
     @property
     def all(self) -> bool:
@@ -86,7 +39,7 @@ class Raised(_Counted):
         )
 
 
-class Counts(_Counted):
+class Counts(Stored):
     """Counts by class and tag (C1, C3), and by form of the calls that raised.
 
     `answers` are those that are compared with the readings, packed by `matching.Observed`.
@@ -98,24 +51,8 @@ class Counts(_Counted):
 
     def __add__(self, other: Counts) -> Counts:
         """The sum; the answers are those of this one."""
-        forms = {form: self.raised.get(form, Raised()) for form in (*self.raised, *other.raised)}
-        raised = {form: one + other.raised.get(form, Raised()) for form, one in forms.items()}
-        return Counts(of=added(self.of, other.of), raised=raised, answers=self.answers)
-
-    @property
-    def known(self) -> Known:
-        """The kinds of deviations that have a description."""
-        return frozenset((key, kind) for key, count in self.of.items() for kind in count.deviations)
-
-
-def added(first: dict[str, _T], second: dict[str, _T]) -> dict[str, _T]:
-    """Sums by key."""
-    both = {key: one + second[key] if key in second else one for key, one in first.items()}
-    return {**both, **_missing(second, first)}
-
-
-def _missing(some: dict[str, _V], known: dict[str, _V]) -> dict[str, _V]:
-    return {key: value for key, value in some.items() if key not in known}
+        both = added(self.of, other.of), added(self.raised, other.raised)
+        return Counts(of=both[0], raised=both[1], answers=self.answers)
 
 
 class UnitResult(Stored):

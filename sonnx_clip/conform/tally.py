@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.conform.check_report import Count
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.describe import recorded
 from sonnx_clip.conform.matching import KEPT, Observed, evenly
-from sonnx_clip.conform.results import Count, Counts, Known, Raised
+from sonnx_clip.conform.results import Counts, Raised
 from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.root.dtypes import numpy_type, same_bits
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
@@ -18,7 +20,7 @@ from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, DeviationKind
+    from sonnx_clip.conform.check_report import DeviationKind
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
@@ -75,27 +77,16 @@ class Tally:
     Args:
         etype: the element type.
         policy: which latitudes count.
-        describe: writes the first deviation of each kind in each class.
         of: the operator; Clip by default.
-        known: the kinds of deviations of each class that are not described again.
     """
 
-    def __init__(
-        self,
-        etype: ElementType,
-        policy: Policy,
-        describe: Callable[[Spot], Deviation],
-        of: CheckedOperator | None = None,
-        known: Known = frozenset(),
-    ) -> None:
-        of = of or clip_operator()
-        self._etype, self._describe, self._described = etype, describe, set(known)
-        self._ids, self._accepts = of.class_ids(etype.family), latitudes(etype, policy, of)
+    def __init__(self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> None:
+        self._etype, self._of = etype, of or clip_operator()
+        self._ids, self._accepts = self._of.class_ids(etype.family), latitudes(etype, policy, self._of)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
-        self._spots: list[tuple[str, Spot]] = []  # to be described after a request
         self._raised: dict[str, Raised] = {}
         self._raising: dict[tuple[str, str], Spot] = {}  # the first call by form, and class or tag
-        self._observed = Observed(etype, of)
+        self._observed = Observed(etype, self._of)
         self._memory: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
 
     def refuses(self, request: Request) -> bool:
@@ -112,7 +103,7 @@ class Tally:
             self.add(request, table, answer)
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
-        """Count the answer to a request; its bits are read before any call is made again."""
+        """Count the answer to a request."""
         indices = None if _whole(request) else entry_indices(request)
         expected = table if indices is None else table.pick(indices)
         raised = self._raised.setdefault(_form(request), Raised())
@@ -141,9 +132,6 @@ class Tally:
         got = answer.bits if there is None and answered.all() else np.where(kept, answer.bits, expected.due)
         deviating = self._deviate(request, indices, got, expected)
         self._observed.add(request, indices, kept, got, expected, deviating)
-        described, self._spots = self._spots, []
-        for key, spot in described:
-            self._counts[key].deviations[spot.latitude or spot.kind] = self._describe(spot)
 
     # --- Calls without a usable result
 
@@ -195,21 +183,20 @@ class Tally:
             spot = Spot(*_among_alike(request, row), column, y, words=failure.words)
             if failure.blamed is not None:
                 self._counts[key].died += number
-                self._to_describe(key, replace(spot, kind="crashed"))
+                self._record(key, replace(spot, kind="crashed"))
             elif failure.raised:
                 raised.of.setdefault(key, Count(words=failure.words)).raised += number
                 self._raising.setdefault((form, key), replace(spot, kind="raises"))
             else:
                 self._counts[key].violating += number
-                self._to_describe(key, spot)
+                self._record(key, spot)
 
-    def _to_describe(self, key: str, spot: Spot) -> None:
-        """Have a deviation described, unless one of its kind is, by this tally or the first unit."""
-        self._counts[key].words = self._counts[key].words or spot.words
-        kind = spot.latitude or spot.kind
-        if (key, kind) not in self._described:
-            self._described.add((key, kind))
-            self._spots.append((key, spot))
+    def _record(self, key: str, spot: Spot) -> None:
+        """Record a deviation, unless one of its kind is recorded."""
+        count = self._counts[key]
+        count.words = count.words or spot.words
+        if _is_new(count, spot.latitude or spot.kind):
+            count.deviations += (recorded(spot, self._etype, self._of),)
 
     # --- Results that differ
 
@@ -257,26 +244,28 @@ class Tally:
                 count.violating += number
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
-            if (id_, name or "violates") not in self._described:
+            if _is_new(count, name or "violates"):
                 at = int(flat[(keys == key).argmax()])
                 row, column = divmod(at, request.length)
                 where = _among_alike(request, first + row)
                 kind: DeviationKind = "acceptable" if name else "violates"
-                self._to_describe(id_, Spot(*where, column, int(due[at]), int(got[at]), None, name, kind))
+                self._record(id_, Spot(*where, column, int(due[at]), int(got[at]), None, name, kind))
 
-    def state(self, *, refused: bool = True, answers: bool = True) -> Counts:
+    def state(self, *, answers: bool = True) -> Counts:
         """All that was counted, to be stored and to be added up with what other units have counted.
 
         Args:
-            refused: whether calls that raised are described even where a form refuses all: in another unit
-                it may serve some.
             answers: whether those are stored that are compared with the readings.
         """
         for (form, key), spot in self._raising.items():
-            if refused or not self._raised[form].all:
-                self._raised[form].of[key].deviations["raises"] = self._describe(spot)
+            self._raised[form].of[key].deviations = (recorded(spot, self._etype, self._of),)
         packed = self._observed.packed() if answers else ""
         return Counts(of=self._counts, raised=self._raised, answers=packed)
+
+
+def _is_new(count: Count, kind: str) -> bool:
+    """Whether a class has no deviation of a kind or latitude yet."""
+    return all(kind != found.key for found in count.deviations)
 
 
 def _whole(request: Request) -> bool:

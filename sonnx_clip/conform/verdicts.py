@@ -9,15 +9,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, ClassReport, TypeReport
+from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, ClassReport, Count, TypeReport, added
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.matching import Observed
-from sonnx_clip.conform.results import Count, added
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sonnx_clip.conform.check_report import Deviation, FormReport, Verdict
     from sonnx_clip.conform.checked_operator import CheckedOperator
@@ -184,7 +183,7 @@ def type_report(
         classes = tuple(found.model_copy(update={"verdict": stopped[0]}) for found in classes)
     verdict = worst(found.verdict for found in classes)
     words = stopped[1] if stopped else None
-    crashes = [one.deviations["crashed"] for one in by_key.values() if "crashed" in one.deviations]
+    crashes = [found for one in by_key.values() for found in one.deviations if found.kind == "crashed"]
     if crashes:
         words = words or crashes[0].words
     elif verdict == "unsupported":
@@ -250,20 +249,15 @@ def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) 
 
 
 def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) -> ClassReport:
-    same = ("compared", "violating", "raised", "refused", "died", "latitude", "words")
-    return ClassReport(
-        id=id_,
-        case=case,
-        verdict=verdict,
-        deviations=() if verdict == "unsupported" else in_order(count.deviations.values()),
-        **{name: getattr(count, name) for name in same},
-    )
+    shown = () if verdict == "unsupported" else in_order(count.deviations)
+    fields = {**dict(count), "deviations": shown}
+    return ClassReport(id=id_, case=case, verdict=verdict, **fields)
 
 
 # --- Verdicts in the forms of a model -----------------------------------------------------------------------
 
 
-def by_form(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
+def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[tuple[FormReport, Verdict]]]:
     """By class, the forms of a model that the runtime serves, with the verdict in each.
 
     X of rank 0 has one entry, so mistakes in loops over several entries do not show there: a form of rank 0
@@ -271,21 +265,42 @@ def by_form(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
     that cannot reach the class.
     """
     found: dict[str, list[tuple[FormReport, Verdict]]] = {}
-    for klass in report.classes:
-        every = [(form, form.classes.get(klass.id, "conforms")) for form in report.served_forms]
-        others = [verdict for form, verdict in every if form.rank]
+    served = [form for form in forms if form.verdict != "refused"]
+    for id_ in ids:
+        every = [(form, form.classes.get(id_, "conforms")) for form in served]
+        others = [verdict for form, verdict in every if form.form.rank]
         best = max(map(_WORST_FIRST.index, others), default=len(_WORST_FIRST))
-        found[klass.id] = [
+        found[id_] = [
             (form, v) for form, v in every
-            if (form.rank or _WORST_FIRST.index(v) <= best) and (form.given == "both" or v != "unreached")
+            if (form.form.rank or _WORST_FIRST.index(v) <= best)
+            and (form.form.given == "both" or v != "unreached")
         ]  # fmt: skip
     return found
 
 
+def forms_of(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
+    """The same, of all classes and forms of an element type."""
+    return by_form([c.id for c in report.classes], report.forms or ())
+
+
+def without_shared(
+    forms: Sequence[FormReport], ids: Collection[str], described: Collection[str]
+) -> tuple[FormReport, ...]:
+    """The forms without deviations that all of them share: those of the classes `described` are enough."""
+    shown = {
+        id_ for id_, pairs in by_form(ids, forms).items()
+        if id_ not in described or len({verdict for _, verdict in pairs}) > 1
+    }  # fmt: skip
+    return tuple(
+        form.model_copy(update={"deviations": {k: v for k, v in form.deviations.items() if k in shown}})
+        for form in forms
+    )
+
+
 def _with_forms(report: TypeReport, forms: tuple[FormReport, ...]) -> TypeReport:
     """A report in which the verdicts of classes take those of the forms into account."""
-    found = by_form(report.model_copy(update={"forms": forms}))
-    in_forms = {id_: [verdict for _, verdict in pairs] for id_, pairs in found.items()}
+    ids = [c.id for c in report.classes]
+    in_forms = {id_: [v for _, v in pairs] for id_, pairs in by_form(ids, forms).items()}
     classes = tuple(
         c.model_copy(update={
             "verdict": _combined(c.verdict, in_forms[c.id]),
@@ -297,13 +312,7 @@ def _with_forms(report: TypeReport, forms: tuple[FormReport, ...]) -> TypeReport
     verdict, words = worst(c.verdict for c in classes), report.words
     if verdict in ("crashed", "environment"):
         words = words or next((form.words for form in forms if form.verdict == verdict), None)
-    # A deviation that all forms share is reported once, by the class, unless only models deviate.
-    shown = {c.id for c in classes if not c.deviations}
-    shown |= {id_ for id_, verdicts in in_forms.items() if len(set(verdicts)) > 1}
-    forms = tuple(
-        form.model_copy(update={"deviations": {k: v for k, v in form.deviations.items() if k in shown}})
-        for form in forms
-    )
+    forms = without_shared(forms, ids, {c.id for c in classes if c.deviations})
     return report.model_copy(update={"classes": classes, "verdict": verdict, "words": words, "forms": forms})
 
 

@@ -67,7 +67,10 @@ class RuntimeView:
             found += [(of_type.type, c.id, "", d) for c in of_type.classes for d in c.deviations]
             for form in of_type.forms or ():
                 found += [(of_type.type, id_, str(form.form), d) for id_, d in form.deviations.items()]
-        return [{"type": t, "klass": c, "form": form, **d.model_dump()} for t, c, form, d in found]
+        call = {"length", "entries", "entry", "following", "form"}
+        return [
+            {"type": t, "klass": c, "form": form, **d.model_dump(exclude=call)} for t, c, form, d in found
+        ]
 
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:

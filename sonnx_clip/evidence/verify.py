@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.repeat import answers_again
+from sonnx_clip.conform.describe import shortest
+from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
 from sonnx_clip.prove.proofs_record import AGAIN
@@ -175,10 +176,8 @@ def repeat_deviation(build: Path, one: Recorded) -> None:
     path = str(build / "verdicts" / f"{one.runtime}.json")
     todo = f"run `sonnx-clip check --runtime {one.runtime} --again`"
     try:
-        answers = answers_again(one.runtime, one.type, one.found)
-    except ValueError as error:
+        (again,) = shortest([one.found], CheckOptions(one.runtime), one.type)
+    except (KeyError, ValueError) as error:
         raise UserError(f"{where}: its operands or layout cannot be read: {error}", path, todo) from None
-    if one.found.got not in answers:
-        found = ", ".join(answers)[:160]
-        what = f"{where}: {one.found.got} is recorded, called again it answers {found}"
-        raise UserError(what, path, todo)
+    if isinstance(again, str):
+        raise UserError(f"{where}: {one.found.got} is recorded, called again {again[:160]}", path, todo)

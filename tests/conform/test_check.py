@@ -154,7 +154,7 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
     assert done.exit_code == 0
     report = Report.model_validate_json(done.stdout)
     assert json.loads(target.read_text()) == json.loads(done.stdout)
-    assert (report.format, report.policy, report.runtime) == (2, "strict", "numpy")
+    assert (report.format, report.policy, report.runtime) == (3, "strict", "numpy")
     assert len(report.spec_sha256) == 64
     assert report.types[0].compared == sum(c.compared for c in report.types[0].classes if c.case) > 100_000
     assert [path.name for path in tmp_path.iterdir()] == ["numpy.json"]
@@ -246,5 +246,5 @@ def test_compared_forms_are_reported(onnxruntime_report):
     assert "what three traits of a form of a model bring about together" in unseen
     assert "other forms" not in unseen
     (found, *_) = [one for one in onnxruntime_report.types if one.type == "float32"]
-    assert {form.optimised for form in found.served_forms} == {True, False}
-    assert {form.rank for form in found.served_forms} == {0, 1, 2, 4}
+    assert {form.form.optimised for form in found.served_forms} == {True, False}
+    assert {form.form.rank for form in found.served_forms} == {0, 1, 2, 4}

@@ -26,8 +26,8 @@ def compared(name, version, *types, **options):
 def verdicts(report, opset=None):
     """The verdict of each way to give bounds, in the first operator set or another one."""
     (found,) = report.types
-    opset = opset or found.forms[0].opset
-    return {form.given: form.verdict for form in found.forms if form.opset == opset}
+    opset = opset or found.forms[0].form.opset
+    return {form.form.given: form.verdict for form in found.forms if form.form.opset == opset}
 
 
 def deviations(report):
@@ -124,7 +124,9 @@ def test_expected_results_are_those_of_single_calls_of_the_oracle(opset, dtype):
 
 def test_onnxruntime_deviates_in_older_versions_only():
     newest = compared("onnxruntime", 13, "float32").types[0]
-    assert {form.opset for form in newest.forms if form.verdict == "refused"} <= {newest.forms[-1].opset}
+    assert {form.form.opset for form in newest.forms if form.verdict == "refused"} <= {
+        newest.forms[-1].form.opset
+    }
     assert {c.verdict for c in newest.classes} == {"conforms"}  # but for the operator set that it refuses
     old = compared("onnxruntime", 6, "float32", "float64")
     assert [found.verdict for found in old.types] == ["unsupported", "violates"][::-1]

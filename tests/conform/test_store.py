@@ -83,9 +83,9 @@ class Watched(LocalJudge):
         super().__init__()
         self.seen: list[object] = []
 
-    def judge(self, unit, known=frozenset()):
+    def judge(self, unit):
         self.seen.append(unit)
-        return super().judge(unit, known)
+        return super().judge(unit)
 
 
 NIGHTLY = ("planted_memory:is_wrong_in_call_3", "planted:refuses_inverted", "planted_deaths:hangs",

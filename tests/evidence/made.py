@@ -118,7 +118,8 @@ def deviation_in(id_, type_id, **fields):
         "kind": "violates", "operands": dict(zip(("X", "min", "max"), bits, strict=False)),
         "expected": bits[3], "got": bits[4],
         "shown": f"X={bits[0]} min={bits[1]} max={bits[2]}: got {bits[4]}, expected {bits[3]}",
-        "layout": "contiguous", "reproduce": "import numpy as np; np.clip(0, np.nan, 1)",
+        "layout": "contiguous", "length": 1, "entries": ((bits[0],),),
+        "reproduce": "import numpy as np; np.clip(0, np.nan, 1)",
     }  # fmt: skip
     return Deviation(**(whole | fields))
 

@@ -41,7 +41,7 @@ def test_reproducer_in_forged_record_is_not_executed(tmp_path, monkeypatch):
     code = f"open({str(ran)!r}, 'w'); print(['0x7'])"
     forged = deviating(made.deviation_in("low_tie", "int8", reproduce=code))
     build = made.write(tmp_path / "build", made.proofs(), [forged])
-    with pytest.raises(UserError, match="int8, low_tie: 0x07 is recorded, called again it answers 0x02"):
+    with pytest.raises(UserError, match="int8, low_tie: 0x07 is recorded, called again its result is 0x02"):
         list(verify(build, 1.0))
     assert not ran.exists()
 
@@ -58,8 +58,7 @@ def test_runtime_named_by_a_record_is_not_imported(tmp_path, monkeypatch):
 def test_deviation_that_comes_out_again_is_accepted(tmp_path):
     right = made.deviation_in("low_tie", "int8", got="0x02")
     repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", right))
-    wrong = [{"operands": dict.fromkeys("xlm", text)} for text in ("0x1ff", "two")]
-    for fields in (*wrong, {"layout": "none"}):
+    for fields in ({"operands": {"X": "0x0"}}, {"layout": "none"}):
         spoilt = made.deviation_in("low_tie", "int8", **fields)
         with pytest.raises(UserError, match="its operands or layout cannot be read"):
             repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", spoilt))

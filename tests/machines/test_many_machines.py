@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sonnx_clip.conform.results import Known, UnitResult
+    from sonnx_clip.conform.results import UnitResult
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")
@@ -87,7 +87,7 @@ def text(report: Report) -> str:
 class NobodyJudges:
     places = 1
 
-    def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         pytest.fail(f"{unit.name} was judged again")
 
     def stop(self) -> None:
@@ -161,9 +161,9 @@ def test_the_unit_of_a_killed_worker_is_judged_by_another(
 class InterruptedJudges(RemoteJudge):
     """Interrupted when a runtime hangs at a worker."""
 
-    def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         if unit.etype == TYPES[1]:
-            return super().judge(unit, known)
+            return super().judge(unit)
         wait_until(self.reached)
         raise KeyboardInterrupt
 

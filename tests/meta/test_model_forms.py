@@ -101,7 +101,7 @@ def test_int32_computed_in_float32_is_reported_with_the_value():
     forms = [(str(form.form), form.verdict, form.words) for form in found.forms or ()]
     assert classes["low_ordinary"] == "depends", (found.verdict, found.words, found.remarks, forms)
     wrong = [form for form in found.forms if form.verdict == "violates"]
-    assert {form.bounds for form in wrong} == {"initializers", "Constant nodes"}
+    assert {form.form.bounds for form in wrong} == {"initializers", "Constant nodes"}
     assert "16777217" in wrong[0].deviations["low_ordinary"].shown
 
 
@@ -127,7 +127,7 @@ def test_a_form_that_is_refused_is_refused():
     assert not report.failed
     assert set(classes.values()) == {"conforms"}
     refused = [form for form in found.forms if form.verdict == "refused"]
-    assert {form.rank for form in refused} == {4}
+    assert {form.form.rank for form in refused} == {4}
     assert all(form.words == "NotImplementedError: rank 4 is not supported" for form in refused)
     assert refusals(report) == ["models with rank 4: NotImplementedError: rank 4 is not supported"]
     assert "refused int16: models with rank 4: NotImplementedError" in printed(report)
@@ -139,21 +139,21 @@ def test_a_form_that_is_refused_hides_no_wrong_value():
     assert classes["high_ordinary"] == "depends"
     (only,) = dependences(report)
     assert only.text == "violates with bounds as initializers, else conforms"
-    assert {form.verdict for form in found.forms if form.rank == 4} == {"refused"}
+    assert {form.verdict for form in found.forms if form.form.rank == 4} == {"refused"}
 
 
 def test_a_refusal_of_some_bounds_is_no_refusal_of_the_form():
     _, found, classes = judged("refuses_inverted_constants")
     assert classes["inverted_ordinary"] == "depends"
-    wrong = {form.bounds for form in found.forms if form.verdict == "violates"}
+    wrong = {form.form.bounds for form in found.forms if form.verdict == "violates"}
     assert wrong == {"initializers", "Constant nodes"}
 
 
 def test_the_newest_operator_set_is_the_newest_that_is_served():
     report, found, _ = judged("refuses_new_opsets")
     assert not report.failed
-    assert {form.opset for form in found.served_forms} == {13, 20}
-    assert all(form.opset > 20 for form in found.forms if form.verdict == "refused")
+    assert {form.form.opset for form in found.served_forms} == {13, 20}
+    assert all(form.form.opset > 20 for form in found.forms if form.verdict == "refused")
     (words,) = refusals(report)
     assert words.startswith("models with opset 21 or 22 or ")
 
@@ -176,7 +176,7 @@ def test_a_death_is_of_one_form_and_of_one_class():
     report, found, classes = judged("dies_of_a_constant_nan", "float32")
     assert report.failed
     dead = [form for form in found.forms if form.verdict == "crashed"]
-    assert {form.bounds for form in dead} == {"Constant nodes"}
+    assert {form.form.bounds for form in dead} == {"Constant nodes"}
     assert classes["low_max_nan"] == "depends"
     assert classes["low_ordinary"] == "conforms"
     assert all(form.compared > 150 for form in dead)
@@ -192,7 +192,7 @@ def test_environment_failure_is_no_verdict():
 def test_a_type_that_is_refused_as_it_is_asked_by_default_is_judged_in_other_forms():
     report, found, classes = judged("serves_constants")
     assert not report.failed
-    assert {form.bounds for form in found.served_forms} == {"initializers", "Constant nodes"}
+    assert {form.form.bounds for form in found.served_forms} == {"initializers", "Constant nodes"}
     assert classes["high_ordinary"] == found.verdict == "refused"
     report, _, classes = judged("serves_constants_wrongly")
     assert report.failed

@@ -29,7 +29,7 @@ def test_a_right_one_conforms_in_every_form(name):
     assert report.runtime_version == f"{HERE}:{name} 5"
     forms = report.types[0].forms
     assert len(forms) >= 12
-    assert {(form.verdict, form.optimised) for form in forms} == {("conforms", True)}
+    assert {(form.verdict, form.form.optimised) for form in forms} == {("conforms", True)}
     assert {form.bounds for form in forms} == {"inputs", "initializers", "Constant nodes"}
 
 
