@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.conform.explanations import BUT_OF_RANK_0, explained
+from sonnx_clip.conform.explanations import explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.runtimes.layouts import OF_RANK_0
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.checked_operator import CheckedOperator
@@ -30,13 +29,13 @@ KEPT = 256
 class Observed:
     """Answers of one element type, to be compared with the readings.
 
-    A row is the bits of the operands and of the answer, the class, and whether X had rank 0.
+    A row is the bits of the operands and of the answer, and the class.
     """
 
     def __init__(self, etype: ElementType, of: CheckedOperator) -> None:
         self._etype, self._of, self._bits = etype, of, bits_type(etype.id)
         self._special = np.array(special_patterns(etype), self._bits)
-        self._width = of.tensors + of.scalars + 3
+        self._width = of.tensors + of.scalars + 2
         self._parts: list[Array] = []  # of shape (columns, n)
 
     def add(
@@ -68,9 +67,7 @@ class Observed:
         there = answered[rows, columns]
         rows, columns = rows[there], columns[there]
         places = columns if indices is None else indices[rows, columns]
-        of_rank_0 = np.full(len(rows), request.layout == OF_RANK_0.id)
-        of_answer = got[rows, columns], expected.classes[rows, columns], of_rank_0
-        given = (*request.operands_at(rows, places), *of_answer)
+        given = *request.operands_at(rows, places), got[rows, columns], expected.classes[rows, columns]
         self._parts.append(np.array([part.astype(self._bits) for part in given]))
 
     def packed(self) -> str:
@@ -85,19 +82,15 @@ class Observed:
             self._parts.append(found.reshape(self._width, -1))
 
     def _different(self) -> Array:
-        """Each answer once, shape (columns, n): one of rank 0 only where no other has its triple."""
+        """Each answer once, shape (columns, n)."""
         if not self._parts:
             return np.zeros((self._width, 0), self._bits)
-        found = np.concatenate(self._parts, axis=1)
-        found = found[:, np.lexsort(found[::-1])]  # the first column decides first
-        new = np.ones(found.shape[1], bool)
-        new[1:] = np.any(found[:-1, 1:] != found[:-1, :-1], axis=0)
-        return found[:, new]
+        return np.unique(np.concatenate(self._parts, axis=1), axis=1)
 
     def match(self, class_ids: tuple[str, ...]) -> ReadingMatch | None:
         """What the readings say to all that was kept; None if nothing was, or there are none."""
         readings = self._of.oracle.READINGS[self._etype.family]
-        *bits, classes, of_rank_0 = self._different()
+        *bits, classes = self._different()
         if not len(classes) or not readings:
             return None
         dtype = numpy_type(self._etype.id)
@@ -121,20 +114,9 @@ class Observed:
         nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
         left = ~allowed[nearest]
         left_in = tuple(class_ids[index] for index in np.unique(classes[left]))
-        words = self._explained(operands, got, of_rank_0 == 1)
+        words = explained(self._of, self._etype, operands, got) if self._of.is_clip else None
         update = {"nearest": nearest, "left": int(left.sum()), "left_in": left_in, "explained_by": words}
         return match.model_copy(update=update)
-
-    def _explained(self, operands: list[Array], got: Array, of_rank_0: Array) -> str | None:
-        """What gives all the answers, or all but those to an X of rank 0, where a program may differ."""
-        if not self._of.is_clip:
-            return None
-        others = ~of_rank_0
-        found = explained(self._of, self._etype, operands, got)
-        if found is not None or others.all() or not others.any():
-            return found
-        found = explained(self._of, self._etype, [part[others] for part in operands], got[others])
-        return None if found is None else found + BUT_OF_RANK_0
 
 
 def evenly(number: int, count: int) -> Array:

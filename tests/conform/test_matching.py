@@ -26,14 +26,6 @@ def cases_but_for_one(x, low, high):
     return found
 
 
-def other_at_rank_0(x, low, high):
-    """A formula of C, but of NumPy where X has no dimension: what OpenVINO does in float32."""
-    if x.ndim == 0:
-        return np.clip(x, low, high)
-    lower = np.where(low > x, low, x)
-    return np.where(lower < high, lower, high)
-
-
 def raises(x, low, high):
     raise ValueError("no")
 
@@ -60,14 +52,6 @@ def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
     assert found.left_in == ("high_equal_bounds",)
     assert line.startswith(f"{PLANTED}:cases_but_for_one, float32: no reading allows all ")
     assert f"; the nearest, cases, does not allow {found.left} of them, in high_equal_bounds" in line
-
-
-def test_another_program_at_rank_0_hides_no_explanation():
-    found, (line,) = match("other_at_rank_0")
-    assert found.allowed_by == ()
-    formula = "`v = X < L ? L : X; Y = v < M ? v : M`"
-    assert found.explained_by == f"{formula}, where X is not of rank 0"
-    assert line.endswith(f"follow from {formula}, where X is not of rank 0")
 
 
 def test_raising_runtime_matches_no_reading():
