@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.oracle import ORACLE_FILE
+from sonnx_clip.oracle import ORACLE_FILE, built
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import distribution, our_code, processor, release
 from sonnx_clip.runtimes.find_runtime import command_words, file_function, module_of, split_name
-from sonnx_clip.runtimes.runtime import RUNTIMES, code_digest
+from sonnx_clip.runtimes.runtime import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,13 +30,7 @@ VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_"
 """Prefixes of environment variables that affect results."""
 
 _CHECKER_PACKAGES = ("numpy", "ml_dtypes")
-_PACKAGES = {
-    "sonnx": (),
-    "sonnx-c": (),
-    "numpy": (),
-    "onnxruntime": ("onnxruntime", "onnx", "protobuf"),
-    "onnx-reference": ("onnx", "protobuf"),
-}
+_PACKAGES = {"onnxruntime": ("onnxruntime", "onnx", "protobuf"), "onnx-reference": ("onnx", "protobuf")}
 
 
 def cache_identity(runtime: str) -> str | None:
@@ -44,7 +39,7 @@ def cache_identity(runtime: str) -> str | None:
     Raises:
         UserError: there is no C compiler, for a runtime that needs one.
     """
-    packages = {name: distribution(name) for name in (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))}
+    packages = {name: distribution(name) for name in _packages(runtime)}
     if runtime not in RUNTIMES or None in packages.values():
         return None
     return _digest({**_parts(runtime), "packages": str(packages)})
@@ -66,9 +61,12 @@ def comparable_parts(runtime: str) -> dict[str, str]:
 
     Packages are compared by their lists of files and the sizes of these: times differ between machines.
     """
-    names = (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))
-    packages = "; ".join(f"{name} {release(name)}" for name in names)
+    packages = "; ".join(f"{name} {release(name)}" for name in _packages(runtime))
     return {**_parts(runtime), "packages": packages}
+
+
+def _packages(runtime: str) -> tuple[str, ...]:
+    return *_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ())
 
 
 def _digest(parts: dict[str, str]) -> str:
@@ -76,10 +74,10 @@ def _digest(parts: dict[str, str]) -> str:
 
 
 def _parts(runtime: str) -> dict[str, str]:
-    """Everything but packages and versions, by name."""
+    """Everything but packages and versions, by name; our own runtimes are part of the checker."""
     found = {"runtime": runtime}
     if runtime in RUNTIMES:
-        found |= {"its code": code_digest(runtime) or "", "its library": _library(runtime)}
+        found["its library"] = _library(runtime)
     else:
         named = [text for file in files_named(runtime) for text in (file.name, _bytes(file))]
         found["its files"] = digest_of_parts(named)
@@ -101,23 +99,17 @@ def variables() -> dict[str, str]:
 
 def _library(runtime: str) -> str:
     """The library of C kernels that a runtime calls; its name holds a digest of its bytes."""
-    if runtime == "sonnx":  # uses it where it has been built
-        from sonnx_clip.oracle.built import installed
-
-        try:
-            found = installed()
-        except (UserError, OSError) as error:
-            return str(error)
-        return "none" if found is None else found.name
     if runtime == "sonnx-c":  # builds it
-        from sonnx_clip.oracle.built import built_file, find_compiler, source_files
-
-        return built_file(find_compiler(), source_files()).name
-    return ""
+        return built.built_file(built.find_compiler(), built.source_files()).name
+    try:
+        found = built.installed() if runtime == "sonnx" else None  # uses it where it has been built
+    except (UserError, OSError) as error:
+        return str(error)
+    return "none" if found is None else found.name
 
 
 def files_named(runtime: str) -> Iterator[Path]:
-    """The existing files in the name of a runtime."""
+    """The existing files in the name of a runtime; of a module, that where Python would look for it."""
     kind, options, target = split_name(runtime)
     if kind in ("exec", "onnx-cmd"):
         words = command_words(target)
@@ -126,21 +118,12 @@ def files_named(runtime: str) -> Iterator[Path]:
     elif (file := file_function(target)) is not None:
         words = [file[0]]
     else:
-        words = [str(found) for found in _files_of_module(module_of(target))]
-    for word in words:
-        if (path := Path(word)).is_file():
-            yield path
-
-
-def _files_of_module(name: str) -> Iterator[Path]:
-    """The file of a module where Python would look for it; nothing of it is imported."""
-    tail = Path(*name.split("."))
-    for folder in sys.path:
-        base = Path(folder or ".")
-        for path in (base / tail / "__init__.py", base / tail.with_suffix(".py")):
-            if path.is_file():
-                yield path
+        words, places = [], None
+        for part in module_of(target).split("."):  # nothing of it is imported
+            if (spec := PathFinder.find_spec(part, places)) is None:
                 return
+            words, places = [spec.origin or ""], spec.submodule_search_locations
+    yield from (path for path in map(Path, words) if path.is_file())
 
 
 def _bytes(file: Path) -> bytes:

@@ -36,18 +36,21 @@ FORMAT = 1
 APPLICATION = 0x736E7863
 """SQLite's application id in the head of the file: ``snxc``."""
 
-_ANOTHER = "give the file of check --journal, or the name of a new one to it"
 _WAIT = 60.0  # seconds for another process to end its transaction
-_MAGIC, _HEAD = b"SQLite format 3\0", 100
-_APPLICATION_AT = slice(68, 72)
-_TABLES = """
-CREATE TABLE campaigns (digest TEXT PRIMARY KEY, made TEXT NOT NULL, plan TEXT NOT NULL);
-CREATE TABLE units (
+_MAGIC, _HEAD, _FORMAT_AT, _APPLICATION_AT = b"SQLite format 3\0", 100, slice(60, 64), slice(68, 72)
+_TABLES = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS campaigns (digest TEXT PRIMARY KEY, made TEXT NOT NULL, plan TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS units (
     number INTEGER PRIMARY KEY, digest TEXT NOT NULL, name TEXT NOT NULL, seconds REAL NOT NULL,
     made TEXT NOT NULL, result TEXT NOT NULL, result_digest TEXT NOT NULL);
-CREATE INDEX units_by_digest ON units (digest);
+CREATE INDEX IF NOT EXISTS units_by_digest ON units (digest);
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+COMMIT;
 """
-_SELECT = "SELECT number, made, result, result_digest FROM units WHERE digest = ? ORDER BY number DESC"
+_ROWS = "SELECT number, digest, made, result, result_digest FROM units"
+_OF_UNIT = f"{_ROWS} WHERE digest = ? ORDER BY number DESC"
 _INSERT = "INSERT INTO units (digest, name, seconds, made, result, result_digest) VALUES (?, ?, ?, ?, ?, ?)"
 
 
@@ -72,43 +75,27 @@ class Store:
     ) -> None:  # fmt: skip
         self.file, self.identity, self._warn, self.is_cache = file, identity, warn, is_cache
         self._lock = threading.RLock()
-        self._warned: set[int] = set()
         check_target(file, "a journal is a regular file")
         if create:
             make_folder(file.parent)
-        new = _require_ours(file, create=create)
         with self._errors():
-            if new:
-                file.touch()
+            _require_ours(file, create=create)
             # A reader rolls back what a killed writer left unfinished, for which SQLite has to write.
-            mode = "rw" if create or os.access(file, os.W_OK) else "ro"
-            uri = f"{file.absolute().as_uri()}?mode={mode}"
+            mode = "rwc" if create else "rw" if os.access(file, os.W_OK) else "ro"
             self._base = sqlite3.connect(
-                uri, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
-            )
+                f"{file.absolute().as_uri()}?mode={mode}", uri=True, timeout=_WAIT, isolation_level=None,
+                check_same_thread=False,
+            )  # fmt: skip
         try:
             with self._errors():
                 self._base.execute("PRAGMA synchronous = FULL")
+                if create:
+                    self._base.executescript(_TABLES)  # fails where nothing can be written
                 self._base.execute(f"PRAGMA query_only = {int(not create)}")
-                self._open(create=create)
+                self._rows(f"{_ROWS} LIMIT 1")
         except BaseException:
             self._base.close()
             raise
-
-    def _open(self, *, create: bool) -> None:
-        if create:
-            self._base.execute("BEGIN IMMEDIATE")  # fails where nothing can be written
-            if not self._rows("SELECT 1 FROM sqlite_master"):
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    self._base.execute(statement)
-                self._base.execute(f"PRAGMA application_id = {APPLICATION}")
-                self._base.execute(f"PRAGMA user_version = {FORMAT}")
-        version = self._rows("PRAGMA user_version")[0][0]
-        if create:
-            self._base.execute("COMMIT")
-        if version != FORMAT:
-            what = f"this journal has the format {version}, and this program knows {FORMAT}"
-            raise UserError(what, str(self.file), "use the newer sonnx-clip that wrote it, or another file")
 
     def close(self) -> None:
         """Close the file."""
@@ -127,69 +114,57 @@ class Store:
                 todo = "move it away; the campaign then begins anew"
             raise UserError(f"the journal cannot be used: {words}", str(self.file), todo) from error
 
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._errors():
+            return self._base.execute(query, values).fetchall()
+
     def take(self, digest: str, name: str) -> tuple[UnitResult, str] | None:
         """The newest undamaged result under a digest, and when it was made; None if there is none."""
-        with self._errors():
-            rows = self._base.execute(_SELECT, (digest,)).fetchall()
-        for number, made, text, row_digest in rows:
-            if (found := _parsed(digest, made, text, row_digest)) is not None:
-                return found, made
-            with self._lock:
-                new = number not in self._warned
-                self._warned.add(number)
-            if new:
-                self._warn(f"{self.file}: the result of {name} is damaged (row {number}); it is judged again")
+        for row in self._rows(_OF_UNIT, digest):
+            if (found := _parsed(*row)) is not None:
+                return found, row[2]
+            self._warn(f"{self.file}: the result of {name} is damaged (row {row[0]}); it is judged again")
         return None
 
     def keep(
         self, digest: str, name: str, result: UnitResult, seconds: float, *, replace: bool = False
     ) -> UnitResult:
         """Add a result; it, or the one that another campaign has stored, unless this one replaces it."""
+        made, text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), result.model_dump_json()
+        row = digest, name, round(seconds, 3), made, text, digest_of_parts([digest, made, text])
         with self._errors():
             self._base.execute("BEGIN IMMEDIATE")
             try:
-                found = None if replace else self.take(digest, name)
-                if found is None:
-                    made, text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), result.model_dump_json()
-                    row = digest, name, round(seconds, 3), made, text, digest_of_parts([digest, made, text])
+                stored = [] if replace else [_parsed(*row) for row in self._rows(_OF_UNIT, digest)]
+                if (found := next(filter(None, stored), None)) is None:
                     self._base.execute(_INSERT, row)
             finally:
                 self._base.execute("COMMIT")
-        return result if found is None else found[0]
+        return found or result
 
     def plan(self, campaign: Mapping[str, object], units: Sequence[Unit]) -> None:
-        """Record what a campaign is about to judge, for `status_of`."""
+        """Record what a campaign is about to judge, for `status`."""
         found = [[unit.digest, unit.etype, unit.part] for unit in units]
         text = json.dumps({"campaign": campaign, "units": found}, sort_keys=True)
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        with self._errors():
-            row = digest_of_parts([text]), made, text
-            self._base.execute("INSERT OR IGNORE INTO campaigns VALUES (?, ?, ?)", row)
+        self._rows("INSERT OR IGNORE INTO campaigns VALUES (?, ?, ?)", digest_of_parts([text]), made, text)
 
     def seconds(self) -> dict[str, float]:
         """How long each stored unit took, by its digest."""
         return dict(self._rows("SELECT digest, seconds FROM units ORDER BY number"))
 
-    def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        with self._errors():
-            return self._base.execute(query).fetchall()
-
     def status(self) -> StoreStatus:
         """The progress of every campaign in it."""
-        rows = self._rows("SELECT digest, made, result, result_digest FROM units ORDER BY number")
-        parsed = [(row[0], _parsed(*row)) for row in rows]
-        results = {digest: result for digest, result in parsed if result is not None}
+        rows = [(row[1], _parsed(*row)) for row in self._rows(f"{_ROWS} ORDER BY number")]
+        results = {digest: result for digest, result in rows if result is not None}
         plans = self._rows("SELECT made, plan FROM campaigns ORDER BY rowid")
-        return StoreStatus(
-            campaigns=tuple(
-                _campaign(made, json.loads(plan), results, self.seconds()) for made, plan in plans
-            ),
-            results=len(parsed),
-            damaged=sum(result is None for _, result in parsed),
-        )
+        took = self.seconds()
+        campaigns = tuple(_campaign(made, json.loads(plan), results, took) for made, plan in plans)
+        damaged = sum(result is None for _, result in rows)
+        return StoreStatus(campaigns=campaigns, results=len(rows), damaged=damaged)
 
 
-def _parsed(digest: str, made: str, text: object, row_digest: object) -> UnitResult | None:
+def _parsed(_: int, digest: str, made: str, text: object, row_digest: object) -> UnitResult | None:
     """A result as it was written; None if the row is damaged."""
     if not isinstance(text, str) or row_digest != digest_of_parts([digest, made, text]):
         return None
@@ -199,24 +174,22 @@ def _parsed(digest: str, made: str, text: object, row_digest: object) -> UnitRes
         return None
 
 
-def _require_ours(file: Path, *, create: bool) -> bool:
-    """Refuse another file before SQLite touches it; whether there is no file yet."""
-    try:
-        head = file.open("rb").read(_HEAD) if file.exists() else None
-    except OSError as error:
-        what = f"the journal cannot be read: {error.strerror}"
-        raise UserError(what, str(file), "make it readable, or give another file") from error
-    if head is None:
+def _require_ours(file: Path, *, create: bool) -> None:
+    """Refuse a missing file, if none is created, and another file before SQLite touches it."""
+    if not file.exists():
         if not create:
             raise UserError("there is no such journal", str(file), "give the file of check --journal")
-        return True
-    if not head and create:
-        return False  # the program was ended before anything was written
-    if not head.startswith(_MAGIC):
-        raise UserError("this is no journal but another file", str(file), _ANOTHER)
-    if int.from_bytes(head[_APPLICATION_AT], "big") != APPLICATION:
-        raise UserError("this is a database of another program, and no journal", str(file), _ANOTHER)
-    return False
+        return
+    with file.open("rb") as opened:
+        head = opened.read(_HEAD)
+    if create and not head:  # the program was ended before anything was written
+        return
+    if not head.startswith(_MAGIC) or int.from_bytes(head[_APPLICATION_AT], "big") != APPLICATION:
+        todo = "give the file of check --journal, or the name of a new one to it"
+        raise UserError("this is no journal but another file", str(file), todo)
+    if (version := int.from_bytes(head[_FORMAT_AT], "big")) != FORMAT:
+        what = f"this journal has the format {version}, and this program knows {FORMAT}"
+        raise UserError(what, str(file), "use the newer sonnx-clip that wrote it, or another file")
 
 
 # --- The progress of campaigns: `check --journal FILE --status` ---------------------------------------------
@@ -261,12 +234,13 @@ class StoreStatus(Stored):
 def _campaign(
     made: str, plan: dict[str, Any], results: Mapping[str, UnitResult], took: Mapping[str, float]
 ) -> CampaignStatus:
+    named = {key: plan["campaign"][key] for key in ("runtime", "version", "level", "policy", "forms")}
     types = []
     for name in dict.fromkeys(etype for _, etype, _ in plan["units"]):
         digests = {part: digest for digest, etype, part in plan["units"] if etype == name}
-        units = [Unit(CheckOptions(""), name, part) for part in digests]
+        every = [Unit(CheckOptions(""), name, part) for part in digests]
         found = {part: results[digest] for part, digest in digests.items() if digest in results}
-        wanted, report = needed(units, found), merged(load_spec().element_type(name), units, found)
+        wanted, report = needed(every, found), merged(load_spec().element_type(name), every, found)
         types.append(TypeStatus(
             type=name,
             verdict=report.verdict,
@@ -275,14 +249,9 @@ def _campaign(
             compared=report.compared + sum(form.compared for form in report.forms or ()),
             seconds=round(sum(took[digests[part]] for part in found), 3),
         ))  # fmt: skip
-    done, units_of_all = sum(one.done for one in types), sum(one.units for one in types)
+    done, units = sum(one.done for one in types), sum(one.units for one in types)
     seconds = sum(one.seconds for one in types)
     return CampaignStatus(
-        made=made,
-        **{key: plan["campaign"][key] for key in ("runtime", "version", "level", "policy", "forms")},
-        done=done,
-        units=units_of_all,
-        seconds=round(seconds, 1),
-        left=round(seconds / done * (units_of_all - done), 1) if done else None,
-        types=tuple(types),
-    )
+        made=made, **named, done=done, units=units, seconds=round(seconds, 1), types=tuple(types),
+        left=round(seconds / done * (units - done), 1) if done else None,
+    )  # fmt: skip

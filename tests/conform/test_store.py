@@ -372,7 +372,7 @@ def _link(file: Path) -> None:
 
 KINDS = {
     "text": (lambda file: file.write_text("my thesis\n"), "this is no journal but another file"),
-    "database": (_database, "this is a database of another program"),
+    "database": (_database, "this is no journal but another file"),
     "newer": (_newer, "this journal has the format 2, and this program knows 1"),
     "cut": (_cut, "the journal cannot be used: "),
     "fifo": (os.mkfifo, "this is a FIFO"),
