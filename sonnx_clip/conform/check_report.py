@@ -180,6 +180,10 @@ class FormReport(Stored):
     classes: dict[str, Verdict] = Field(default_factory=dict)
     deviations: dict[str, Deviation] = Field(default_factory=dict)
 
+    def verdict_of(self, id_: str) -> Verdict:
+        """The verdict of a class."""
+        return "refused" if self.verdict == "refused" else self.classes.get(id_, "conforms")
+
 
 class TypeReport(Stored):
     """One element type. `words` are the runtime's own when it is unsupported or crashed.
@@ -213,6 +217,11 @@ class TypeReport(Stored):
     def served_forms(self) -> tuple[FormReport, ...]:
         """The forms that the runtime does not refuse."""
         return tuple(found for found in self.forms or () if found.verdict != "refused")
+
+    @property
+    def has_blind_forms(self) -> bool:
+        """Whether it opens models, and nothing was compared in any form of one."""
+        return self.forms is not None and self.compared > 0 and not any(form.compared for form in self.forms)
 
 
 def _name_in_ascii(name: str) -> str:
@@ -266,10 +275,7 @@ class Report(Stored):
         """
         missing = any(found.type in self.required and found.verdict == "unsupported" for found in self.types)
         failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
-        blind = any(
-            found.forms is not None and found.compared and not any(form.compared for form in found.forms)
-            for found in self.types
-        )
+        blind = any(found.has_blind_forms for found in self.types)
         return self.compared == 0 or missing or failing or blind
 
     @property

@@ -16,7 +16,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.options import CheckOptions
-from sonnx_clip.conform.report_formats import cases, headline_of, told
+from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.report_text import summary
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
@@ -26,32 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.conform.report_formats import JudgedCase
-
-
-def read_expected(file: Path) -> dict[str, tuple[str, int]]:
-    """The reason and the line of each id.
-
-    Raises:
-        UserError: it cannot be read, a line has no reason, or two lines have one id.
-    """
-    try:
-        lines = read_regular(file).splitlines()
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise UserError(f"the expected deviations cannot be read: {why}", str(file)) from None
-    found: dict[str, tuple[str, int]] = {}
-    for number, line in enumerate(lines, 1):
-        id_, _, reason = line.strip().partition(" ")
-        if not id_ or id_.startswith("#"):
-            continue
-        where = f"{file}:{number}"
-        if not reason.strip():
-            raise UserError(f"`{id_}` has no reason", where, "write why it is expected behind the id")
-        if id_ in found:
-            raise UserError(f"`{id_}` stands in line {found[id_][1]} too", where, "leave one of them out")
-        found[id_] = reason.strip(), number
-    return found
-
 
 ROOT = "sonnx-clip"
 _SHARED = "sonnx_clip_report"
@@ -88,15 +62,20 @@ class ClipTests:
         if given is not None:
             self._report = Report.model_validate_json(given)
             return
-        with _told_as_usage():
+        with _as_usage_error():
             if self._xfail is not None:
                 read_expected(self._xfail)  # what is wrong with it is better said before the campaign
-            self._say(f"judging {self._runtime}")
-            self._report = _judged(self._runtime, self._types)
+            self._print(f"judging {self._runtime}")
+            sys.path.insert(0, str(Path.cwd()))  # where `python -m` would look for ``module:function``
+            try:
+                options = CheckOptions(self._runtime, self._types)
+                self._report = run_campaign(options, jobs=os.cpu_count() or 1)
+            finally:
+                sys.path.remove(str(Path.cwd()))
         if len(self._report.environment) == len(self._report.types):
             words = next(iter(self._report.environment.values()))
             raise pytest.UsageError(f"environment: {self._runtime} could not be judged: {words}")
-        self._say(summary(self._report))
+        self._print(summary(self._report))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -110,35 +89,25 @@ class ClipTests:
         assert self._report is not None
         own = list(_items(session, list(cases(self._report))))
         if self._xfail is not None:
-            with _told_as_usage():
+            with _as_usage_error():
                 _mark_expected(own, self._xfail, {found.type for found in self._report.types})
         items.extend(own)
         # So that pytest counts them among what it has collected.
         session.ihook.pytest_collectreport(report=pytest.CollectReport(ROOT, "passed", None, list(own)))
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and self._config.get_verbosity() >= 0:
             reporter.write_line(f"sonnx-clip: {text}")
 
 
 @contextmanager
-def _told_as_usage() -> Iterator[None]:
+def _as_usage_error() -> Iterator[None]:
     """Bad input is one message of pytest, without a traceback."""
     try:
         yield
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def _judged(runtime: str, types: list[str]) -> Report:
-    """The campaign; ``module:function`` is looked up from where pytest runs, as by ``python -m``."""
-    before = list(sys.path)
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        return run_campaign(CheckOptions(runtime, types), jobs=os.cpu_count() or 1)
-    finally:
-        sys.path[:] = before
 
 
 class ClipGroup(pytest.Collector):
@@ -160,8 +129,7 @@ class ClipItem(pytest.Item):
 
     def __init__(self, *, case: JudgedCase, shown_by: JudgedCase, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._case, self._shown_by = case, shown_by
-        self.is_expected = False
+        self._case, self._shown_by, self.is_expected = case, shown_by, False
 
     def runtest(self) -> None:
         """Pass, skip or raise, as the checker judged.
@@ -174,22 +142,20 @@ class ClipItem(pytest.Item):
         if not case.deviations and not case.words and self._shown_by.deviations:
             shown = self._shown_by  # a report has once what is alike in all forms
             head = f"as in {f'models with {shown.form}' if shown.form else 'every form that is served'}:\n"
-        text = f"{case.verdict}: {headline_of(shown)}\n{head}{told(shown)}"
-        match case.outcome:
-            case "failed":
-                raise ClipDeviationError(text)
-            case "error":
-                raise NotJudgedError(text)
-            case "skipped" if self.is_expected:
+        text = f"{case.verdict}: {shown.headline}\n{head}{shown.text}"
+        if case.outcome == "failed":
+            raise ClipDeviationError(text)
+        if case.outcome == "error":
+            raise NotJudgedError(text)
+        if case.outcome == "skipped":
+            if self.is_expected:
                 raise NotJudgedError(f"a deviation is expected, and nothing was compared: {text}")
-            case "skipped":
-                pytest.skip(f"{case.verdict}: {case.words}")
+            pytest.skip(f"{case.verdict}: {case.words}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
         """What was found, with the line that repeats it; no traceback of ours."""
-        if isinstance(excinfo.value, (ClipDeviationError, NotJudgedError)):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo)
+        is_ours = isinstance(excinfo.value, (ClipDeviationError, NotJudgedError))
+        return str(excinfo.value) if is_ours else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The name under which a failure is shown."""
@@ -198,20 +164,42 @@ class ClipItem(pytest.Item):
 
 def _items(session: pytest.Session, every: list[JudgedCase]) -> Iterator[ClipItem]:
     root: Any = ClipGroup.from_parent(session, name=ROOT, nodeid=ROOT)
-    groups: dict[str, Any] = {}
-    shown: dict[tuple[str, str], JudgedCase] = {}
+    types = dict.fromkeys(case.etype or "report" for case in every)
+    groups = {name: ClipGroup.from_parent(root, name=name, nodeid=f"{ROOT}::{name}") for name in types}
+    shown = {(case.etype, case.id): case for case in reversed(every) if case.deviations}
     for case in every:
-        if case.deviations:
-            shown.setdefault((case.etype, case.id), case)
-    for case in every:
-        etype = case.etype or "report"
-        if etype not in groups:
-            groups[etype] = ClipGroup.from_parent(root, name=etype, nodeid=f"{ROOT}::{etype}")
-        form = case.form.replace(", ", "-").replace(" ", "_")
-        name = f"{case.id}[{form}]" if form else case.id
-        yield ClipItem.from_parent(
-            groups[etype], name=name, case=case, shown_by=shown.get((case.etype, case.id), case)
-        )
+        form = f"[{case.form.replace(', ', '-').replace(' ', '_')}]" if case.form else ""
+        shown_by = shown.get((case.etype, case.id), case)
+        parent = groups[case.etype or "report"]
+        yield ClipItem.from_parent(parent, name=f"{case.id}{form}", case=case, shown_by=shown_by)
+
+
+# --- Expected deviations ------------------------------------------------------------------------------------
+
+
+def read_expected(file: Path) -> dict[str, tuple[str, int]]:
+    """The reason and the line of each id.
+
+    Raises:
+        UserError: it cannot be read, a line has no reason, or two lines have one id.
+    """
+    try:
+        lines = read_regular(file).splitlines()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise UserError(f"the expected deviations cannot be read: {why}", str(file)) from None
+    found: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(lines, 1):
+        id_, _, reason = line.strip().partition(" ")
+        if not id_ or id_.startswith("#"):
+            continue
+        where = f"{file}:{number}"
+        if not reason.strip():
+            raise UserError(f"`{id_}` has no reason", where, "write why it is expected behind the id")
+        if id_ in found:
+            raise UserError(f"`{id_}` stands in line {found[id_][1]} too", where, "leave one of them out")
+        found[id_] = reason.strip(), number
+    return found
 
 
 def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:

@@ -1,9 +1,8 @@
-"""A report of the checker in the formats of other tools: as cases that pass, fail or are skipped, and as
-JUnit XML.
-"""
+"""A report of the checker as cases that pass, fail or are skipped, and these as JUnit XML."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,7 +14,7 @@ from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.verdicts import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.conform.check_report import (
         ClassReport,
@@ -26,11 +25,8 @@ if TYPE_CHECKING:
         Verdict,
     )
 
-
 Outcome: TypeAlias = Literal["passed", "failed", "skipped", "error"]
 """``error`` is what says nothing about the runtime: the machine lacks something, or nothing was compared."""
-
-_SKIPPED = ("refused", "unsupported")
 
 
 @dataclass(frozen=True)
@@ -55,6 +51,24 @@ class JudgedCase:
     words: str = ""
     deviations: tuple[Deviation, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """Why, and what was found, each deviation with the line of Python that repeats it."""
+        parts = [self.words]
+        for found in self.deviations:
+            parts.append(f"{found.key}, layout {found.layout}: {found.shown}")
+            parts.append(found.words or found.explanation or "")
+            parts += ["repeat it:", command_line(found.reproduce)] if found.reproduce else []
+        return "\n".join(filter(None, parts))
+
+    @property
+    def headline(self) -> str:
+        """One line: the worst wrong value before the runtime's words on other calls."""
+        failing = [found for found in self.deviations if found.kind != "acceptable"]
+        first = next(iter(failing if self.outcome == "failed" else self.deviations), None)
+        shown = first is not None and (first.got is not None or not self.words)
+        return " ".join((first.shown if first is not None and shown else self.words).split())
+
 
 def cases(report: Report) -> Iterator[JudgedCase]:
     """Every case of a report, at least one.
@@ -62,95 +76,67 @@ def cases(report: Report) -> Iterator[JudgedCase]:
     One of them has failed or is an error if and only if the report has failed.
     """
     if report.compared == 0 and not report.environment:
-        yield _blind("", "nothing was compared in any element type")
+        yield _blind("", "element type")
     for found in report.types:
-        required = found.type in report.required
-        for one in found.classes:
-            yield _of_class(found, one, required=required)
-        if found.compared and found.forms is not None and not any(form.compared for form in found.forms):
-            yield _blind(found.type, "nothing was compared in any form of a model")
+        required = found.type in report.required and found.verdict == "unsupported"
+        yield from (_of_class(found, one, required=required) for one in found.classes)
+        if found.has_blind_forms:
+            yield _blind(found.type, "form of a model")
         for form in found.forms or ():
-            for one in found.classes:
-                yield _of_form(found, one.id, form)
+            yield from (_of_form(found.type, one.id, form) for one in found.classes)
 
 
-def told(case: JudgedCase) -> str:
-    """Why, and what was found, each deviation with the line of Python that repeats it."""
-    parts = [case.words, *map(_deviation, case.deviations)]
-    return "\n".join(part for part in parts if part)
-
-
-def headline_of(case: JudgedCase) -> str:
-    """What a case says in one line: its worst wrong value before the runtime's words on other calls."""
-    failing = [found for found in case.deviations if found.kind != "acceptable"]
-    first = next(iter(failing if case.outcome == "failed" else case.deviations), None)
-    if first is not None and (first.got is not None or not case.words):
-        return " ".join(first.shown.split())
-    return " ".join(case.words.split())
-
-
-def _deviation(found: Deviation) -> str:
-    why = found.words or found.explanation
-    head = f"{found.latitude or found.kind}, layout {found.layout}: {found.shown}"
-    line = ["repeat it:", command_line(found.reproduce)] if found.reproduce else []
-    return "\n".join([head, *([why] if why else ()), *line])
-
-
-def _blind(etype: str, words: str) -> JudgedCase:
+def _blind(etype: str, where: str) -> JudgedCase:
+    words = f"nothing was compared in any {where}"
     return JudgedCase(etype, "compared", "", "error", "nothing compared", words)
 
 
 def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
     if verdict in ("environment", "unfinished"):
         return "error"
-    if verdict in FAILING or (required and verdict == "unsupported"):
+    if verdict in FAILING or required:
         return "failed"
-    return "skipped" if verdict in _SKIPPED else "passed"
+    return "skipped" if verdict in ("refused", "unsupported") else "passed"
 
 
 def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedCase:
-    words = [one.words or ""]
-    if one.verdict in (*_SKIPPED, "crashed", "environment"):
-        words = [one.words or found.words or ""]
-    if one.verdict == "refused":
-        words += [f"layout {layout}: {text}" for layout, text in found.refused_layouts.items()]
-    if one.verdict == "unfinished":
-        words = [found.unfinished or ""]
-    if one.verdict == "unreached":
-        words = ["no vector reached it"]
-    if one.verdict == "unsupported" and required:
-        words.insert(0, "the type is required")
-    outcome = _outcome(one.verdict, required=required and found.verdict == "unsupported")
-    deviations: Sequence[Deviation] = one.deviations
-    if one.verdict == "depends":
-        wrong = [form for form in found.served_forms if form.classes.get(one.id, "conforms") in FAILING]
-        told_forms = "; ".join(str(form.form) for form in wrong)
-        words.append(f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {told_forms}")
-        shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
-        deviations = in_order([*deviations, *shown[:1]])
-    told = "; ".join(text for text in dict.fromkeys(words) if text)
-    return JudgedCase(found.type, one.id, "", outcome, one.verdict, told, tuple(deviations))
+    words, deviations = ["the type is required" if required else None, one.words], one.deviations
+    match one.verdict:
+        case "refused" | "unsupported" | "crashed" | "environment":
+            words.append(None if one.words else found.words)
+            refused = found.refused_layouts.items() if one.verdict == "refused" else ()
+            words += [f"layout {layout}: {text}" for layout, text in refused]
+        case "unfinished":
+            words = [found.unfinished]
+        case "unreached":
+            words = ["no vector reached it"]
+        case "depends":
+            wrong = [form for form in found.served_forms if form.verdict_of(one.id) in FAILING]
+            named = "; ".join(str(form.form) for form in wrong)
+            words.append(f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {named}")
+            shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
+            deviations = in_order([*deviations, *shown[:1]])
+    text = "; ".join(filter(None, dict.fromkeys(words)))
+    return JudgedCase(
+        found.type, one.id, "", _outcome(one.verdict, required=required), one.verdict, text, deviations
+    )
 
 
-def _of_form(found: TypeReport, id_: str, form: FormReport) -> JudgedCase:
-    whole = form.verdict in ("refused", "environment")
-    verdict: Verdict = form.verdict if whole else form.classes.get(id_, "conforms")
-    first = form.deviations.get(id_)
+def _of_form(type_id: str, id_: str, form: FormReport) -> JudgedCase:
+    verdict = form.verdict_of(id_)
     words = form.words or "" if verdict not in ("conforms", "acceptable") else ""
-    given = () if first is None else (first,)
-    return JudgedCase(found.type, id_, str(form.form), _outcome(verdict), verdict, words, given)
+    given = (form.deviations[id_],) if id_ in form.deviations else ()
+    return JudgedCase(type_id, id_, str(form.form), _outcome(verdict), verdict, words, given)
 
 
-# --- The report of `check` as JUnit XML, which servers of continuous integration show -----------------------
+# --- JUnit XML, which servers of continuous integration show ------------------------------------------------
 #
 # A suite is an element type. The XML is of the form that Jenkins has described (junit-10.xsd) and others
-# read. It has so few elements that the standard library writes it: a package for it would be one more
-# dependency.
-
+# read. It has so few elements that the standard library writes it.
 
 _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
+_ILLEGAL = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
-_PLANES = 0x10FFFF
 
 
 def to_junit(report: Report) -> str:
@@ -163,19 +149,18 @@ def to_junit(report: Report) -> str:
     every = list(cases(report))
     root = Element("testsuites", _attributes("sonnx-clip check", every), time=f"{report.seconds:g}")
     for etype, some in groupby(every, key=lambda case: case.etype):
-        _suite(root, report, etype, list(some))
+        _suite(root, report, etype or "report", list(some))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
 def _attributes(name: str, every: Iterable[JudgedCase]) -> dict[str, str]:
-    found = Counter(case.outcome for case in every)
-    counts = {name: str(found[outcome]) for name, outcome in _COUNTS.items()}  # type: ignore[index]
-    return {"name": _legal(name), "tests": str(found.total()), **counts}
+    found = Counter[str](case.outcome for case in every)
+    counts = {name: str(found[outcome]) for name, outcome in _COUNTS.items()}
+    return {"name": name, "tests": str(found.total()), **counts}
 
 
-def _suite(root: Element, report: Report, etype: str, every: list[JudgedCase]) -> None:
-    name = etype or "report"
+def _suite(root: Element, report: Report, name: str, every: list[JudgedCase]) -> None:
     suite = SubElement(root, "testsuite", _attributes(name, every))
     properties = SubElement(suite, "properties")
     for key, value in (("runtime", report.runtime_version), ("policy", report.policy), ("tool", report.tool)):
@@ -184,26 +169,12 @@ def _suite(root: Element, report: Report, etype: str, every: list[JudgedCase]) -
         shown = f"{case.id} [{case.form}]" if case.form else case.id
         one = SubElement(suite, "testcase", name=shown, classname=_legal(f"{report.runtime}.{name}"))
         if case.outcome != "passed":
-            head = _legal(_message(case))
-            SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _text(case)
+            head = _legal(f"{case.verdict}: {case.headline}" if case.headline else case.verdict)
+            SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _legal(case.text)
         elif case.deviations:
-            SubElement(one, "system-out").text = _text(case)
-
-
-def _message(case: JudgedCase) -> str:
-    return f"{case.verdict}: {headline}" if (headline := headline_of(case)) else case.verdict
-
-
-def _text(case: JudgedCase) -> str:
-    return _legal(told(case))
+            SubElement(one, "system-out").text = _legal(case.text)
 
 
 def _legal(text: str) -> str:
     """A text without the characters that no XML document may have."""
-    return "".join(c if _is_legal(ord(c)) else f"\\u{ord(c):04x}" for c in text)
-
-
-def _is_legal(code: int) -> bool:
-    return (
-        code in (0x9, 0xA) or 0x20 <= code < 0xD800 or (0xE000 <= code <= _PLANES and code & 0xFFFE != 0xFFFE)
-    )
+    return re.sub(_ILLEGAL, lambda found: f"\\u{ord(found[0]):04x}", text)

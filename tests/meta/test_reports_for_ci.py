@@ -130,7 +130,7 @@ def test_words_that_are_no_text_do_not_break_the_xml():
     types = (one.model_copy(update={"classes": (first, *one.classes[1:])}),)
     text = to_junit(report.model_copy(update={"types": types}))
     _, element = read_junit(text)["int16", first.id]
-    assert element.text.startswith("a\\u0000b\\u001b\\ud800\\ufffe\\u1ffff<&>\"'\t\u00e9")
+    assert element.text.startswith("a\\u0000b\\u001b\\ud800\\ufffe\U0001ffff<&>\"'\t\u00e9")
 
 
 def test_the_command_writes_it_with_its_exit_status(tmp_path):
