@@ -1,4 +1,4 @@
-"""The packages are layers: each imports only from those above it that its row in docs/architecture.md has."""
+"""The packages are layers: each imports only from those above it that docs/architecture.md names."""
 
 from __future__ import annotations
 

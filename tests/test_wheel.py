@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.root.folders import repo_root
+from tests.command import Ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,22 @@ class Hidden(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Hidden())
+"""
+_RUN = """
+import contextlib, io, json, sys
+from sonnx_clip.cli.app import main
+
+found = []
+for line in {lines!r}:
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    sys.argv = ["sonnx-clip", *line]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code or 0
+    found.append((status, out.getvalue(), err.getvalue()))
+print(json.dumps(found))
 """
 EXTRAS = ("onnx", "onnxruntime", "hypothesis")
 _ONNX = "pip install 'sonnx-clip[onnx]'"
@@ -63,9 +80,11 @@ class Installed:
             cwd=self.work, env=environment, capture_output=True, text=True, check=False, timeout=300,
         )  # fmt: skip
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        argv = ["sonnx-clip", *arguments]
-        return self.python(f"import sys; sys.argv = {argv!r}\nfrom sonnx_clip.cli.app import main; main()")
+    def commands(self, lines: list[list[str]]) -> list[Ended]:
+        """Run commands one after the other in one process, in which no extra can be imported."""
+        done = self.python(_RUN.format(lines=lines))
+        assert done.returncode == 0, done.stderr
+        return [Ended(*found) for found in json.loads(done.stdout)]
 
 
 @pytest.fixture(scope="module")
@@ -95,26 +114,54 @@ def test_clip_is_there(wheel: Installed) -> None:
     assert done.stdout == "[0.0, 5.0, 6.0] 0.1.0\n", done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--version"], "sonnx-clip 0.1.0"),
-        (["explain", "float32", "--x", "nan", "--min", "1", "--max", "0"], "inverted"),
-        (["readings"], "formula-2019"),
-        (["dialects"], "onnx-13"),
-        (["dialect", "onnx-13", "float16", "--x", "inf"], "= 65500"),
-        (["findings"], "proposed"),
-        (["check", "--runtime", "sonnx", "--dtype", "int16", "--brief"], "conform"),
-        (["check", "--runtime", "numpy", "--dtype", "int16", "--brief"], "conform"),
-        (["export", "npz", "-o", "out", "--dtype", "int8"], "1 element type"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
-def test_it_works_without_extras(arguments: list[str], says: str, wheel: Installed) -> None:
-    done = wheel.command(*arguments)
-    assert "Traceback" not in done.stderr
+WORKS = [
+    (["--version"], "sonnx-clip 0.1.0"),
+    (["explain", "float32", "--x", "nan", "--min", "1", "--max", "0"], "inverted"),
+    (["readings"], "formula-2019"),
+    (["dialects"], "onnx-13"),
+    (["dialect", "onnx-13", "float16", "--x", "inf"], "= 65500"),
+    (["findings"], "proposed"),
+    (["check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "verdicts/own.json"], "conform"),
+    (["export", "npz", "-o", "out", "--dtype", "int8"], "1 element type"),
+]
+REFUSED = [
+    (["lint", "model.onnx"], _ONNX),
+    (["normalise", "model.onnx", "-o", "out.onnx"], _ONNX),
+    (["check", "--runtime", "onnxruntime", "--dtype", "int8"], _ONNX),
+    (["check", "--runtime", "onnx-reference", "--dtype", "int8"], _ONNX),
+    (["check", "--against", "onnx"], _ONNX),
+    (["evidence"], "build/proofs.json: it is missing\n  run `sonnx-clip prove`"),
+    (["generate"], "there is no checkout"),
+    (["generate", "--check"], "clone the repository"),
+    (["findings", "--measure"], "there is no checkout"),
+]
+
+
+def test_commands_work_without_extras(wheel: Installed) -> None:
+    for (arguments, says), done in zip(WORKS, wheel.commands([line for line, _ in WORKS]), strict=True):
+        assert (done.returncode, says in done.stdout) == (0, True), (arguments, done)
+        assert "Traceback" not in done.stderr
+    record = json.loads((wheel.work / "verdicts/own.json").read_text())  # where the user stands
+    assert record["runtime"] == "sonnx"
+
+
+def test_missing_extra_or_checkout_is_one_message(wheel: Installed) -> None:
+    before = {path for path in wheel.site.rglob("*") if path.suffix != ".pyc"}
+    for (arguments, says), done in zip(REFUSED, wheel.commands([line for line, _ in REFUSED]), strict=True):
+        assert (done.returncode, done.stdout) == (2, ""), (arguments, done)
+        assert done.stderr.startswith("error: ")
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 2
+    after = {path for path in wheel.site.rglob("*") if path.suffix != ".pyc"}
+    assert {path for path in after - before if path.name != "__pycache__"} == set()
+
+
+def test_every_module_of_evidence_needs_no_extra(wheel: Installed) -> None:
+    done = wheel.python(
+        "import importlib, pkgutil, sonnx_clip.evidence as e\n"
+        "for found in pkgutil.iter_modules(e.__path__): importlib.import_module(f'{e.__name__}.{found.name}')"
+    )
     assert done.returncode == 0, done.stderr
-    assert says in done.stdout
 
 
 @pytest.mark.parametrize("named", ["", "-p sonnx_clip.pytest_plugin"])
@@ -127,56 +174,6 @@ def test_pytest_finds_the_plugin(named: str, wheel: Installed) -> None:
     )
     assert "11 passed" in done.stdout, done.stdout + done.stderr
     assert done.returncode == 0
-
-
-def test_evidence_needs_no_extra(wheel: Installed) -> None:
-    """It reads what others wrote: all of it can be imported, and without proofs it says what is missing."""
-    done = wheel.python(
-        "import importlib, pkgutil, sonnx_clip.evidence as e\n"
-        "for found in pkgutil.iter_modules(e.__path__): importlib.import_module(f'{e.__name__}.{found.name}')"
-    )
-    assert done.returncode == 0, done.stderr
-    done = wheel.command("evidence")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: build/proofs.json: it is missing\n  run `sonnx-clip prove`\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "needs"),
-    [
-        (["lint", "model.onnx"], _ONNX),
-        (["normalise", "model.onnx", "-o", "out.onnx"], _ONNX),
-        (["check", "--runtime", "onnxruntime", "--dtype", "int8"], _ONNX),
-        (["check", "--runtime", "onnx-reference", "--dtype", "int8"], _ONNX),
-        (["check", "--against", "onnx"], _ONNX),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
-def test_missing_extra_is_one_message(arguments: list[str], needs: str, wheel: Installed) -> None:
-    done = wheel.command(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 2
-    assert done.stderr.startswith("error: ")
-    assert needs in done.stderr
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["generate"],
-        ["generate", "--check"],
-        ["findings", "--measure"],
-    ],
-)
-def test_command_that_changes_sources_needs_a_checkout(arguments: list[str], wheel: Installed) -> None:
-    before = sorted(wheel.site.rglob("*"))
-    done = wheel.command(*arguments)
-    assert done.returncode == 2
-    assert "there is no checkout" in done.stderr
-    assert "clone the repository" in done.stderr
-    assert [path for path in sorted(wheel.site.rglob("*")) if path not in before and path.suffix != ".pyc"
-            and path.name != "__pycache__"] == []  # fmt: skip
 
 
 def test_a_module_that_no_extra_brings_is_a_defect_and_shown_as_one(wheel: Installed) -> None:
@@ -194,11 +191,3 @@ def test_it_is_a_module_too(wheel: Installed) -> None:
     )
     assert done.returncode == 0
     assert "Usage:" in done.stdout
-
-
-def test_the_record_of_a_check_is_written_where_the_user_stands(wheel: Installed) -> None:
-    done = wheel.command(
-        "check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "verdicts/own.json"
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads((wheel.work / "verdicts/own.json").read_text())["runtime"] == "sonnx"

@@ -5,70 +5,14 @@ import pytest
 from sonnx_clip.backends import coq_files
 from sonnx_clip.backends.coq_files import MODULES, check_names, theorems_of
 from sonnx_clip.backends.coq_printer import CoqPrinter
-from sonnx_clip.language.tree import (
-    Call,
-    Compare,
-    Connective,
-    If,
-    Kind,
-    Name,
-    Not,
-    Number,
-    Use,
-)
+from sonnx_clip.language.tree import Number
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-
-X, L, M = (Name(name, Kind.ELEMENT) for name in "XLM")
-LESS = Compare("<", X, L, Kind.ELEMENT)
-GREATER = Compare(">", X, M, Kind.ELEMENT)
-SAME = Call("identical", (X, L), Kind.BOOL)
-
-
-def both(operator, a, b):
-    return Connective(operator, a, b)
 
 
 @pytest.fixture
 def printer():
     return CoqPrinter("float", "here", load_spec().head)
-
-
-@pytest.mark.parametrize(
-    ("expr", "proposition"),
-    [
-        (GREATER, "m < x"),
-        (Not(LESS), "~ x < l"),
-        (both("implies", LESS, both("and", GREATER, SAME)), "x < l -> m < x /\\ x = l"),
-        (both("iff", both("or", LESS, GREATER), SAME), "x < l \\/ m < x <-> x = l"),
-        (both("and", both("and", LESS, GREATER), SAME), "(x < l /\\ m < x) /\\ x = l"),
-        (If(LESS, SAME, GREATER, Kind.BOOL), "if x < l then (x = l : Prop) else (m < x : Prop)"),
-        (
-            Compare("==", Number("-0"), Number("-inf"), Kind.ELEMENT),
-            "opposite zero == opposite inf",
-        ),
-    ],
-)
-def test_propositions(printer, expr, proposition):
-    assert printer.proposition(expr) == proposition
-
-
-@pytest.mark.parametrize(
-    ("expr", "computed"),
-    [
-        (both("and", both("and", LESS, GREATER), LESS), "(x < l) && (m < x) && (x < l)"),
-        (both("and", LESS, both("or", GREATER, LESS)), "(x < l) && ((m < x) || (x < l))"),
-        (both("implies", LESS, GREATER), "implb (x < l) (m < x)"),
-        (Not(LESS), "negb (x < l)"),
-        (If(LESS, L, If(GREATER, M, X, Kind.ELEMENT), Kind.ELEMENT),
-         "if x < l then l else if m < x then m else x"),
-        (Use("cut", (), Kind.BOOL), "cut x l m"),
-        (If(SAME, X, L, Kind.ELEMENT), "if identical x l then x else l"),
-        (both("and", LESS, SAME), "(x < l) && identical x l"),
-    ],
-)  # fmt: skip
-def test_computed_answers(printer, expr, computed):
-    assert printer.show(expr) == computed
 
 
 @pytest.mark.parametrize("leaf", [Number("6"), Number("nan")])

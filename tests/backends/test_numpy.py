@@ -1,9 +1,7 @@
 """The NumPy printer: the form of the text, and that it means what the tree means."""
 
 import ast
-from itertools import product
 
-import numpy as np
 import pytest
 
 from sonnx_clip.backends.numpy_oracle import _broken, expression, python_name, render_numpy
@@ -22,56 +20,6 @@ def join(operator, left, right):
 
 def less(left, right):
     return tree.Compare("<", left, right, Kind.ELEMENT)
-
-
-@pytest.mark.parametrize(
-    ("expr", "text"),
-    [
-        (join("and", join("or", P, Q), R), "(P | Q) & R"),
-        (join("or", P, join("and", Q, R)), "P | Q & R"),
-        (join("or", P, join("or", Q, R)), "P | (Q | R)"),
-        (join("implies", less(X, L), Q), "~(X < L) | Q"),
-        (join("implies", P, join("implies", Q, R)), "~P | (~Q | R)"),
-        (join("iff", P, join("or", Q, R)), "P == Q | R"),
-        (join("iff", P, join("iff", Q, R)), "P == (Q == R)"),
-        (tree.Not(join("and", P, Q)), "~(P & Q)"),
-        (join("and", tree.Not(P), less(X, L)), "~P & (X < L)"),
-        (less(X, tree.Number("-inf")), 'X < _constant("-inf", X)'),
-        (less(X, tree.Number("-0")), 'X < _constant("-0", X)'),
-        (tree.If(P, Q, R, Kind.BOOL), "np.where(P, Q, R)"),
-        (tree.If(P, X, L, Kind.ELEMENT), "_choose(P, X, L)"),
-        (tree.CasesResult("clip", (X, L, L), Kind.ELEMENT), "float_clip(X, L, L)"),
-        (tree.Call("identical", (X, L), Kind.BOOL), "_identical(X, L)"),
-        (tree.Use("inverted", (), Kind.BOOL, ("X", "L", "M")), "float_inverted(X, L, M)"),
-        (tree.Use("same", (X, L), Kind.BOOL), "float_same(X, L)"),
-    ],
-)
-def test_the_text_of_an_expression(expr, text):
-    assert expression(expr, "float", "X") == text
-
-
-OPERATORS = {
-    "and": lambda p, q: p and q,
-    "or": lambda p, q: p or q,
-    "implies": lambda p, q: not p or q,
-    "iff": lambda p, q: p == q,
-}
-
-
-@pytest.mark.parametrize(("outer", "inner"), [*product(OPERATORS, repeat=2)])
-@pytest.mark.parametrize("negated", [False, True])
-def test_every_nesting_of_connectives_means_what_the_tree_means(outer, inner, negated):
-    mean_outer, mean_inner = OPERATORS[outer], OPERATORS[inner]
-    wrap = tree.Not if negated else (lambda expr: expr)
-    for side in ("left", "right"):
-        nested = wrap(join(inner, Q, R))
-        expr = join(outer, nested, P) if side == "left" else join(outer, P, nested)
-        code = expression(expr, "float", "X")
-        for p, q, r in product([False, True], repeat=3):
-            scope = {"P": np.array([p]), "Q": np.array([q]), "R": np.array([r])}
-            part = mean_inner(q, r) != negated
-            due = mean_outer(part, p) if side == "left" else mean_outer(p, part)
-            assert eval(code, {}, scope).tolist() == [due]
 
 
 def test_a_long_expression_is_broken_at_its_outermost_operator_and_means_the_same():

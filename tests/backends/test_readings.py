@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
@@ -29,17 +28,3 @@ def test_the_oracle_allows_what_the_evaluator_allows(etype):
         assert found.tolist() == due
         assert any(due)
         assert not all(due)
-
-
-def test_each_reading_has_its_goals():
-    names = [claim.name for claim in claims_of(SPEC, "float32", "readings", "contrasts")]
-    assert len(names) == len(set(names)) == 12 + 12 + 3 + 12 + 11 * 3 + 9  # 9 pairs that findings contrast
-    for part in ("answers", "agrees", "agrees_bitwise", "agrees_bitwise_nowhere_else", "differs_bitwise"):
-        assert f"formula_2019_{part}" in names
-    assert "cases_agrees_bitwise_nowhere_else" not in names
-    assert "formula_c_and_formula_cpp_other_values" in names
-    of_ints = [claim.name for claim in claims_of(SPEC, "int32", "readings", "contrasts")]
-    assert [name for name in of_ints if "_and_" in name] == [
-        "onnx_words_and_onnx_13_words_other_values",
-        "onnx_13_words_and_directml_other_values",
-    ]

@@ -75,13 +75,6 @@ def test_a_planted_death_in_c_is_narrowed(first, tmp_path):  # noqa: F811
     assert any(found.deviations[0].reproduce for found in report.classes if found.verdict == "crashed")
 
 
-def test_deviation_is_reported(first, monkeypatch):  # noqa: F811
-    assert judged(first, "-DNAME=1").startswith("not built: ")
-    monkeypatch.setattr("tests.c.harness.built", lambda *_: repo_file("README.md"))
-    with pytest.raises(Exception, match="environment: "):
-        judged(first)
-
-
 def emulated():
     assert all(target.emulator for target in OTHERS)
     return OTHERS

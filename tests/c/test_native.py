@@ -8,15 +8,12 @@ import pytest
 from sonnx_clip.backends.c_reference import machine_types
 from sonnx_clip.spec import load_spec
 from tests.c import targets
-from tests.c.__main__ import cell, fine, main
-from tests.c.harness import CONFORM
 from tests.c.table import vectors
 from tests.c.targets import (
     NATIVE,
     SANITIZERS,
     STANDARDS,
     UNSAFE,
-    Target,
     compiled,
     count,
     kernels,
@@ -107,29 +104,3 @@ def test_a_program_that_compared_nothing_fails(first, tmp_path, monkeypatch):
     found = ran(first, compiled(first, tmp_path))
     assert found.status == 1  # eleven types were not tried
     assert not found.fine
-
-
-def test_a_program_that_says_nothing_is_not_fine(tmp_path):
-    (tmp_path / "program").write_text("#!/bin/sh\n")
-    (tmp_path / "program").chmod(0o755)
-    found = ran(Target("none", "none"), tmp_path / "program")
-    assert (found.fine, found.words) == (False, "it said nothing")
-
-
-def test_a_missing_compiler_ends_the_command_with_status_2(monkeypatch, capsys):
-    monkeypatch.setattr("tests.c.__main__.NATIVE", (Target("none", "no-such-compiler"),))
-    assert main() == 2
-    assert "tools/setup.sh cross" in capsys.readouterr().err
-
-
-def test_cells_and_the_closing_line(first, monkeypatch, capsys):
-    monkeypatch.setattr("tests.c.__main__.NATIVE", ())
-    monkeypatch.setattr("tests.c.__main__.OTHERS", (first,))
-    monkeypatch.setattr("tests.c.__main__.judged", lambda _: CONFORM)
-    assert main() == 0
-    assert f"3 of 3 builds for 1 targets are right, with {count():,} vectors each" in capsys.readouterr().out
-    assert not fine(cell(first, "-no-such-flag"))
-    monkeypatch.setattr("tests.c.__main__.judged", lambda _: "int8 crashed: killed by SIGSEGV")
-    assert main() == 1
-    monkeypatch.setattr("tests.c.__main__.OTHERS", ())
-    assert main() == 1

@@ -163,7 +163,7 @@ def test_only_some_failures_are_shown_in_full(bench: Workbench) -> None:
     bench.plant("spec/clip.yaml", "claim: prose_applies\n", "claim: prose_applies and L < M\n")
     bench.believe_the_yaml()
     bench.generate()
-    bench.limit(2)
+    bench.limit(1)
     only = ("?int*8.prose_is_complete", "int8.prose_is_complete")
     ended = bench.prove_these(render_theories(load_spec()), only=only, shown=1)
     assert ended.status == 1

@@ -29,11 +29,8 @@ def _look(seed: int, count: int, folder: Path) -> tuple[Counter[str], list[Theor
     return taken, unseen
 
 
-def test_no_theory_hides_what_it_assumes(tmp_path: Path) -> None:
-    taken, unseen = _look(1, QUICK, tmp_path)
-    assert sum(taken.values()) >= QUICK // 4
-    assert [t.text for t in unseen] == []
-    # Here even what stands in a theory that is refused is found.
+def test_no_theory_hides_what_it_assumes() -> None:
+    """Not even one that Why3 refuses; `make nightly` asks Why3 which it accepts."""
     assert [t.text for t in theories(1, QUICK) if missed(t, refusing=False)] == []
 
 

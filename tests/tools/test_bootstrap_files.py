@@ -45,15 +45,6 @@ def test_the_lock_pins_what_the_project_asks_for() -> None:
             assert version in requirement.specifier, f"{name} {version} is not {requirement}: run `make lock`"
 
 
-def test_benchmark_dependencies_are_pinned_outside_the_lock() -> None:
-    project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
-    theirs = [Requirement(text) for text in project["optional-dependencies"]["bench"]]
-    named = {r.name: str(r.specifier) for r in theirs if r.name != project["name"]}
-    assert set(named) == {"torch"}
-    assert all(specifier.startswith("==") for specifier in named.values())
-    assert not named.keys() & _pins().keys()
-
-
 def test_every_pin_has_hashes_and_no_place_is_named() -> None:
     entries = re.split(r"^(?=\S)", LOCK, flags=re.MULTILINE)
     pinned = [entry for entry in entries if "==" in entry.split("\n")[0]]
@@ -61,16 +52,6 @@ def test_every_pin_has_hashes_and_no_place_is_named() -> None:
     assert all("--hash=sha256:" in entry for entry in pinned)
     assert "://" not in LOCK
     assert "index-url" not in LOCK
-
-
-def test_make_help_works_before_anything_is_set_up_and_names_every_target(tmp_path: Path) -> None:
-    shutil.copy(repo_file("Makefile"), tmp_path)
-    done = subprocess.run(["make"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    named = re.findall(r"^  (\S+)", done.stdout, flags=re.MULTILINE)
-    phony = re.findall(r"^\.PHONY: ([a-z-]+)$", (tmp_path / "Makefile").read_text(), flags=re.MULTILINE)
-    assert named == phony
-    assert {"prove", "test", "lint", "fresh", "replay"} <= set(named)
-    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
 
 
 MAKE = """#!/bin/bash
