@@ -92,7 +92,7 @@ def test_operand_that_is_an_attribute_is_reported_as_one(tmp_path: Path) -> None
     assert problems(profile, "untyped", opset=7)[0][2].endswith("so its default 0.5 applies")
 
 
-def test_what_the_operator_takes_is_what_its_schema_says(tmp_path: Path) -> None:
+def test_inputs_and_attributes_are_those_of_the_schema(tmp_path: Path) -> None:
     profile = planted(tmp_path, "Dropout", DROPOUT, "D")
     for opset, wanted in ((13, "Dropout-13 takes 1 to 3 inputs"), (7, "Dropout-7 takes exactly one input")):
         with pytest.raises(UserError, match=wanted):

@@ -116,7 +116,7 @@ def test_restriction_that_a_model_breaks_is_violated_alone(tmp_path: Path, name:
         assert any(words in message or words in remedy for _, message, remedy in problems(report, tag))
 
 
-def test_what_inference_finds_counts_when_it_is_accepted(tmp_path: Path) -> None:
+def test_inferred_shapes_count_when_they_are_accepted(tmp_path: Path) -> None:
     main = graph(NEG, clip(), inputs=[value("A", [2, 3])])
     report = lint(tmp_path, model(main))
     declares = f"{DECLARES} shape [2, 3]; or pass --accept-inferred"

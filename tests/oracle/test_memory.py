@@ -137,7 +137,7 @@ def test_a_bound_that_is_changed_is_read_again():
     assert clip(x, lower, upper).tolist() == [3, 3]
 
 
-def test_bounds_are_told_apart_by_their_bits_and_type():
+def test_bounds_differ_by_their_bits_and_type():
     x = np.array([-0.0, 0.0], F)
     for pattern in 2 * (0, 0x8000_0000, 0x7FC0_0000, 0x7FC0_0001, 0xFFC0_0000):
         lower = np.uint32(pattern).view(F)
