@@ -102,7 +102,7 @@ sweep: setup-python setup-c ## every triple of 8 bits, every X of 16 bits with e
 
 .PHONY: mutants
 mutants: setup-python setup-provers setup-c ## small mistakes everywhere, and what finds each; resumable
-	$(BIN)/python -m sonnx_clip.mutants
+	$(BIN)/python -m sonnx_clip.mutants.run
 
 .PHONY: cross
 cross: setup-python setup-cross ## the C kernels on other machines, by cross compilers and emulators

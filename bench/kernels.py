@@ -35,6 +35,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "zero minimum": (0.0, 6.0),
     "zero maximum": (-6.0, 0.0),
     "zeros of both signs": (-0.0, 0.0),
+    "zeros of both signs, +0 first": (0.0, -0.0),
     "inverted": (1.0, -1.0),
     "NaN minimum": (float("nan"), 1.0),
 }

@@ -84,15 +84,17 @@ def is_evaluated(claim: Claim) -> bool:
 
 
 def evaluated_claims(spec: Spec) -> Iterator[tuple[ElementType, Claim]]:
-    """The claims that can be evaluated, each in the first type of a kind that has it.
-
-    A kind is a family, signed or unsigned.
-    """
+    """The claims that can be evaluated, each in the first type of a kind that has it."""
     seen: dict[object, set[str]] = defaultdict(set)
     for etype in spec.element_types:
-        of_kind, claims = seen[etype.family, getattr(etype.bits, "signed", None)], claims_of(spec, etype.id)
+        of_kind, claims = seen[kind_of_type(etype)], claims_of(spec, etype.id)
         yield from ((etype, c) for c in claims if c.name not in of_kind and is_evaluated(c))
         of_kind |= {claim.name for claim in claims}
+
+
+def kind_of_type(etype: ElementType) -> object:
+    """Family, and signed or unsigned: types of one kind have the same claims, but for a few."""
+    return etype.family, getattr(etype.bits, "signed", None)
 
 
 def bound_names(claim: Claim) -> list[str]:

@@ -20,9 +20,8 @@ from sonnx_clip.evidence.model import (
 )
 from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
-from sonnx_clip.mutants.record import RECORD as MUTANTS
-from sonnx_clip.mutants.record import MutantsRecord
-from sonnx_clip.mutants.run import all_mutants, digest_of
+from sonnx_clip.mutants.run import RECORD as MUTANTS
+from sonnx_clip.mutants.run import MutantsRecord, all_mutants, digest_of
 from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
 from sonnx_clip.prove.coq import digests as coq_digests
 from sonnx_clip.prove.frama_c import OPTIONS
@@ -266,8 +265,7 @@ def _mutants(found: Records) -> tuple[str, Basis]:
     mutants = all_mutants(found.spec)
     if record.mutated_sha256 != digest_of(mutants):
         return "of other conditions or kernels; run: make mutants", "stale"
-    survivors = Counter(survivor.kind for survivor in record.survivors)
-    recorded = survivors + Counter({kind.kind: kind.killed for kind in record.kinds})
+    recorded = record.mutants_by_kind()
     for kind, count in Counter(mutant.kind for mutant in mutants).items():
         if recorded[kind] != count:
             what = f"{kind}: {recorded[kind]} mutants are recorded, and there are {count}"

@@ -1,1 +1,17 @@
 """Mutants: small mistakes in the conditions of the YAML and in the kernels, and what kills each."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change in one place; the record counts mutants by kind."""
+
+    kind: str
+    name: str
+    change: str
+
+    @property
+    def key(self) -> str:
+        """Place and change."""
+        return f"{self.name}: {self.change}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from sonnx_clip.backends.whyml_printer import element_printer, tensor_printer
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Kind, parts_of
+from sonnx_clip.mutants import Mutant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,36 +23,20 @@ _WORDS = {"and": "or", "or": "and", "implies": "iff", "iff": "implies"}
 
 
 @dataclass(frozen=True)
-class YamlMutant:
-    """A specification with one change.
+class YamlMutant(Mutant):
+    """A specification with one change, which is shown in WhyML, cut down to the changed part.
 
     Args:
         place: what is changed.
+        families: those of the element types that have it.
         original: the condition, or the operand that a case returns.
         changed: what replaces it.
-        change: both, in WhyML, cut down to the changed part.
     """
 
     place: Place
+    families: tuple[str, ...]
     original: Any
     changed: Any
-    change: str
-
-    @property
-    def kind(self) -> str:
-        """The section, under which the record counts it."""
-        return self.place.section
-
-    @property
-    def name(self) -> str:
-        """The place in the YAML."""
-        section, entry, field, family = self.place
-        return ".".join(filter(None, (section, entry.id, field.rstrip("_"), family)))
-
-    @property
-    def key(self) -> str:
-        """Place and change: unique among all mutants."""
-        return f"{self.name}: {self.change}"
 
     def applied(self, spec: Spec) -> Spec:
         """The changed specification."""
@@ -66,25 +50,25 @@ class YamlMutant:
 def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
     """Every mutant, in the order of the conditions; of those that print alike, the first."""
     for place, condition in conditions(spec):
-        section, entry, _, family = place
-        families = (family,) if family else getattr(entry, "families", None) or [f.id for f in spec.families]
+        section, entry, field, family = place
+        name = ".".join(filter(None, (section, entry.id, field.rstrip("_"), family)))
+        own = ("float",) if section == "latitude" else getattr(entry, "families", None)
+        families = (family,) if family else own or tuple(f.id for f in spec.families)
         etype = spec.types_of(families[-1])[0]
         printer = (tensor_printer if section == "constraints" else element_printer)(spec, etype)
-        seen, repeated = {printer.show(condition)}, Counter[str]()
-        for part, other, whole in mutations(
-            condition, getattr(entry, "parameters", ()) or spec.head.operands
-        ):
-            text = printer.show(whole)
-            if text not in seen:
-                seen.add(text)
+        seen = {printer.show(condition)}
+        names = getattr(entry, "parameters", ()) or spec.head.operands
+        for part, other, whole in mutations(condition, names):
+            if (text := printer.show(whole)) not in seen:
                 change = f"{printer.show(part)} => {printer.show(other)}"
-                repeated[change] += 1
-                change += f" (place {repeated[change]})" if repeated[change] > 1 else ""
-                yield YamlMutant(place, condition, whole, change)
+                change += f" in {text}" if change in seen else ""
+                seen |= {text, change}
+                yield YamlMutant(section, name, change, place, families, condition, whole)
         for operand in spec.head.operands if section == "cases" else ():
             if operand != entry.result:
-                result = place._replace(field="result")
-                yield YamlMutant(result, entry.result, operand, f"{entry.result} => {operand}")
+                name, change = f"{section}.{entry.id}.result", f"{entry.result} => {operand}"
+                of = place._replace(field="result")
+                yield YamlMutant(section, name, change, of, families, entry.result, operand)
 
 
 def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, Expr]]:

@@ -33,7 +33,6 @@ class Format:
     beyond_infinity: Array  # how many patterns are above infinity: the NaNs
     # Signed, of shape ().
     shift: Array  # how far the sign is from the lowest bit
-    signed_zero: Array
     least: Array  # the least signed integer: -0
     # Scalars.
     sign: Any  # -0, unsigned
@@ -58,7 +57,6 @@ def _format(dtype: np.dtype[Any], infinity: int) -> Format:
         first_nan=_constant(infinity + 1, unsigned),
         beyond_infinity=_constant(sign - 1 - infinity, unsigned),
         shift=_constant(width - 1, signed),
-        signed_zero=_constant(0, signed),
         least=_constant(-sign, signed),
         sign=unsigned.type(sign),
         lowest=signed.type(-sign),

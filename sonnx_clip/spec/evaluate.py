@@ -161,6 +161,11 @@ class Evaluator:
         """
         return self.function(expr)(environment)
 
+    @property
+    def used(self) -> set[str]:
+        """The names of the entries that the trees made functions so far use."""
+        return set(self._uses)
+
     def function(self, expr: Expr) -> Function:
         """A tree as a function of the environment, made once; for many calls in a row."""
         found = self._compiled.get(id(expr))
