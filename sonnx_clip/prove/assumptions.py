@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from sonnx_clip.whyml.declarations import end_of
 from sonnx_clip.whyml.why3_lexer import Tokens, known_attribute, tokens, without_header
 
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ _NOT_READ: Final = {
 }  # fmt: skip
 _OPEN: Final = ("(", "[", "{")
 _CLOSE: Final = (")", "]", "}")
-# Behind these a formula cannot end: a `let` there belongs to it.
-_GOES_ON: Final = frozenset(
-    ("then", "else", "in", "not", "old", "with", "by", "so", "if", "match", "begin", "do", "done", "let",
-     "and", "or", "while", "for", "to", "downto")
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,9 @@ class _Reader:
         if not name or not self._is(colon, ":"):
             yield self._one("refused", at, "a statement that is not simply called", self._text(at, at + 4))
         kind = _STATEMENTS[self.tokens[at].text]
-        yield self._one(kind, at, name, self._text(colon + 1, self._end(at)) if kind == "axiom" else "")
+        yield self._one(
+            kind, at, name, self._text(colon + 1, end_of(self.tokens, at)) if kind == "axiom" else ""
+        )
 
     def read_let(self) -> Iterator[Found]:
         """The contract of a program that C calls: ``let sonnx_clip_… attribute* contract =``."""
@@ -180,18 +178,13 @@ class _Reader:
             behind += 1
         elif not called:
             yield self._one("refused", self.at, "a val without a name", self._text(self.at, behind))
-        contract = self._text(behind, self._end(self.at, in_ends=True))
+        contract = self._text(behind, end_of(self.tokens, self.at, in_ends=True))
         yield self._one("val", self.at, called, f"val {contract}".strip())
 
     def read_clone(self) -> Iterator[Found]:
         """``clone export? theory as? with …`` and ``use export? theory, …``; what is given is passed over."""
         start, word = self.at, self.tokens[self.at].text
-        end = start + 1
-        while end < len(self.tokens):
-            begins = self.tokens[end].text in _BEGIN or self.tokens[end].text in ("let", "end")
-            if begins and not self._is(end - 1, "with", ",", "clone", "use"):
-                break
-            end += 1
+        end = end_of(self.tokens, start)
         first = start + 2 if self._is(start + 1, "import", "export") else start + 1
         if word == "clone":
             given = {self.tokens[i].text for i in range(first, end)}
@@ -206,14 +199,14 @@ class _Reader:
 
     def read_type(self) -> Iterator[Found]:
         """Of a type with an invariant, something is assumed."""
-        end = self._end(self.at)
+        end = end_of(self.tokens, self.at)
         inside = self.tokens[self.at : end]
         if any(token.text == "invariant" for token in inside):
             yield self._one("type", self.at, self._name(self.at + 1), self._text(self.at, end))
 
     def read_logic(self) -> Iterator[Found]:
         """A symbol without a definition: its meaning is a driver's, or that of whoever clones the module."""
-        end = self._end(self.at)
+        end = end_of(self.tokens, self.at)
         name, depth = self._name(self.at + 1), 0
         if not name:
             what = "a symbol that is not simply called"
@@ -223,40 +216,6 @@ class _Reader:
             if depth == 0 and self._is(i, "="):
                 return
         yield self._one("undefined", self.at, name, self._text(self.at, end))
-
-    def _end(self, start: int, *, in_ends: bool = False) -> int:
-        """Where the declaration ends that begins here: at the next one, or with its module or program."""
-        depth = blocks = 0
-        for i in range(start + 1, len(self.tokens)):
-            token = self.tokens[i]
-            depth += self._step(i)
-            if depth < 0:
-                return i
-            if depth or token.kind != "word":
-                continue
-            if token.text in ("match", "begin", "try"):
-                blocks += 1
-            elif token.text == "end":
-                blocks -= 1
-                if blocks < 0:
-                    return i
-            elif self._begins(i, in_ends=in_ends):
-                return i
-        return len(self.tokens)
-
-    def _begins(self, at: int, *, in_ends: bool) -> bool:
-        """Whether what stands before this word ends here."""
-        word = self.tokens[at].text
-        if word in _BEGIN:
-            return not self._is(at - 1, "partial", "val", *_BEFORE_A_KIND)
-        return (word == "let" and self._ended(at - 1)) or (word == "in" and in_ends)
-
-    def _ended(self, at: int) -> bool:
-        """Whether a formula or a contract can end with this token."""
-        token = self.tokens[at]
-        if token.kind == "word":
-            return token.text not in _GOES_ON
-        return token.kind in ("number", "attribute", "other") or token.text in _CLOSE
 
     def _step(self, at: int) -> int:
         text = self.tokens[at].text

@@ -21,10 +21,13 @@ _BEGIN: Final = frozenset({
 })  # fmt: skip
 _MARKS: Final = frozenset({"rec", "ghost", "partial", "lemma", "function", "predicate", "constant"})
 _MARKED: Final = frozenset({"let", "val", "rec", "ghost", "partial", "lemma"})  # marks stand behind these
-_OPEN: Final = frozenset({"(", "{", "[", "begin", "match", "while"})
+_OPEN: Final = frozenset({"(", "{", "[", "begin", "match", "try", "while", "for"})
 _CLOSE: Final = frozenset({")", "}", "]", "done", "end"})
 # Behind these words a formula or a program goes on, so that a `let` there belongs to it.
-_GOES_ON: Final = frozenset({"then", "else", "in", "not", "old", "with", "do", "begin", "so", "by"})
+_GOES_ON: Final = frozenset({
+    "then", "else", "in", "not", "old", "with", "by", "so", "if", "match", "begin", "do", "let", "and", "or",
+    "while", "for", "to", "downto",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
         elif word == "end":
             module, at = "", at + 1
         elif module and word in _BEGIN:
-            end = _end(every, at)
+            end = end_of(every, at)
             found.append(_declaration(read, module, every[at:end]))
             at = end
         else:
@@ -97,23 +100,31 @@ def _with_whole_names(read: Tokens) -> list[Why3Token]:
     return found
 
 
-def _end(every: Sequence[Why3Token], start: int) -> int:
-    """Where the declaration ends that begins here: at the next one, or with its module."""
+def end_of(every: Sequence[Why3Token], start: int, *, in_ends: bool = False) -> int:
+    """Where the declaration ends that begins here: at the next one, or with its module or program.
+
+    Args:
+        every: all tokens of a file.
+        start: the place of its first token.
+        in_ends: whether the word `in` ends it, as it ends a [val] within a program.
+    """
     depth = 0
     for at in range(start + 1, len(every)):
         word = every[at].text
-        if depth == 0 and word in _BEGIN and _begins(every[start:at], word):
+        if depth == 0 and ((word in _BEGIN and _begins(every, start, at)) or (in_ends and word == "in")):
             return at
         depth += (word in _OPEN) - (word in _CLOSE)
+        if depth < 0:
+            return at
     return len(every)
 
 
-def _begins(so_far: Sequence[Why3Token], word: str) -> bool:
-    """Whether a word begins a declaration, and does not belong to the one before it."""
-    first, before = so_far[0].text, so_far[-1]
-    if first in ("use", "clone") and before.text in ("with", ","):
-        return False
-    if first == "meta" and (len(so_far) == 2 or before.text == ","):
+def _begins(every: Sequence[Why3Token], start: int, at: int) -> bool:
+    """Whether the word at a place begins a declaration, and does not belong to the one from `start` on."""
+    first, before, word = every[start].text, every[at - 1], every[at].text
+    if first in ("use", "clone"):
+        return before.text not in ("with", ",")
+    if first == "meta" and (at == start + 2 or before.text == ","):
         return False
     if word in _MARKS and before.text in _MARKED:
         return False
