@@ -14,23 +14,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.formula import FormulaError, Node, parse
-from sonnx_clip.whyml.hand_written import modules
+from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 PATH = "why3/numpy.mlw"
 ValueKind: TypeAlias = Literal["element", "mask"]
 
-_DEFINITION = re.compile(
-    r"^  (?P<form>function|predicate) (?P<name>\w+)(?P<parameters>(?: \([\w ]+: \w+\))+)(?: : t)? ="
-    r"(?P<body>.*?)"
-    r"(?=^  (?:function|predicate|type)\b|^end\b)",
-    re.MULTILINE | re.DOTALL,
-)
-_ANY = re.compile(r"^  (?:function|predicate|constant|axiom|val|let|goal|lemma)\b[^=\n]*=", re.MULTILINE)
+_DEFINITION = re.compile(r"(?P<parameters>(?:\([\w ]+: \w+\) )+)(?:: t )?= (?P<body>.*)")
 _PARAMETERS = re.compile(r"\((?P<names>[\w ]+): (?P<type>\w+)\)")
-_DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*\Z", re.DOTALL)
+_ABSTRACT = ("use", "type", "function", "predicate")
 
 
 @dataclass(frozen=True)
@@ -78,44 +72,33 @@ def table() -> dict[str, Meaning]:
 @cache
 def _read(text: str) -> dict[str, Meaning]:
     found: dict[str, Meaning] = {}
-    for module, body in modules(text):
-        for meaning in _of_module(module, body, text):
-            if meaning.name in found:
-                raise UserError(f"two operations are called {meaning.name}", PATH, "rename one")
-            found[meaning.name] = meaning
+    for d in declarations(text):
+        if "=" not in d.text.split() and d.form in _ABSTRACT:
+            continue
+        if d.name in found:
+            raise UserError(f"two operations are called {d.name}", PATH, "rename one")
+        found[d.name] = _meaning(d)
     if not found:
         raise UserError("the table of NumPy's operations is empty", PATH, "restore the file")
     return found
 
 
-def _of_module(module: str, body: str, text: str) -> Iterator[Meaning]:
-    definitions = list(_DEFINITION.finditer(body))
-    if len(definitions) != len(_ANY.findall(body)):
-        raise UserError(
-            f"module {module} holds a definition that is not read", PATH, "write it like the others"
-        )
-    section = text[text.index(f"\nmodule {module}\n") :]
-    for match in definitions:
-        parameters = tuple(
-            (name, _sort(group["type"]))
-            for group in _PARAMETERS.finditer(match["parameters"])
-            for name in group["names"].split()
-        )
-        try:
-            tree = parse(match["body"])
-        except FormulaError as error:
-            raise UserError(f"{module}.{match['name']}: {error}", PATH, "use the small language") from error
-        before = section.partition(f"  {match['form']} {match['name']} ")[0]
-        comment = _DOC.search(before)
-        yield Meaning(
-            module,
-            match["name"],
-            parameters,
-            "element" if match["form"] == "function" else "mask",
-            " ".join(match["body"].split()),
-            " ".join(comment["text"].split()) if comment else "",
-            tree,
-        )
+def _meaning(d: WhymlDeclaration) -> Meaning:
+    match = _DEFINITION.fullmatch(d.statement)
+    if match is None or d.form not in ("function", "predicate"):
+        what = f"module {d.module} holds a definition that is not read"
+        raise UserError(what, PATH, "write it like the others")
+    parameters = tuple(
+        (name, _sort(group["type"]))
+        for group in _PARAMETERS.finditer(match["parameters"])
+        for name in group["names"].split()
+    )
+    try:
+        tree = parse(match["body"])
+    except FormulaError as error:
+        raise UserError(f"{d.module}.{d.name}: {error}", PATH, "use the small language") from error
+    kind: ValueKind = "element" if d.form == "function" else "mask"
+    return Meaning(d.module, d.name, parameters, kind, match["body"], d.comment, tree)
 
 
 def _sort(type_: str) -> ValueKind:

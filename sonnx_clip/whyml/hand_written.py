@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.claims.claim import Kind, Obligation
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.whyml.declarations import declarations
-from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,14 +37,6 @@ def theory_texts(root: Path | None = None) -> Iterator[tuple[str, str]]:
         yield f"why3/{path.name}", path.read_text(encoding="utf-8")
     for path in sorted(((root or repo_root()) / "generated/why3").glob("*.mlw")):
         yield f"generated/why3/{path.name}", path.read_text(encoding="utf-8")
-
-
-def modules(text: str) -> list[tuple[str, str]]:
-    """The modules of a file with their text, comments blanked out."""
-    read = tokens(text)
-    starts = [token.start for token in read.tokens if token.text in ("module", "theory")]
-    bodies = [read.plain[start:end] for start, end in pairwise([*starts, len(text)])]
-    return [(body.split(maxsplit=2)[1], body) for body in bodies]
 
 
 def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:

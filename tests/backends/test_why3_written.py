@@ -9,7 +9,7 @@ import pytest
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-from sonnx_clip.whyml.hand_written import modules, written_obligations
+from sonnx_clip.whyml.hand_written import written_obligations
 from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
@@ -34,22 +34,6 @@ IDS = ids_of(load_spec())
 def test_without_comments(text: str, plain: str) -> None:
     assert tokens(text).plain == plain
     assert len(plain) == len(text)
-
-
-def test_modules() -> None:
-    text = "(** module No *)\nmodule A\n  goal a: true\nend\n\nmodule B\nend\n\n  theory C\nend\n"
-    found = modules(text)
-    assert [name for name, _ in found] == ["A", "B", "C"]
-    assert "goal a" in found[0][1]
-    assert "goal a" not in found[1][1]
-    assert modules("") == []
-
-
-def test_a_module_begins_and_ends_where_its_words_do() -> None:
-    text = "module A goal a : true end module B [@m] (* module C *) goal b : true end"
-    assert modules(text) == [
-        ("A", "module A goal a : true end "), ("B", "module B [@m]                goal b : true end")
-    ]  # fmt: skip
 
 
 def test_an_element_type_by_another_name_is_not_that_of_the_title(bench: Workbench) -> None:

@@ -35,7 +35,7 @@ def test_a_meaning_has_its_words_and_its_comment() -> None:
         (LESS, "  predicate less (a b: t) = forall c: t. lt a c\n", "Order.less: "),
         (LESS, "  predicate less (a b: t) = lt a b <-> lt a b\n", "`<` is not expected"),
         (LESS, "  predicate less (a b: t) = if lt a b then true\n", "`else` is expected"),
-        (LESS, "  predicate less (a b: t) = (lt a b\n", "`)` is expected, not `the end`"),
+        (LESS, "  predicate less (a b: t) = (lt a b\n", "Order.less: `)` is expected"),
         (LESS, "  predicate less a b = lt a b\n", "module Order holds a definition that is not read"),
         (
             LESS,
