@@ -14,7 +14,6 @@ from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED
 from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import LAYOUTS
-from sonnx_clip.runtimes.model_forms import statements
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
@@ -58,12 +57,9 @@ def reproducer(
         recurs = length is not None and length != len(texts)
         return f"{f'np.resize({array}, {length})' if recurs else array}.view({dtype})"
 
-    imports, before, call = runtime.imports, list(runtime.before), runtime.call
-    if found.form is not None:
-        set_up, call = runtime.models[found.form.optimised]
-        shape = layout.arrange(np.zeros(found.length)).shape
-        before = [*statements(etype.id, found.form, shape), *([set_up] if set_up else [])]
-    parts = [f"import numpy as np{', ml_dtypes' if is_bfloat16 else ''}", *([imports] if imports else [])]
+    before, call = runtime.call_text(layout.arrange(np.zeros(found.length)).shape, found.form)
+    imports = [runtime.imports] if runtime.imports else []
+    parts = [f"import numpy as np{', ml_dtypes' if is_bfloat16 else ''}", *imports]
     for name, texts in zip(tensors, found.entries, strict=True):
         parts += [f"v = {made(texts, found.length)}", f"{name} = {layout.text}"]
     parts += [f"{name} = {made([text])}" for name, text in zip(names, scalars, strict=True)]

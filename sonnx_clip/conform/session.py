@@ -270,7 +270,7 @@ def _not_alone(request: Request, table: Table, died: Died, answer: Answer) -> It
 def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) -> Piece:
     words = f"{died.words} in a call of layout {request.layout}"
     failure = Failure((), words, raised=True, blamed=blamed)
-    bits = np.zeros(request.answer_shape, request.answer_type)
+    bits = np.zeros((request.count, request.length), request.pool.dtype)
     return request, table, Answer(bits, {0: failure})
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.calls import Request
 
 IMPORTS, OPENS = -2, -1
 """Values of `call` before the first call: the runtime is imported, or opened for an element type."""
@@ -87,9 +88,12 @@ class Board:
         """The request."""
         return pickle.loads(self._memory[_HEAD : _HEAD + self._request_size])  # noqa: S301 - the checker wrote it
 
-    def bits(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
-        """The bits of the results; ValueError if they do not fit."""
-        return np.frombuffer(self._memory, dtype, shape[0] * shape[1], _NOTES + _LOG).reshape(shape)
+    def bits(self, request: Request) -> Array:
+        """The bits of the results, shape (calls, length); ValueError if they do not fit."""
+        shape = request.count, request.length
+        return np.frombuffer(self._memory, request.pool.dtype, shape[0] * shape[1], _NOTES + _LOG).reshape(
+            shape
+        )
 
     def note(self, **record: Any) -> None:
         """Append a note; it is dropped when the log is full."""

@@ -103,17 +103,6 @@ class Request:
             return self.at_start
         return np.arange(self.count) > (self.count - 1) // 2
 
-    @property
-    def answer_shape(self) -> tuple[int, int]:
-        """The shape of the bits of an answer."""
-        return self.count, self.length
-
-    @property
-    def answer_type(self) -> np.dtype[Any]:
-        """Their type."""
-        found: np.dtype[Any] = self.pool.dtype
-        return found
-
 
 @dataclass(frozen=True)
 class Failure:
@@ -186,7 +175,7 @@ def _note(board: Board, call: int, failure: Failure) -> None:
 
 def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have written over notes."""
-    found = Answer(board.bits(request.answer_shape, request.answer_type), died=died)
+    found = Answer(board.bits(request), died=died)
     found.remarks = remarks_of(board)
     for record in board.notes("call"):
         with suppress(KeyError, TypeError, ValueError):
@@ -220,7 +209,7 @@ class Caller:
 
         Each result is read again after the next call: results may not share their memory.
         """
-        bits = board.bits(request.answer_shape, self._bits)
+        bits = board.bits(request)
         operands, function = self._operands, self._function
         operands.begin(request, self._type)
         views, last = False, None

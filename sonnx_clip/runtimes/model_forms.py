@@ -142,7 +142,6 @@ def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
 _NODE_OPSET = 14  # of other operators: the first in which Relu takes integers
 _ONNX_NAMES = {"float32": "float", "float64": "double"}
 _CONSTANTS = {
-    "inputs": "",
     "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in c])",
     "Constant nodes": (
         '[p.graph.node.insert(0, onnx.helper.make_node("Constant", [], [n],'
@@ -165,36 +164,42 @@ def _text(etype: str, opset: int, shapes: dict[str, str], call: str) -> str:
     return f"{head} g ({inputs}) => ({result}) {{ y = {call} }}"
 
 
-def node_text(etype: str, node: OperatorNode) -> str:
-    """The text of a model of a node whose operands have any shape; the bounds of Clip have rank 0."""
-    if node == CLIP_NODE:
-        return text_of_form(etype, base(), ())
-    return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), f"{node.op_type}({node.call})")
+def inputs_of(form: ModelForm, node: OperatorNode = CLIP_NODE) -> tuple[str, ...]:
+    """The operands that are inputs of the models of a form."""
+    if node != CLIP_NODE:
+        return node.operands
+    return (node.operands[0], *(form.bound_names if form.bounds == "inputs" else ()))
 
 
-def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:
-    """The text of a form for X of a shape; bounds that are no inputs are yet to be added."""
+def text_of_form(
+    etype: str, form: ModelForm, shape: Sequence[int] = (), node: OperatorNode = CLIP_NODE
+) -> str:
+    """The text of a form for X of a shape; bounds that are no inputs are yet to be added.
+
+    The operands of another node than Clip have any shape.
+    """
+    x, *bounds = inputs_of(form, node)
+    if node != CLIP_NODE:
+        return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), f"{node.op_type}({node.call})")
     dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
-    x = CLIP_NODE.operands[0]
-    shapes = {x: "[]" if form.shape == "no rank" else declared}
-    if form.bounds == "inputs":
-        shapes |= dict.fromkeys(form.bound_names, "")
+    shapes = {x: "[]" if form.shape == "no rank" else declared, **dict.fromkeys(bounds, "")}
     given = () if form.bounds == "attributes" else GIVEN[form.given]
     names = [x, *(name or '""' for name in given)]
-    call = f"{CLIP_NODE.op_type}({', '.join(names)})"
-    return _text(etype, form.opset, shapes, call)
+    return _text(etype, form.opset, shapes, f"{node.op_type}({', '.join(names)})")
 
 
-def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
-    """Python statements that make the model ``p`` and its inputs ``d`` of the operands.
+def statements(
+    etype: str, form: ModelForm, shape: Sequence[int], set_up: str, node: OperatorNode = CLIP_NODE
+) -> list[str]:
+    """Python statements that make the model ``p``, set it up, and make its inputs ``d`` of the operands.
 
     Without single quotes, for the sake of shells.
     """
-    made = f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape))})"
-    x, names = CLIP_NODE.operands[0], form.bound_names
-    if form.bounds == "inputs":
-        return [made, f"d = dict({', '.join(f'{name}={name}' for name in (x, *names))})"]
-    called = ATTRIBUTES if form.bounds == "attributes" else {name: name for name in names}
-    named = ", ".join(f'("{called[name]}", {name})' for name in names)
-    return [made, f"c = [{named}]", _CONSTANTS[form.bounds], f"d = dict({x}={x})"]
+    found = [f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape, node))})"]
+    if form.bounds != "inputs":
+        called = ATTRIBUTES if form.bounds == "attributes" else {name: name for name in form.bound_names}
+        named = ", ".join(f'("{called[name]}", {name})' for name in form.bound_names)
+        found += [f"c = [{named}]", _CONSTANTS[form.bounds]]
+    inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, node))
+    return [*found, *([set_up] if set_up else []), f"d = dict({inputs})"]

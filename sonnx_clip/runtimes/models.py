@@ -5,7 +5,6 @@ Only what builds a model needs onnx, as such a runtime does.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Caller, failure_of
-from sonnx_clip.runtimes.model_forms import ATTRIBUTES, SYMBOLIC, node_text, text_of_form
+from sonnx_clip.runtimes.model_forms import ATTRIBUTES, SYMBOLIC, base, inputs_of, text_of_form
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import ClipFunction, OpenModel, RunText, Runtime
 
@@ -57,53 +56,42 @@ def runtime_of_models(
         strides: see above.
         few: see above.
     """
-    by_rank: set[str] = set()
-    optimised = True
     runs = run_text if callable(run_text) else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
 
     def open_(etype: str) -> ClipFunction:
-        import onnx.parser
-
+        two = np.zeros(2, numpy_type(etype))
+        operands = (two, *(two[0, ...] for _ in node.operands[1:]))
         refusal: Exception | None = None
         if not ranked:
-            model = onnx.parser.parse_model(node_text(etype, node)).SerializeToString()
+            function = FormFunction(open_model, base(), etype, node)
             try:
-                run = open_model(model)
+                function.prepare(operands)
             except Exception as error:
                 if callable(run_text) or not failure_of(error).refusal:
                     raise
                 refusal = error
             else:
-                return lambda *operands: run(dict(zip(node.operands, operands, strict=True)))
+                return function
+        function = FormFunction(open_model, SYMBOLIC, etype)
         try:
-            clip = ranked_function(open_model, etype)
+            function(*operands)  # what it raises is the refusal of the element type
         except Exception as error:  # noqa: BLE001 - the code of a runtime
             raise refusal or error from None
-        by_rank.add(etype)
-        return clip
+        return function
 
-    def before(etype: str) -> list[str]:
-        set_up, _ = runs(optimised)
-        made = f"p = onnx.parser.parse_model({json.dumps(node_text(etype, node))})"
-        return [] if etype in by_rank else [made, *([set_up] if set_up else []), f"d = {node.inputs}"]
-
-    def call(etype: str) -> str:
-        ranks = f'ranked_function({run_text}, "{etype}")({node.call})'
-        return ranks if etype in by_rank else runs(optimised)[1]
-
-    if not callable(run_text):
-        imports = f"{imports}; from {__name__} import ranked_function"
+    optimised = True
+    set_up, call = runs(optimised)
     return Runtime(
         version=version,
         open=open_,
         imports=f"import onnx.parser; {imports}",
-        call=call,
+        call=lambda _: call,
         open_model=open_model,
         open_unoptimised=open_unoptimised,
         run_model=runs,
         strides=strides,
         few=few,
-        before=before,
+        set_up=set_up,
     )
 
 
@@ -122,7 +110,7 @@ def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
 
 
 def model_of_form(
-    etype: str, form: ModelForm, shape: Sequence[int], bounds: Sequence[Any]
+    etype: str, form: ModelForm, shape: Sequence[int], bounds: Sequence[Any], node: OperatorNode = CLIP_NODE
 ) -> onnx.ModelProto:
     """The model of a form for X of a shape; `statements` of model_forms.py says the same in Python text.
 
@@ -131,54 +119,47 @@ def model_of_form(
     import onnx.parser
     from onnx import helper, numpy_helper
 
-    model = onnx.parser.parse_model(text_of_form(etype, form, shape))
-    for name, bound in zip(CLIP_NODE.operands[1:], bounds, strict=True):
+    model = onnx.parser.parse_model(text_of_form(etype, form, shape, node))
+    for name, bound in zip(node.operands[1:], bounds, strict=True):
         if name not in form.bound_names:
             continue
         if form.bounds == "initializers":
             model.graph.initializer.append(numpy_helper.from_array(bound, name))
         if form.bounds == "Constant nodes":
-            node = helper.make_node("Constant", [], [name], value=numpy_helper.from_array(bound))
-            model.graph.node.insert(0, node)
+            constant = helper.make_node("Constant", [], [name], value=numpy_helper.from_array(bound))
+            model.graph.node.insert(0, constant)
         if form.bounds == "attributes":
             model.graph.node[0].attribute.append(helper.make_attribute(ATTRIBUTES[name], float(bound)))
     return model
 
 
-def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFunction:
-    """A function (x, min, max) by models of a form; the last one stays open while it can serve.
+class FormFunction:
+    """A function of the operands by models of a form, of any rank of X; the last model stays open."""
 
-    The rank is that of X in each call.
-    """
-    constant = form.bounds != "inputs"
-    last: list[Any] = [None, None]
+    def __init__(
+        self, open_model: OpenModel, form: ModelForm, etype: str, node: OperatorNode = CLIP_NODE
+    ) -> None:
+        self.form = form
+        self._open, self._type, self._node = open_model, etype, node
+        self._names = inputs_of(form, node)
+        self._key: object = None
+        self._run: ModelFunction | None = None
 
-    def opened(x: Any, bounds: tuple[Any, ...]) -> ModelFunction:
-        shape = x.shape if form.shape == "static" else x.ndim if form.shape == "symbolic" else ()
-        key = (shape, *(bound.tobytes() for bound in bounds if constant))
-        if last[0] != key:
-            model = model_of_form(etype, form, x.shape, bounds).SerializeToString()
-            last[:] = None, None  # the memory of one model at a time
-            last[:] = key, open_model(model)
-        found: ModelFunction = last[1]
-        return found
+    def prepare(self, operands: Sequence[Any]) -> ModelFunction:
+        """Open a model that can serve these operands, if the last one cannot."""
+        x, *bounds = operands
+        shape = x.shape if self.form.shape == "static" else x.ndim if self.form.shape == "symbolic" else ()
+        constants = () if self.form.bounds == "inputs" else tuple(bound.tobytes() for bound in bounds)
+        if self._run is None or self._key != (shape, constants):
+            self._run = None  # the memory of one model at a time
+            model = model_of_form(self._type, self.form, x.shape, bounds, self._node)
+            self._key, self._run = (shape, constants), self._open(model.SerializeToString())
+        return self._run
 
-    def clip(*operands: Any) -> Any:
-        given = dict(zip(CLIP_NODE.operands, operands, strict=True))
-        inputs = CLIP_NODE.operands[:1] if constant else (CLIP_NODE.operands[0], *form.bound_names)
-        return opened(operands[0], operands[1:])({name: given[name] for name in inputs})
-
-    return clip
-
-
-def ranked_function(open_model: OpenModel, etype: str) -> ClipFunction:
-    """A function (x, min, max) by models with a symbolic shape of X, whose rank is that of the call.
-
-    One of rank 1 is opened at once: what this raises is the refusal of the element type.
-    """
-    clip, two = form_function(open_model, SYMBOLIC, etype), np.zeros(2, numpy_type(etype))
-    clip(two, two[0, ...], two[1, ...])
-    return clip
+    def __call__(self, *operands: Any) -> Any:
+        """The result of a model."""
+        given = dict(zip(self._node.operands, operands, strict=True))
+        return self.prepare(operands)({name: given[name] for name in self._names})
 
 
 def handler_of(runtime: Runtime, etype: str, caller: Handle | None) -> Handle:
@@ -188,7 +169,7 @@ def handler_of(runtime: Runtime, etype: str, caller: Handle | None) -> Handle:
     def of_form(form: ModelForm) -> Handle:
         opener = runtime.open_model if form.optimised else runtime.open_unoptimised
         assert opener is not None
-        return Caller(form_function(opener, form, etype), etype)
+        return Caller(FormFunction(opener, form, etype), etype)
 
     def handle(request: Request, board: Board) -> None:
         found = caller if request.form is None else of_form(request.form)

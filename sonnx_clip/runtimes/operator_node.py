@@ -19,11 +19,6 @@ class OperatorNode:
         return ", ".join(self.operands)
 
     @property
-    def inputs(self) -> str:
-        """The operands as a dictionary of the inputs of a model."""
-        return f"dict({', '.join(f'{name}={name}' for name in self.operands)})"
-
-    @property
     def signature(self) -> str:
         """What a function is called with, in words."""
         return f"({', '.join((self.called[0].lower(), *self.called[1:]))})"

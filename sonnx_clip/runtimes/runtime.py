@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,27 +25,14 @@ OpenModel: TypeAlias = Callable[[bytes], ModelFunction]
 RunText: TypeAlias = tuple[str, str]
 """Python text that runs a model: statements that open ``p``, perhaps empty, and a result of inputs ``d``."""
 
-RUNTIMES = {
-    "sonnx": "sonnx_clip.runtimes.adapters.sonnx",
-    "sonnx-c": "sonnx_clip.runtimes.adapters.sonnx_c",
-    "numpy": "sonnx_clip.runtimes.adapters.numpy",
-    "onnxruntime": "sonnx_clip.runtimes.adapters.onnxruntime",
-    "onnx-reference": "sonnx_clip.runtimes.adapters.onnx_reference",
-}
+RUNTIMES = ("sonnx", "sonnx-c", "numpy", "onnxruntime", "onnx-reference")
 """What `prove` judges by itself, and lists as not run where it was not."""
 
-ADAPTERS = {
-    "onnxruntime-threads": "sonnx_clip.runtimes.adapters.onnxruntime_threads",
-    "torch": "sonnx_clip.runtimes.adapters.torch",
-    "torch-numbers": "sonnx_clip.runtimes.adapters.torch_numbers",
-    "jax": "sonnx_clip.runtimes.adapters.jax",
-    "openvino": "sonnx_clip.runtimes.adapters.openvino",
-    "tract": "sonnx_clip.runtimes.adapters.tract",
-    "litert": "sonnx_clip.runtimes.adapters.litert",
-}
+ADAPTERS = ("onnxruntime-threads", "torch", "torch-numbers", "jax", "openvino", "tract", "litert")
 """What is judged where it is named; each package is an extra of this one."""
 
-KNOWN = {**RUNTIMES, **ADAPTERS}
+KNOWN = {name: f"sonnx_clip.runtimes.adapters.{name.replace('-', '_')}" for name in (*RUNTIMES, *ADAPTERS)}
+"""The module of each."""
 
 EXTRAS = {
     "onnxruntime": "onnx", "onnx-reference": "onnx", "onnxruntime-threads": "onnx", "torch": "torch",
@@ -62,11 +49,8 @@ OF_MODELS = ("onnxruntime", "onnx-reference")
 OURS = ("sonnx", "sonnx-c")
 """The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
 
-# What a verdict on our own implementations speaks of, by runtime: files of the repository.
-_CODE = {
-    "sonnx": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
-    "sonnx-c": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
-}
+_CODE = ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c")
+"""The files of which a verdict on these speaks."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +70,7 @@ class Runtime:
         strides: whether the memory layout of X matters to it; if not, layouts differ by shape alone.
         few: make few calls, since each starts a program.
         entries: the most entries that X can have; longer calls are split. None for no limit.
-        before: element type id -> statements that `call` needs, after those that make the operands.
+        set_up: a statement that opens the model ``p`` for `call`, which then takes its inputs ``d``.
     """
 
     version: str
@@ -99,7 +83,7 @@ class Runtime:
     strides: bool = True
     entries: int | None = None
     few: bool = False
-    before: Callable[[str], Sequence[str]] = lambda _: ()
+    set_up: str = ""
 
     @property
     def run_texts(self) -> dict[bool, RunText]:
@@ -123,16 +107,11 @@ def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
 
 
 def code_digest(name: str, package: Path = _PACKAGE) -> str | None:
-    """SHA-256 of the code of one of our own implementations, in hex; None for what others have written.
-
-    Args:
-        name: the runtime.
-        package: where the folder sonnx_clip is.
-    """
-    if name not in _CODE:
+    """SHA-256 of the code of a runtime of `OURS`, in hex; None of others. The folder sonnx_clip is in `package`."""
+    if name not in OURS:
         return None
     parts = [name.encode()]
-    for pattern in _CODE[name]:
+    for pattern in _CODE:
         folder = package if pattern.startswith("sonnx_clip/") else repo_root()
         for file in sorted(folder.glob(pattern)):
             text = file.read_bytes()

@@ -85,22 +85,21 @@ def read_abi(path: str) -> Abi:
     try:
         text = read_regular(Path(path))
         return Abi.model_validate(tomllib.loads(text))
-    except OSError as error:
-        raise UserError(f"--abi cannot be read: {error.strerror}", path, _TODO) from None
-    except UnicodeDecodeError:
-        raise UserError("--abi cannot be read: it is no UTF-8", path, _TODO) from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"it is no TOML: {error}", path, _TODO) from None
     except ValidationError as error:
         first = error.errors()[0]
+    except OSError as error:
+        raise UserError(f"--abi cannot be read: {error.strerror}", path, _TODO) from None
+    except ValueError as error:  # of UTF-8 or of TOML
+        raise UserError(f"it is no TOML: {error}", path, _TODO) from None
     keys = [str(part) for part in first["loc"] if isinstance(part, str)]
-    where, key = _place(text, path, keys), ".".join(keys)
-    given = f", not {first['input']!r}" if isinstance(first["input"], str) else ""
-    what = {
-        "missing": f"the key `{key}` is missing",
-        "extra_forbidden": f"{key}: there is no key `{key}`",
-    }.get(first["type"], f"{key}: {first['msg'].removeprefix('Value error, ')}{given}")
-    raise UserError(what, path if first["type"] == "missing" else where, _TODO)
+    key, what = ".".join(keys), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        raise UserError(f"the key `{key}` is missing", path, _TODO)
+    if first["type"] == "extra_forbidden":
+        what = f"there is no key `{key}`"
+    elif isinstance(first["input"], str):
+        what += f", not {first['input']!r}"
+    raise UserError(f"{key}: {what}", _place(text, path, keys), _TODO)
 
 
 def _place(text: str, path: str, keys: list[str]) -> str:

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.reduction import send_handle
@@ -20,13 +21,14 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
 from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer, remarks_of
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
+from sonnx_clip.runtimes.model_forms import ModelForm, statements
 from sonnx_clip.runtimes.models import handler_of
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.limits import Limits
@@ -69,9 +71,11 @@ def open_runtime(
     version = printable(str(runtime.version))
     models = list(runtime.run_texts.items())
     caller: Handle | None = None
+    form: ModelForm | None = None
     if not models_only:
         try:
-            caller = Caller(runtime.open(etype), etype, node)
+            function = runtime.open(etype)
+            caller, form = Caller(function, etype, node), getattr(function, "form", None)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:
@@ -81,7 +85,7 @@ def open_runtime(
     greeting = {
         "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
-        "few": runtime.few, "before": tuple(runtime.before(etype)),
+        "few": runtime.few, "set_up": runtime.set_up, "form": form and asdict(form),
     }  # fmt: skip
     return greeting, handler_of(runtime, etype, caller)
 
@@ -228,7 +232,7 @@ class Worker(Child):
         self, runtime_name: str, etype: str, limits: Limits, *, models_only: bool = False,
         node: OperatorNode = CLIP_NODE,
     ) -> None:  # fmt: skip
-        self.etype = etype
+        self.etype, self._node = etype, node
         self.version = runtime_name
         program = partial(open_runtime, models_only=models_only, node=node)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
@@ -242,10 +246,18 @@ class Worker(Child):
             self.close()
             raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
         self.imports, self.call = str(found["imports"]), str(found["call"])
-        self.before: tuple[str, ...] = tuple(found["before"])
+        self._set_up = str(found["set_up"])
+        self._form = None if found["form"] is None else ModelForm(**found["form"])
         self.strides: bool = found["strides"]
         self.entries: int | None = found["entries"]
         self.few: bool = found["few"]
         self.models: dict[bool, RunText] = {
             bool(optimised): (str(set_up), str(call)) for optimised, (set_up, call) in found["models"]
         }
+
+    def call_text(self, shape: Sequence[int], form: ModelForm | None = None) -> tuple[list[str], str]:
+        """The Python text of a call with X of a shape: statements behind the operands, and the result."""
+        set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
+        form = form or self._form
+        before = [] if form is None else statements(self.etype, form, shape, set_up, self._node)
+        return before, call

@@ -26,8 +26,7 @@ from sonnx_clip.runtimes.calls import Caller, EndedError, Request, read_answer
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.model_command import NoOutput, opened
-from sonnx_clip.runtimes.model_forms import base, node_text
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
+from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
 from tests.meta.judged import Due, carriers, require_due, require_repeated, wait_until
 
@@ -37,7 +36,7 @@ BOUNDS = {"l": np.array(0, np.int16), "m": np.array(5, np.int16)}
 
 
 def model_of(etype):
-    return onnx.parser.parse_model(node_text(etype, CLIP_NODE)).SerializeToString()
+    return onnx.parser.parse_model(text_of_form(etype, base())).SerializeToString()
 
 
 def command(fault, mark=""):
@@ -190,7 +189,7 @@ def test_calls_of_a_request_leave_no_folder(monkeypatch, tmp_path):
     bounds = np.zeros(2, np.uint16), np.full(2, 5, np.uint16)
     request = Request("rank-2", 63, X.view(np.uint16), np.zeros(2, int), bounds)
     Caller(runtime.open("int16"), "int16")(request, board)
-    bits = board.bits(request.answer_shape, np.dtype(np.uint16))
+    bits = board.bits(request)
     assert bits.view(np.int16).tolist() == [[0, 1, 5] * 21] * 2
     assert not read_answer(board, request).failures
     assert not [*tmp_path.iterdir()]

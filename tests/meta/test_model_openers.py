@@ -61,7 +61,7 @@ def test_a_line_repeats_what_is_wrong_by_rank():
     assert classes["high_ordinary"] == "violates"
     (found,) = (c for c in report.types[0].classes if c.id == "high_ordinary")
     deviation = found.deviations[0]
-    assert "ranked_function(" in deviation.reproduce
+    assert "[A" in deviation.reproduce
     require_repeated(deviation)
     right = deviation.reproduce.replace(":needs_a_rank_and_is_wrong", ":needs_a_rank")
     assert hex(int(deviation.expected, 16)) in repeated(right)

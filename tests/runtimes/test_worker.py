@@ -70,13 +70,20 @@ def test_every_runtime_greets_and_answers(name):
     greeting, handle = open_runtime(board, name, "int32")
     assert greeting["word"] == "ready"
     assert greeting["version"]
-    scope = {"np": np, "x": np.int32([5, 7]), "l": np.array(0, np.int32), "m": np.array(6, np.int32)}
-    exec("; ".join([greeting["imports"], *greeting["before"]]), scope)
-    assert eval(greeting["call"], scope).tolist() == [5, 6]
     pool, bounds = np.array([5, 7], np.uint32), np.array([6, 0], np.uint32)
     asked = request(length=2, pool=pool, starts=np.zeros(1, int), scalars=(bounds[1:], bounds[:1]))
     handle(asked, board)
     assert read_answer(board, asked).bits.tolist() == [[5, 6]]
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_the_text_of_a_call_makes_the_call(name):
+    worker = Worker(name, "int32", LIMITS)
+    worker.close()
+    before, call = worker.call_text((2,))
+    scope = {"np": np, "x": np.int32([5, 7]), "l": np.array(0, np.int32), "m": np.array(6, np.int32)}
+    exec("; ".join([worker.imports, *before]), scope)
+    assert eval(call, scope).tolist() == [5, 6]
 
 
 @pytest.mark.parametrize("name", ["no_such_module:clip", "tests.meta.planted:no_such_function"])
