@@ -89,11 +89,8 @@ class Board:
         return pickle.loads(self._memory[_HEAD : _HEAD + self._request_size])  # noqa: S301 - the checker wrote it
 
     def bits(self, request: Request) -> Array:
-        """The bits of the results, shape (calls, length); ValueError if they do not fit."""
-        shape = request.count, request.length
-        return np.frombuffer(self._memory, request.pool.dtype, shape[0] * shape[1], _NOTES + _LOG).reshape(
-            shape
-        )
+        """The bits of the results, shape (calls, length); TypeError if they do not fit."""
+        return np.ndarray((request.count, request.length), request.pool.dtype, self._memory, _NOTES + _LOG)
 
     def note(self, **record: Any) -> None:
         """Append a note; it is dropped when the log is full."""

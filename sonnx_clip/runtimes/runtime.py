@@ -107,7 +107,7 @@ def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
 
 
 def code_digest(name: str, package: Path = _PACKAGE) -> str | None:
-    """SHA-256 of the code of a runtime of `OURS`, in hex; None of others. The folder sonnx_clip is in `package`."""
+    """SHA-256 of the code of one of `OURS`, in hex; None of others. The folder sonnx_clip is in `package`."""
     if name not in OURS:
         return None
     parts = [name.encode()]

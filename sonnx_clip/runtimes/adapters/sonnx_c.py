@@ -1,4 +1,4 @@
-"""The runtime `sonnx-c`: the verified C kernels, built by the system's compiler; UserError if they cannot be."""
+"""The runtime `sonnx-c`: the verified C kernels, built by the system's compiler, or a UserError."""
 
 from __future__ import annotations
 
