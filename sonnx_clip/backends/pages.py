@@ -110,7 +110,7 @@ def render_dialects(spec: Spec) -> dict[str, str]:
     text = template("dialects.md.j2").render(
         header=header_lines(spec),
         spec=spec,
-        columns=["dialect", *table.columns],
+        columns=["dialect", *table.rows[0].words],
         rows=[[row.id, *row.words.values()] for row in table.rows],
         types=[etype.id for etype in spec.element_types],
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sonnx_clip.explain.triple import WrittenNumber, encoded, written
 from sonnx_clip.oracle.dialect import named
-from sonnx_clip.root.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
@@ -90,7 +90,7 @@ def _operand(value: Value, etype: ElementType) -> Any:
     """A NumPy scalar, or a Fraction of `real`."""
     if isinstance(value, Fraction):
         return value
-    return np.array(value, bits_type(etype.id)).view(numpy_type(etype.id))[()]
+    return from_bits(value, etype.id)[()]
 
 
 def _called(

@@ -38,11 +38,6 @@ class DialectTable(Stored):
 
     rows: tuple[DialectRow, ...]
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the table, but for the id."""
-        return tuple(self.rows[0].words)
-
 
 def dialect_table(spec: Spec) -> DialectTable:
     """The dialects of a specification."""

@@ -19,12 +19,13 @@ from sonnx_clip.explain.measured_record import (
     questions,
     record_text,
 )
-from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import bits_type, from_bits, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import processor
 from sonnx_clip.runtimes.find_runtime import find_runtime
+from sonnx_clip.runtimes.model_forms import model_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 ENTRIES = 33
 """Entries of X, all equal: runtimes may treat the last ones apart from those that fill a vector."""
-_IR = 8  # the newest version that every operator set asked here, and every runtime, knows
 _LONGEST = 200  # characters kept of the words of a rejection
 _NODES = {
     # the function body of Clip-13 with both bounds, as in spec/sources/onnx-clip-body.txt
@@ -112,11 +112,6 @@ def _run(question: Question, runtime: Runtime) -> Any:
     return runtime.open_model(model_of(question).SerializeToString())(inputs)
 
 
-def _number(bits: str, type_id: str) -> Any:
-    """An array of shape () with these bits."""
-    return np.array(int(bits, 16), bits_type(type_id)).view(numpy_type(type_id))
-
-
 def _bounds(question: Question) -> dict[str, str]:
     given = {"min": question.min, "max": question.max}
     return {name: bits for name, bits in given.items() if bits is not None}
@@ -125,25 +120,22 @@ def _bounds(question: Question) -> dict[str, str]:
 def _inputs(question: Question) -> dict[str, Any]:
     """X and the bounds that are inputs, by the name of the input."""
     bounds = {} if question.has_attributes else _bounds(question)
-    numbers = {name: _number(bits, question.type) for name, bits in bounds.items()}
-    return {"x": np.full(ENTRIES, _number(question.x, question.type)), **numbers}
+    numbers = {name: from_bits(int(bits, 16), question.type) for name, bits in bounds.items()}
+    return {"x": from_bits([int(question.x, 16)] * ENTRIES, question.type), **numbers}
 
 
 def model_of(question: Question) -> ModelProto:
     """The model whose only output is the answer."""
     from onnx import parser
 
-    element = {"float32": "float", "float64": "double"}.get(question.type, question.type)
     inputs = list(_inputs(question))
     arguments = [name if name in inputs else '""' for name in ("x", "min", "max")]
     while arguments[-1] == '""':
         arguments.pop()
     bounds = _bounds(question).items() if question.has_attributes else ()
-    floats = ", ".join(f"{name}: float = {float(_number(bits, 'float32'))!r}" for name, bits in bounds)
-    clip = f"y = Clip{f' <{floats}>' if floats else ''}({', '.join(arguments)})"
+    floats = [f"{name}: float = {float(from_bits(int(bits, 16), 'float32'))!r}" for name, bits in bounds]
+    attributes = f" <{', '.join(floats)}>" if floats else ""
+    clip = f"y = Clip{attributes}({', '.join(arguments)})"
     nodes = _NODES.get(question.form.partition("-")[0], clip)
-    declared = ", ".join(f"{element}{f'[{ENTRIES}]' if name == 'x' else ''} {name}" for name in inputs)
-    return parser.parse_model(
-        f'<ir_version: {_IR}, opset_import: ["": {question.operator_set}]>'
-        f" question ({declared}) => ({element}[{ENTRIES}] y) {{ {nodes} }}"
-    )
+    shapes = {name: f"[{ENTRIES}]" if name == "x" else "" for name in inputs}
+    return parser.parse_model(model_text(question.type, question.operator_set, shapes, nodes))

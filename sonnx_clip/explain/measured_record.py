@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ValidationError
-
 from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.root.stored import read_record as read_stored
 from sonnx_clip.runtimes.runtime import OF_MODELS
 from sonnx_clip.spec.findings import Stands
 
@@ -131,14 +130,7 @@ def read_record(spec: Spec) -> Measured:
     Raises:
         UserError: it is missing, has another form, or does not fit the findings.
     """
-    try:
-        found = Measured.model_validate_json(repo_file(PATH).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", PATH, MEASURE) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        at = ".".join(map(str, first["loc"]))
-        raise UserError(f"not a record of answers: {at}: {first['msg']}", PATH, MEASURE) from error
+    found = read_stored(repo_file(PATH), Measured, MEASURE)
     if stale := next(_stale(spec, found), None):
         raise UserError(stale, PATH, MEASURE)
     return found

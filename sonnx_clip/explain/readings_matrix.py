@@ -99,15 +99,11 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
 
 def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) -> ReadingCell:
     numbers, any_nan = answers_told(spec, etype, reading, next(iter(samples)))
-    shown = tuple(show(y, etype) for y in numbers)
+    told = (*(show(y, etype) for y in numbers), *(["any nan"] if any_nan else []))
     other_value = _other(spec, etype, reading, samples, bitwise=False)
     other = other_value or _other(spec, etype, reading, samples, bitwise=True)
-    return ReadingCell(
-        reading=reading.id,
-        agreement="differs" if other_value else "values" if other else "bits",
-        answers=(*shown, "any nan") if any_nan else shown,
-        elsewhere=other,
-    )
+    agreement: Agreement = "differs" if other_value else "values" if other else "bits"
+    return ReadingCell(reading=reading.id, agreement=agreement, answers=told, elsewhere=other)
 
 
 def _other(
@@ -144,19 +140,12 @@ def matrix_text(found: Matrix, width: int | None = None) -> str:
     return "\n".join(hanging(line, width, indent=4) for line in lines)
 
 
-# --- Interpretations: how a reading treats NaN where its words are silent -----------------------------------
+def shown_by(one: Interpretation) -> str:
+    """What supports an interpretation of words that are silent on NaN."""
+    runs = f"runs of {one.ran} in spec/measured/runtimes.json, whose answers it allows"
+    return "no run" if one.ran is None else runs
 
 
-def shown_by(interpretation: Interpretation) -> str:
-    """The support of an interpretation, in words."""
-    if interpretation.ran is None:
-        return "no run"
-    return f"runs of {interpretation.ran} in spec/measured/runtimes.json, whose answers it allows"
-
-
-def interpreted(interpretation: Interpretation) -> str:
-    """An interpretation in a line: ours, the alternative, and what supports ours."""
-    return (
-        f"chosen: {interpretation.ours}. Alternative: {interpretation.alternative}. "
-        f"Supported by: {shown_by(interpretation)}"
-    )
+def interpreted(one: Interpretation) -> str:
+    """An interpretation in a line."""
+    return f"chosen: {one.ours}. Alternative: {one.alternative}. Supported by: {shown_by(one)}"

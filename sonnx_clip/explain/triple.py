@@ -172,19 +172,13 @@ def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> t
 
 def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingView:
     allowed = answers(spec, etype, reading, triple)
-    agreement: Literal["bit for bit", "by value", "differs"] = "differs"
+    by_value = all(same_value(y, due, etype) for y in allowed)
+    agreement: Literal["bit for bit", "by value", "differs"] = "by value" if by_value else "differs"
     if all(identical(y, due) for y in allowed):
         agreement = "bit for bit"
-    elif all(same_value(y, due, etype) for y in allowed):
-        agreement = "by value"
     numbers, any_nan = answers_told(spec, etype, reading, triple)
-    shown = tuple(written(y, etype) for y in numbers)
-    return ReadingView(
-        id=reading.id,
-        title=reading.title,
-        answers=(*shown, None) if any_nan else shown,
-        agreement=agreement,
-    )
+    told = (*(written(y, etype) for y in numbers), *([None] if any_nan else []))
+    return ReadingView(id=reading.id, title=reading.title, answers=told, agreement=agreement)
 
 
 @cache

@@ -25,6 +25,11 @@ def bits_type(name: str) -> np.dtype[Any]:
     return np.dtype(f"u{numpy_type(name).itemsize}")
 
 
+def from_bits(patterns: Any, name: str) -> Array:
+    """Bit patterns, integers in any nesting, as an array of an element type."""
+    return np.array(patterns, bits_type(name)).view(numpy_type(name))
+
+
 def hex_bits(pattern: int, name: str) -> str:
     """A bit pattern with all its digits: ``0x7fc00000``."""
     return f"0x{pattern:0{2 * numpy_type(name).itemsize}x}"

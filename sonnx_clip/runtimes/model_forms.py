@@ -155,13 +155,12 @@ ATTRIBUTES = {"l": "min", "m": "max"}
 """The attributes that bounds were below operator set 11."""
 
 
-def _text(etype: str, opset: int, shapes: dict[str, str], call: str) -> str:
-    """A model of one node, whose inputs have these shapes; the result has that of the first."""
+def model_text(etype: str, opset: int, shapes: dict[str, str], nodes: str) -> str:
+    """The text of a model with these inputs, whose output ``y`` has the shape of the first."""
     t = _ONNX_NAMES.get(etype, etype)
     inputs = ", ".join(f"{t}{shape} {name}" for name, shape in shapes.items())
     result = f"{t}{next(iter(shapes.values()))} y"
-    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-    return f"{head} g ({inputs}) => ({result}) {{ y = {call} }}"
+    return f'<ir_version: 8, opset_import: ["": {opset}]> g ({inputs}) => ({result}) {{ {nodes} }}'
 
 
 def inputs_of(form: ModelForm, node: OperatorNode = CLIP_NODE) -> tuple[str, ...]:
@@ -180,13 +179,14 @@ def text_of_form(
     """
     x, *bounds = inputs_of(form, node)
     if node != CLIP_NODE:
-        return _text(etype, _NODE_OPSET, dict.fromkeys(node.operands, "[]"), f"{node.op_type}({node.call})")
+        shapes = dict.fromkeys(node.operands, "[]")
+        return model_text(etype, _NODE_OPSET, shapes, f"y = {node.op_type}({node.call})")
     dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
     shapes = {x: "[]" if form.shape == "no rank" else declared, **dict.fromkeys(bounds, "")}
     given = () if form.bounds == "attributes" else GIVEN[form.given]
     names = [x, *(name or '""' for name in given)]
-    return _text(etype, form.opset, shapes, f"{node.op_type}({', '.join(names)})")
+    return model_text(etype, form.opset, shapes, f"y = {node.op_type}({', '.join(names)})")
 
 
 def statements(

@@ -92,7 +92,7 @@ def test_command_measures_all_runtimes_or_writes_nothing(own_spec: Path) -> None
         measuring.write_record(load_spec(), there)
     assert read_record(SPEC) == before
     (own_spec / PATH).unlink()
-    with pytest.raises(UserError, match="cannot be read: No such file"):
+    with pytest.raises(UserError, match="it is missing"):
         read_record(SPEC)
     assert f"{PATH}: {len(before.answers)} answers, " in printed("findings", "--measure")
     assert read_record(load_spec()).answers == before.answers
@@ -124,8 +124,8 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-8"}), "clip-8 .* has no witness"),
     (lambda d: d["answers"][0].update(bits=[]), "neither answered nor refused .*, or did both"),
     (lambda d: d["answers"][0].update(words="no"), "neither answered nor refused .*, or did both"),
-    (lambda d: d["answers"][0].pop("runtime"), "not a record of answers: answers.0.runtime: Field required"),
-    (lambda d: d.update(format=1), "not a record of answers: format"),
+    (lambda d: d["answers"][0].pop("runtime"), "answers.0.runtime: Field required"),
+    (lambda d: d.update(format=1), "runtimes.json: format: Input should be 2"),
 ]
 
 
@@ -136,5 +136,5 @@ def test_record_that_does_not_fit_is_rejected(change: Any, says: str, own_spec: 
     (own_spec / PATH).write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(UserError, match=says) as caught:
         read_record(SPEC)
-    assert str(caught.value).startswith(PATH)
+    assert PATH in str(caught.value)
     assert MEASURE in str(caught.value)
