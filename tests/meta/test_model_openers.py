@@ -30,7 +30,7 @@ def test_a_right_one_conforms_in_every_form(name):
     forms = report.types[0].forms
     assert len(forms) >= 12
     assert {(form.verdict, form.form.optimised) for form in forms} == {("conforms", True)}
-    assert {form.bounds for form in forms} == {"inputs", "initializers", "Constant nodes"}
+    assert {form.form.bounds for form in forms} == {"inputs", "initializers", "Constant nodes"}
 
 
 def test_deviation_in_one_form_names_it_with_a_reproducer():
@@ -49,7 +49,7 @@ def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
     report, classes = judged("needs_a_rank")
     assert not report.failed
     assert set(classes.values()) == {"conforms"}
-    assert {form.shape for form in report.types[0].forms if form.verdict == "refused"} == {"no rank"}
+    assert {form.form.shape for form in report.types[0].forms if form.verdict == "refused"} == {"no rank"}
     every, right = (
         r.compared - sum(f.compared for f in r.types[0].forms) for r in (report, judged("right")[0])
     )
@@ -87,7 +87,7 @@ def test_hanging_open_is_stopped_and_reported():
     report, _ = judged("hangs_with_initializers", limits=Limits(call=0.3, start=20))
     hung = [form for form in report.types[0].forms if form.verdict == "crashed"]
     assert hung
-    assert {form.bounds for form in hung} == {"initializers"}
+    assert {form.form.bounds for form in hung} == {"initializers"}
     assert "no answer within 0.3 s of its own time" in hung[0].words
 
 
