@@ -76,23 +76,19 @@ def self_check(
 # --- In the child process -----------------------------------------------------------------------------------
 
 
-class _NotRunError(Exception):
-    """Nothing can be compared."""
-
-
-class _DifferentError(Exception):
-    """The result does not do what the model does."""
+class _EndError(Exception):
+    """The comparison ends: its outcome, and why."""
 
 
 def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) -> bytes:
     try:
-        runs = [_compare_at(level, before, after, folder, finite=finite) for level in _LEVELS]
-        found = f"equal\n{'; '.join(runs)}"
-    except _NotRunError as error:
-        found = f"not run\n{error}"
-    except _DifferentError as error:
-        found = f"different\n{error}"
-    return found.encode(errors="backslashreplace")
+        found = [
+            "equal",
+            "; ".join(_compare_at(one, before, after, folder, finite=finite) for one in _LEVELS),
+        ]
+    except _EndError as error:
+        found = [*error.args]
+    return "\n".join(found).encode(errors="backslashreplace")
 
 
 def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool) -> str:
@@ -102,24 +98,24 @@ def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path,
     try:
         first = _session(onnxruntime, level, before, folder)
     except Exception as error:  # noqa: BLE001  # the exceptions of onnxruntime have no common class
-        raise _NotRunError(f"onnxruntime does not run the model: {error}") from None
+        raise _EndError("not run", f"onnxruntime does not run the model: {error}") from None
     try:
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
         if any(text in str(error) for text in _NO_KERNEL):
-            raise _NotRunError(f"onnxruntime runs the model, but not the result: {error}") from None
-        raise _DifferentError(f"{name} refuses the result: {error}") from None
+            raise _EndError("not run", f"onnxruntime runs the model, but not the result: {error}") from None
+        raise _EndError("different", f"{name} refuses the result: {error}") from None
     answered = _answered(first, before, finite=finite)
     if _bits(first.run(None, answered[0][0])) != answered[0][1]:
-        raise _NotRunError("the model gives other results each time")
+        raise _EndError("not run", "the model gives other results each time")
     for feed, expected in answered:
         try:
             found = _bits(second.run(None, feed))
         except Exception as error:  # noqa: BLE001
-            raise _DifferentError(f"{name}: the result does not run: {error}") from None
+            raise _EndError("different", f"{name}: the result does not run: {error}") from None
         for output, old, new in zip(before.graph.output, expected, found, strict=True):
             if old != new:
-                raise _DifferentError(f"{name}: output {quoted(output.name)} differs")
+                raise _EndError("different", f"{name}: output {quoted(output.name)} differs")
     return f"{name} on {len(answered)} inputs"
 
 
@@ -153,7 +149,7 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
             found += [(feed, answer)] if answer else []
         if found:
             return found
-    raise _NotRunError(f"onnxruntime does not run the model: {reason}")
+    raise _EndError("not run", f"onnxruntime does not run the model: {reason}")
 
 
 def _bits(result: Any) -> Any:
@@ -188,16 +184,16 @@ def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, .
     """Element type and shape of an input."""
     name, tensor = f"input {quoted(value.name)}", value.type.tensor_type
     if value.type.WhichOneof("value") != "tensor_type":
-        raise _NotRunError(f"{name} is no tensor")
+        raise _EndError("not run", f"{name} is no tensor")
     if not tensor.HasField("shape"):
-        raise _NotRunError(f"{name} has no shape; --input-shape sets it")
+        raise _EndError("not run", f"{name} has no shape; --input-shape sets it")
     shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
     if math.prod(shape) > _MOST_ENTRIES:
-        raise _NotRunError(f"{name} has {math.prod(shape)} entries, too many to be tried")
+        raise _EndError("not run", f"{name} has {math.prod(shape)} entries, too many to be tried")
     try:
         return np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape
     except KeyError:
-        raise _NotRunError(f"{name} has no element type") from None
+        raise _EndError("not run", f"{name} has no element type") from None
 
 
 def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
