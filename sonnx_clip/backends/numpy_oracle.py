@@ -102,7 +102,7 @@ def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
         "ranks_told": str(d.ranks),
         "missing": missing or None,
         "missing_of": d.missing.of if d.missing else None,
-        "says": {aspect: source.quote for aspect, source in d.says.items()},
+        "says": {aspect: source.words for aspect, source in d.says.items()},
         "unsaid": dict(d.unsaid),
     }
 

@@ -52,7 +52,7 @@ def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     """The summary page and the table of all words; UserError as `require_coverage`."""
     covered = require_coverage(spec, obligations)
     sorts = [(one.source, one.answer.sort) for one in covered]
-    counts = [(page.id, Counter(sort for of, sort in sorts if of == page.id)) for page in spec.sources]
+    counts = [(page.id, Counter(sort for of, sort in sorts if of == page.id)) for page in spec.texts]
     counts.append(("all", Counter(sort for _, sort in sorts)))
     text = template("coverage.md.j2").render(
         header=[*header_lines(spec), "The answers: spec/coverage.yaml"],

@@ -134,8 +134,8 @@ def check(
 
 def export(
     format: Annotated[
-        Literal["onnx-backend", "npz", "c-header", "json"],
-        typer.Argument(metavar="FORMAT", help="onnx-backend, npz, c-header or json."),
+        Literal["onnx-backend", "npz", "c-header", "json", "sonnx"],
+        typer.Argument(metavar="FORMAT", help="onnx-backend, npz, c-header, json or sonnx."),
     ],
     output: Annotated[Path, option("-o --out", "New or empty folder.", OUTPUT, value="DIR")],
     dtype: OnlyTypes = None,
@@ -144,7 +144,12 @@ def export(
         int | None, option("", "Newest operator set; default: onnx's.", INPUT, value="N")
     ] = None,
 ) -> None:
-    """Write the test vectors for your own tests, with a manifest that explains them."""
-    from sonnx_clip.export.write_export import write_export
+    """Write the test vectors for your own tests, or the page for the SONNX group, with a manifest."""
+    from functools import partial
 
-    print(write_export(format, output, dtype or [], forms, opset))
+    from sonnx_clip.export.write_export import write_export
+    from sonnx_clip.prove.proofs_record import known
+
+    if format == "sonnx" and (dtype or opset or forms != "default"):
+        raise UserError("sonnx takes no --dtype, --forms and --opset", todo="leave these out")
+    print(write_export(format, output, dtype or [], forms, opset, partial(known, BUILD)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
 from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_table
-from sonnx_clip.explain.finding_views import Words
+from sonnx_clip.explain.finding_views import words_of
 from sonnx_clip.language import encode, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
@@ -78,7 +78,7 @@ def entries_of(
                 families=tuple(shown.families),
                 aliases={str(t): alias for t, alias in getattr(entry, "aliases", {}).items()},
                 facts=shown.facts,
-                source=_quotation(spec, source) if source else None,
+                source=words_of(spec, source) if source else None,
                 lines=lines_of(spec, source) if source else (),
                 cells=tuple(_cells(spec, shown, shown_by.get(entry.id, {}))),
                 classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
@@ -134,11 +134,6 @@ def _listed(spec: Spec, section: str) -> Sequence[Any]:
     if section == "examples":
         return (*spec.examples, *spec.dialect_examples)
     return spec.dialects if section == "dialects" else getattr(spec, section)
-
-
-def _quotation(spec: Spec, source: Source) -> Words:
-    page = spec.page(source.page)
-    return Words(page=page.id, title=page.title, file=page.file, section=source.section, quote=source.quote)
 
 
 def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
@@ -285,7 +280,7 @@ def _reading(spec: Spec, entry: Any) -> Facts:
 def _dialect(spec: Spec, entry: Any) -> _Shown:
     row = next(row for row in dialect_table(spec).rows if row.id == entry.id)
     facts = [*row.words.items()]
-    facts += [(f"{aspect.replace('_', ' ')}", source.quote) for aspect, source in row.says.items()]
+    facts += [(f"{aspect.replace('_', ' ')}", source.words) for aspect, source in row.says.items()]
     facts += [(f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()]
     taken = entry.element_types
     families = tuple(f.id for f in spec.families if any(t.id in taken for t in spec.types_of(f.id)))

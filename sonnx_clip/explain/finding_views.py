@@ -31,13 +31,14 @@ REFUSED = "No runtime answered in the type of X; each row gives the reason."
 
 
 class Words(Stored):
-    """A quotation; `page`, `title` and `file` are those of the source."""
+    """A quotation; or a fact, where a source is only `cited`. `page`, `title` and `file` are the source's."""
 
     page: str
     title: str
     file: str
     section: str
     quote: str
+    cited: bool = False
 
 
 class AnswerRow(Stored):
@@ -112,15 +113,19 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     return FindingView(
         **{name: getattr(entry, name) for name in same},
         severity="high" if any(witness.runtimes_disagree for witness in witnesses) else severity,
-        words=tuple(_words(spec, source) for source in entry.words),
+        words=tuple(words_of(spec, source) for source in entry.words),
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
     )
 
 
-def _words(spec: Spec, source: Source) -> Words:
-    page, quote = spec.page(source.page), " ".join(source.quote.split())
-    return Words(page=page.id, title=page.title, file=page.file, section=source.section, quote=quote)
+def words_of(spec: Spec, source: Source) -> Words:
+    """What a source states."""
+    page, quote = spec.page(source.page), " ".join(source.words.split())
+    return Words(
+        page=page.id, title=page.title, file=page.place, section=source.section, quote=quote,
+        cited=page.cites is not None,
+    )  # fmt: skip
 
 
 def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:

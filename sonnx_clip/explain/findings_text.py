@@ -43,7 +43,8 @@ def as_text(findings: Sequence[FindingView]) -> str:
 
 def _lines(finding: FindingView) -> Iterator[str]:
     yield f"{finding.kind} {finding.id}: {finding.title}"
-    yield from (f"  {words.file}, {words.section}: “{words.quote}”" for words in finding.words)
+    for words in finding.words:
+        yield f"  {words.file}, {words.section}: {words.quote if words.cited else f'“{words.quote}”'}"
     yield f"  {finding.found}"
     for part in finding.claim:
         yield f"  {CHECKED if part.formula is None else 'claim'}: {part.says}"

@@ -128,7 +128,7 @@ def explain(
         class_when=unparse(klass.when),
         result=written(due, etype),
         result_is=case.result,
-        quote=case.source.quote,
+        quote=case.source.words,
         acceptable=_acceptable(spec, etype, triple, due),
         readings=tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
         obligations=_obligations(spec, etype.id, {case.id, klass.id}, status_of),
@@ -182,7 +182,8 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
 
 
 @cache
-def _known_obligations() -> tuple[dict[str, Any], ...]:
+def known_obligations() -> tuple[dict[str, Any], ...]:
+    """The obligations of generated/why3; UserError if they have not been generated."""
     path = repo_file(OBLIGATIONS_FILE)
     if not path.is_file():
         raise UserError("the obligations have not been generated", str(path), "run `sonnx-clip generate`")
@@ -193,7 +194,7 @@ def _obligations(
     spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    rows = [row for row in _known_obligations() if row["subject"] == type_id and ids & set(row["shows"])]
+    rows = [row for row in known_obligations() if row["subject"] == type_id and ids & set(row["shows"])]
     statuses = status_of(spec.digest, rows) if status_of else {}
     return tuple(
         ObligationShown(

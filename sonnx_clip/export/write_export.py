@@ -15,6 +15,7 @@ import numpy as np
 import sonnx_clip
 from sonnx_clip.export.c_header import c_files
 from sonnx_clip.export.plain_formats import json_files, npz_files
+from sonnx_clip.export.sonnx_files import sonnx_files
 from sonnx_clip.export.suite import TABLES, granted, suite
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
@@ -26,11 +27,12 @@ from sonnx_clip.spec import load_spec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sonnx_clip.export.sonnx_files import StatusOf
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.runtimes.layouts import Layout
     from sonnx_clip.runtimes.model_forms import Choice
 
-ExportFormat: TypeAlias = Literal["onnx-backend", "npz", "c-header", "json"]
+ExportFormat: TypeAlias = Literal["onnx-backend", "npz", "c-header", "json", "sonnx"]
 
 MANIFEST = "manifest.json"
 _COMPARE = (
@@ -47,6 +49,7 @@ def write_export(
     types: Sequence[str] = (),
     forms: Choice = "default",
     newest: int | None = None,
+    status_of: StatusOf | None = None,
 ) -> str:
     """Write an export, the whole folder or nothing; returns a line that says what was written.
 
@@ -56,6 +59,7 @@ def write_export(
         types: ids of element types; all that have bit patterns, if empty.
         forms: of models, for ``onnx-backend``: as `check` takes them.
         newest: their newest operator set; that of the installed onnx, if None.
+        status_of: the statuses of obligations in an earlier run of the provers, for ``sonnx``.
 
     Raises:
         UserError: an unknown type or operator set, missing or stale vectors, or a folder that is not empty or
@@ -70,6 +74,8 @@ def write_export(
         files, more = directory_files(suites, forms, newest)
         sets = sum(one["data_sets"] for one in more["directories"])
         what = f"{len(more['directories']):,} test directories with {sets:,} data sets"
+    elif form == "sonnx":
+        files, more, what = sonnx_files(status_of), {}, "the page, the cases and the trace"
     else:
         counts: list[dict[str, Any]] = [
             {"type": one.etype.id, "vectors": len(one.vectors), "calls": len(one.calls)} for one in suites

@@ -46,11 +46,17 @@ Lines: TypeAlias = Annotated[
 
 
 class Source(Part):
-    """Where a statement comes from: verbatim words of a page in one of its sections."""
+    """Where a statement comes from: verbatim words of a page in one of its sections, or a fact in ours."""
 
     page: Id
     section: Text
-    quote: Text
+    quote: Text | None = None  # of a page whose text is in the repository
+    fact: Text | None = None  # what a page that is only cited states, in our words
+
+    @property
+    def words(self) -> str:
+        """The quotation or the fact."""
+        return self.quote or self.fact or ""
 
 
 class IntegerBits(Part):

@@ -117,14 +117,14 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, .
     document, _ = read_document(repo_file(PATH))
     file = validate(CoverageFile, document)
     raise_first(document, _check_sources(spec, file))
-    covered = tuple(one for page in spec.sources for one in _covered(document, file, page))
+    covered = tuple(one for page in spec.texts for one in _covered(document, file, page))
     raise_first(document, _check_names(spec, file, set(obligations)))
     raise_first(document, _check_quotations(spec, covered))
     return covered
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
-    known = [page.id for page in spec.sources]
+    known = [page.id for page in spec.texts]
     for source in file.sources.keys() - set(known):
         what = f"spec/clip.yaml has no source `{source}`"
         yield Diagnostic(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
@@ -200,13 +200,13 @@ def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Itera
 def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagnostic]:
     """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
     findings, quotations = {finding.id for finding in spec.findings}, list(_quotations(spec))
-    for page in spec.sources:
+    for page in spec.texts:
         text = source_text(repo_file(page.file))
         spans = [
             (names, span)
             for names, source in quotations
             if source.page == page.id
-            for span in text.spans(source.section, source.quote) or ()
+            for span in text.spans(source.section, source.words) or ()
         ]
         for index, one in enumerate(one for one in covered if one.source == page.id):
             quoting = [names for names, (start, end) in spans if one.start < end and start < one.end]
@@ -227,6 +227,6 @@ def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
     found: dict[object, tuple[list[str], Source]] = {}
     for way, source in quoted(spec):
         id_ = getattr(spec, str(way[0]))[int(way[1])].id
-        shared = (way[3], source.page, source.section, source.quote) if way[0] == "dialects" else way
+        shared = (way[3], source.page, source.section, source.words) if way[0] == "dialects" else way
         found.setdefault(shared, ([], source))[0].append(f"{id_}/{way[3]}" if way[0] == "dialects" else id_)
     yield from found.values()

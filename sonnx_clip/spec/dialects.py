@@ -35,7 +35,7 @@ else:  # one of these words, which is a text to all who read it
     "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place", "inputs", "scalar_bounds",
     "attributes", "result", "errors", "function", "missing_max", "equivalence",
 ]  # fmt: skip
-DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.]+$")]
+DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.-]+$")]
 
 ALWAYS: tuple[Aspect, ...] = (
     "element_types", "ranks", "bounds", "missing_bounds", "inverted_bounds", "nan", "in_place",
@@ -44,10 +44,11 @@ ALWAYS: tuple[Aspect, ...] = (
 
 
 class Saying(Part):
-    """The words of a page on an aspect; in the section of the dialect if none is named."""
+    """What a page states on an aspect, as `Source`; in the section of the dialect if none is named."""
 
     section: Text | None = None
-    quote: Text
+    quote: Text | None = None
+    fact: Text | None = None
 
 
 class Ranks(Part):
@@ -125,7 +126,7 @@ class Dialect(NamedEntry):
         """The words of the page on each aspect, as quotations."""
         return {
             aspect: Source.model_construct(
-                page=self.page, section=words.section or self.section, quote=words.quote
+                page=self.page, section=words.section or self.section, quote=words.quote, fact=words.fact
             )
             for aspect, words in self.sayings.items()
         }
@@ -206,7 +207,7 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
             what = f"`{aspect}` is stated, and no quotation says so"
             yield Diagnostic((*way, "id"), what, "quote the page")
     if printed := d.printed_default:
-        quotes = [words.quote for words in d.sayings.values()]
+        quotes = [words.quote or "" for words in d.sayings.values()]
         if not all(any(number in quote for quote in quotes) for number in (printed.min, printed.max)):
             what = "no quotation of this row has these numbers"
             yield Diagnostic((*way, "printed_default"), what, "quote them")

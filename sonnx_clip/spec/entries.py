@@ -85,12 +85,36 @@ class OperatorResult(Part):
     onnx: Id
 
 
+class Citation(Part):
+    """A version of a file in a public repository."""
+
+    repository: Text
+    path: Text
+    commit: Text  # or a tag
+
+    def __str__(self) -> str:
+        """As people cite it."""
+        return f"{self.repository}, {self.path} at {self.commit[:10]}"
+
+
 class Page(Part):
-    """A text that the specification quotes."""
+    """A text that the specification quotes, or one that it only cites."""
 
     id: Id
     title: Text
-    file: Text  # its path in the repository
+    file: str = ""  # its path in this repository, where its text is kept
+    cites: Citation | None = None  # where it is published, where its text is not kept
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if (self.file == "") == (self.cites is None):
+            raise ValueError("give one of `file` and `cites`")
+        return self
+
+    @property
+    def place(self) -> str:
+        """Where it can be read."""
+        return self.file or str(self.cites)
 
 
 class OperandValues(Part):

@@ -101,6 +101,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
 
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Names that do not exist, witnesses that do not show what they say, claims on texts without a place."""
+    only_cited = {page.id for page in spec.sources if page.cites}
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
             way = ("findings", index, "witnesses", position)
@@ -108,8 +109,11 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
                 yield from _check(spec, way, witness)
             except UserError as error:
                 yield Diagnostic(way, error.what, error.todo)
+        cited = any(words.page in only_cited for words in finding.words)
+        if not finding.witnesses and not cited:
+            yield Diagnostic(("findings", index, "id"), "it has no witness", "give numbers or lines")
         for position, part in enumerate(finding.claim):
-            shown = any(isinstance(witness, Stands) for witness in finding.witnesses)
+            shown = cited or any(isinstance(witness, Stands) for witness in finding.witnesses)
             if not shown and not isinstance(part, Theorem):
                 way = ("findings", index, "claim", position)
                 what = "a claim on the texts, and no witness has `stands_at`"
@@ -156,7 +160,13 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
 
 def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]:
     """The text stands at these lines, and at no others."""
-    path = repo_file(spec.page(witness.page).file)
+    page = spec.page(witness.page)
+    if page.cites:
+        yield Diagnostic(
+            (*way, "page"), f"the text of {page.id} is only cited", "name a text in spec/sources"
+        )
+        return
+    path = repo_file(page.file)
     text, wanted = source_text(path), fold(witness.text).casefold()
     places = re.finditer(re.escape(wanted), f"{text.words} {END}".casefold())
     found = tuple(dict.fromkeys(text.line(place.start()) for place in places))

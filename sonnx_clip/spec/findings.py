@@ -87,7 +87,10 @@ FindingWitness: TypeAlias = Annotated[
 
 
 class TextClaim(Part):
-    """What a finding claims of the texts, in plain words; the lines of its witnesses show it."""
+    """What a finding claims of the texts, in plain words; the lines of its witnesses show it.
+
+    Nothing shows it here where a source is only cited.
+    """
 
     says: Text
 
@@ -130,7 +133,7 @@ class SourceFinding(NamedEntry):
     found: Text  # what is wrong with it
     # claim: the same formally; its obligations are derived from the parts that are proved
     claim: Annotated[tuple[Claim, ...], Field(min_length=1)]
-    witnesses: Annotated[tuple[FindingWitness, ...], Field(min_length=1)]  # numbers and places that show it
+    witnesses: tuple[FindingWitness, ...] = ()  # numbers and places that show it
     proposed: Text  # a wording that would mend it
     upstream: Text | None = None  # what the authors of the source did about it, where that is known
 

@@ -172,6 +172,11 @@ class Spec(Part):
             todo=suggestion(id_, [entry.id for entry in entries], "there are"),
         )
 
+    @property
+    def texts(self) -> tuple[Page, ...]:
+        """The sources whose text is in the repository."""
+        return tuple(page for page in self.sources if page.file)
+
     def types_of(self, family: str) -> tuple[ElementType, ...]:
         """The element types of a family, in the order of the file."""
         return tuple(etype for etype in self.element_types if etype.family == family)

@@ -34,7 +34,7 @@ def require_sources(spec: Spec) -> None:
         raise UserError("it is missing", _SUMS, f"restore it: git checkout {_SUMS}")
     lines = [line.split() for line in sums.read_text(encoding="utf-8").splitlines() if line.strip()]
     kept = {f"{_FOLDER}/{name}": digest for digest, *_, name in lines}
-    for file in dict.fromkeys(page.file for page in spec.sources):
+    for file in dict.fromkeys(page.file for page in spec.texts):
         todo = f"write its digest there: sha256sum {file}"
         if file not in kept:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
@@ -45,12 +45,14 @@ def require_sources(spec: Spec) -> None:
 
 def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     """Every line of the page at which a quotation begins, below headings of its section's name."""
+    if source.quote is None:
+        return ()
     text = source_text(repo_file(spec.page(source.page).file))
     return tuple(sorted({text.line(start) for start, _ in text.spans(source.section, source.quote) or ()}))
 
 
 def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
-    """Every quotation with its place."""
+    """Every quotation, or fact of a page that is cited, with its place."""
     for section, index, entry in entries_with(spec, "source"):
         if entry.source is not None:
             yield (section, index, "source"), entry.source
@@ -67,7 +69,7 @@ def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
 def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
     """Pages that are not there, sections they lack, and words they do not say there."""
     pages = {page.id: page.file for page in spec.sources}
-    missing = {page for page, file in pages.items() if not repo_file(file).is_file()}
+    missing = {page.id for page in spec.texts if not repo_file(page.file).is_file()}
     for index, page in enumerate(spec.sources):
         if page.id in missing:
             what, todo = f"there is no file {page.file}", "give its path in the repository"
@@ -80,6 +82,11 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
+    if (source.quote is None) == bool(file) or (source.fact is None) != bool(file):
+        what = f"the text of {source.page} is {'in the repository' if file else 'only cited'}"
+        yield Diagnostic(way, what, f"give a `{'quote' if file else 'fact'}` and nothing else")
+    if source.quote is None or not file:
+        return
     path = repo_file(file)
     text = source_text(path)
     spans = text.spans(source.section, source.quote)

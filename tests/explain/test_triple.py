@@ -80,10 +80,10 @@ def test_bad_input_is_one_message(arguments, words):
 
 
 def test_obligations_that_are_not_generated_are_one_message(own_spec):
-    module._known_obligations.cache_clear()
+    module.known_obligations.cache_clear()
     with pytest.raises(UserError, match="sonnx-clip generate"):
         explain("float32", "1", "0", "1")
-    module._known_obligations.cache_clear()
+    module.known_obligations.cache_clear()
 
 
 def test_kernels_are_one_line():

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from sonnx_clip.backends import coq_printer, numpy_oracle, whyml_printer
 from sonnx_clip.backends.coq_printer import CoqPrinter
+from sonnx_clip.export import latex
 from sonnx_clip.language import tree, unparse
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import infix
 from sonnx_clip.language.scope import NO_HEAD, element_scope
 from sonnx_clip.spec import load_spec
 from tests.language.forms import Former, joined
+from tests.language.latex_reader import read_latex
 from tests.language.whyml_reader import read_formula
 
 if TYPE_CHECKING:
@@ -185,12 +187,14 @@ def from_coq(text: str) -> Any:
 
 COQ = CoqPrinter("float", "here", load_spec().head)
 WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_HEAD)
+LATEX = latex.LatexPrinter(load_spec(), "float", frozenset())
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: FORMER.form(parse(text, SCOPE))),
     "WhyML": (WHYML.show, read_formula),
     "NumPy": (lambda expr: numpy_oracle.expression(expr, "float", "X"), from_numpy),
     "Coq, a proposition": (COQ.proposition, from_coq),
     "Coq, a bool": (COQ.show, from_coq),
+    "LaTeX": (LATEX.show, read_latex),
 }
 
 
@@ -221,8 +225,9 @@ def _both(operator: str, left: Expr, right: Expr) -> Expr:
         ("Coq, a proposition", coq_printer.Proposition, "and", infix(3, "/\\", "right")),
         ("WhyML", whyml_printer.WhymlPrinter, "implies", infix(1, "->", "left")),
         ("NumPy", numpy_oracle._NumPy, "implies", infix(1, "|", "left")),
+        ("LaTeX", latex.LatexPrinter, "or", infix(5, r"\lor", "left")),
     ],
-    ids=["a loose <->", "a loose /\\", "-> to the left", "no ~ in an implication"],
+    ids=["a loose <->", "a loose /\\", "-> to the left", "no ~ in an implication", "a tight \\lor"],
 )
 def test_a_wrong_table_is_noticed(monkeypatch, target, table, key, wrong) -> None:
     a, b, c, d = (tree.Call("is_nan", (tree.Name(name, E),), B) for name in NAMES)

@@ -60,7 +60,7 @@
   const render = {
     entries: (section) => data.entries[section].map((e) => el("section", { class: "entry", id: `${section}-${e.id}` },
       el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", "))),
-      e.source ? el("blockquote", {}, e.source.quote, el("footer", {},
+      e.source ? el("blockquote", {}, e.source.cited && "In our words: ", e.source.quote, el("footer", {},
         `${e.source.title}; section “${e.source.section}”, `,
         listed(e.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
         Object.entries(e.aliases).map(([tensor, alias]) => `; there called [${alias}] below ${tensor}`)))

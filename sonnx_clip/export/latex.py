@@ -1,0 +1,90 @@
+"""Conditions as LaTeX, for the pages of the SONNX group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.spec import Spec
+
+_IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOOSEST + 8)
+_SIGNS = {"<": r"\lt", "<=": r"\le", ">": r"\gt", ">=": r"\ge", "==": "="}
+_CONSTANTS = {"inf": r"\infty", "nan": r"\text{NaN}"}
+
+
+class LatexPrinter(Printing):
+    """Prints conditions with definitions, cases and classes written out.
+
+    Args:
+        spec: the specification, whose entries are written out.
+        family: the family whose comparisons these are; those of floats have the index of their type.
+        entries: the names of tensors, whose entries are printed with an index; all others are scalars.
+    """
+
+    forms: ClassVar[Mapping[str, NodeForm]] = {
+        "if": NodeForm(
+            _IF, r"\text{{if }} {0} \text{{ then }} {1} \text{{ otherwise }} {2}", (_IFF, _IFF, _IF)
+        ),
+        "iff": infix(_IFF, r"\Leftrightarrow", "alone"),
+        "implies": infix(_IMPLIES, r"\Rightarrow", "right"),
+        "or": infix(_OR, r"\lor", "left"),
+        "and": infix(_AND, r"\land", "left"),
+        "not": NodeForm(_NOT, r"\lnot {0}", (_PRIMARY,)),
+        "identical": infix(_COMPARISON, r"\equiv", "alone"),
+        "is_nan": NodeForm(_COMPARISON, r"{0} \text{{ is NaN}}", (_PRIMARY,)),
+    }
+
+    def __init__(self, spec: Spec, family: str, entries: frozenset[str]) -> None:
+        self.spec, self.entries = spec, entries
+        self.index = r"_{{(\text{{f}})}}" if family == "float" else ""
+
+    def comparison(self, expr: tree.Compare) -> Piece:
+        """A comparison; of floats, with their index."""
+        sign = _SIGNS[expr.operator] + (self.index if expr.kind is tree.Kind.ELEMENT else "")
+        return self.filled(infix(_COMPARISON, sign, "alone"), expr.left, expr.right)
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        """A built-in predicate, or an entry written out."""
+        if isinstance(expr, tree.Call):
+            return self.filled(self.forms[expr.function], *expr.arguments)
+        return self.written(written_out(self.spec, expr))
+
+    def leaf(self, expr: tree.Leaf) -> Piece:
+        """A name, a number, or a formula on all entries of a tensor."""
+        match expr:
+            case tree.Name(id=name):
+                return _PRIMARY, f"{name}[i]" if name in self.entries else name
+            case tree.Subscript(tensor=tensor):
+                return _PRIMARY, f"{tensor.id}[i]"
+            case tree.Number(text=text):
+                sign = "-" if text.startswith("-") else ""
+                return _PRIMARY, sign + _CONSTANTS.get(text.removeprefix("-"), text.removeprefix("-"))
+            case tree.Every(body=body):
+                return _PRIMARY, rf"(\forall i \colon {self.show(body)})"
+            case _:
+                raise TypeError(f"{expr} is not printed in LaTeX")
+
+
+def written_out(spec: Spec, expr: Expr) -> Expr:
+    """An expression with what it uses in place of its name."""
+
+    def body(node: Expr) -> Expr | None:
+        if not isinstance(node, tree.Use):
+            return None
+        whens = {case.id: case.when for case in spec.cases} | {one.id: one.when for one in spec.classes}
+        if node.id in whens:
+            return written_out(spec, whens[node.id])
+        definition = spec.definition(node.id)
+        given = dict(zip(definition.parameters, node.arguments, strict=True))
+        inner = tree.rewritten(
+            definition.is_, lambda name: given.get(name.id) if isinstance(name, tree.Name) else None
+        )
+        return written_out(spec, inner)
+
+    return tree.rewritten(expr, body)

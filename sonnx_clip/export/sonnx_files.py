@@ -1,0 +1,125 @@
+"""The format sonnx: the page for the SONNX group, cases for the group's driver, the trace of the tags."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import jinja2
+
+import sonnx_clip
+from sonnx_clip.backends.numpy_oracle import expression
+from sonnx_clip.explain.triple import known_obligations
+from sonnx_clip.export.latex import written_out
+from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
+from sonnx_clip.export.suite import ANY_NAN, granted, suite
+from sonnx_clip.language.values import encode
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sonnx_clip.export.sonnx_page import PageFile, Tag
+    from sonnx_clip.export.suite import TypeSuite
+    from sonnx_clip.language.types import ElementType, FamilyId
+    from sonnx_clip.spec import Spec
+
+    StatusOf: TypeAlias = Callable[[str, list[dict[str, Any]]], Mapping[str, Any]]
+
+_NO_NUMPY_TYPE = "bfloat16"
+"""The type that NumPy does not have; the cases leave it out."""
+_IN_PYTHON = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf", "-0": "-0.0"}
+
+
+def sonnx_files(status_of: StatusOf | None = None) -> dict[str, bytes]:
+    """All files of the format by their paths.
+
+    Args:
+        status_of: the statuses of obligations in an earlier run of the provers, as `known` has them.
+    """
+    spec = load_spec()
+    file, function = read_page_file(spec), spec.head.function
+    templates = jinja2.Environment(  # noqa: S701 - it renders Python and Markdown
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    same = {"spec": spec, "version": sonnx_clip.__version__}
+    suites = suite()
+    cases = templates.get_template("sonnx_cases.py.j2").render(
+        **same,
+        opset=file.onnx.version,
+        vectors={one.etype.id: _rows(one) for one in suites if one.etype.id != _NO_NUMPY_TYPE},
+        examples=_examples(spec, file),
+        conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
+        results=[case.result for case in spec.cases],
+    )
+    trace = templates.get_template("sonnx_trace.md.j2").render(
+        **same,
+        rows=[_traced(spec, file, tag, suites, status_of) for tag in tags_of(spec, file)],
+    )
+    return {
+        PAGE: page_text(spec).encode(),
+        f"verification/{function}/cases.py": cases.encode(),
+        "trace.md": trace.encode(),
+    }
+
+
+def _rows(one: TypeSuite) -> Iterator[str]:
+    """The vectors of a type as rows of the cases: class, bits, and what else is acceptable (1, 2 or both)."""
+    flags = {latitude.flag: 2 if latitude.accepts == ANY_NAN else 1 for latitude in granted()}
+    for vector, also in zip(one.vectors, one.also.tolist(), strict=True):
+        numbers = ", ".join(vector[name] for name in ("x", "min", "max", "expected"))
+        acceptable = 0
+        for flag, meaning in flags.items():
+            acceptable |= meaning if also & flag else 0
+        yield f'"{vector["class"]}", {numbers}, {acceptable}'
+
+
+def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
+    """The examples of the page in Python, in every type of NumPy that has all their numbers."""
+    families: tuple[FamilyId, ...] = ("int", "float")
+    for family in families:
+        for x, low, high, due in examples_of(spec, file, family):
+            of_python = [
+                f"[{', '.join(_IN_PYTHON.get(of, of) for of in x)}]",
+                _IN_PYTHON.get(low, low), _IN_PYTHON.get(high, high),
+                f"[{', '.join(_IN_PYTHON.get(of, of) for of in due)}]",
+            ]  # fmt: skip
+            for etype in spec.types_of(family):
+                if etype.id != _NO_NUMPY_TYPE and _has(etype, (*x, low, high)):
+                    yield etype.id, *of_python
+
+
+def _has(etype: ElementType, numbers: Iterable[str]) -> bool:
+    """Whether a type has all these numbers; a float type has the nearest one."""
+    try:
+        return all(encode(number, etype) is not None for number in numbers)
+    except UserError:
+        return False
+
+
+def _traced(
+    spec: Spec, file: PageFile, tag: Tag, suites: Sequence[TypeSuite], status_of: StatusOf | None
+) -> dict[str, str]:
+    """A row of the trace."""
+    types = {etype.id for etype in spec.types_of(tag.family)}
+    of_family = [one for one in suites if one.etype.id in types]
+    ids = {*tag.entries, *(c.id for c in spec.classes if c.case in tag.entries)}
+    subjects = types | {"restrictions"}
+    rows = [row for row in known_obligations() if row["subject"] in subjects and ids & set(row["shows"])]
+    found = status_of(spec.digest, rows) if status_of else {}
+    statuses = Counter(found[row["id"]].status for row in rows if row["id"] in found)
+    proofs = ", ".join([f"{len(rows)}", *(f"{count} {status}" for status, count in statuses.items())])
+    vectors, functions = 0, ""
+    if tag.zone == "function":
+        vectors = sum(len(one.vectors) for one in of_family)
+        functions = ", ".join(f"sonnx_clip_{one.etype.id}" for one in of_family)
+    elif tag.zone == "latitude":
+        vectors = sum(int((one.also != 0).sum()) for one in of_family)
+    return {
+        "tag": tag.id, "entries": ", ".join(tag.entries), "obligations": proofs if rows else "none",
+        "vectors": f"{vectors:,}" if vectors else "none", "c": functions or "none",
+        "findings": ", ".join(id_ for id_, about in file.corrects.items() if about in tag.entries) or "none",
+    }  # fmt: skip

@@ -1,0 +1,234 @@
+"""The page for the SONNX group against the rules of its documents; its cases, run by a driver; its trace."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from sonnx_clip.export.sonnx_files import sonnx_files
+from sonnx_clip.export.sonnx_page import read_page_file, tags_of
+from sonnx_clip.spec import load_spec
+from tests.command import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+PAGE, CASES, TRACE = "ops/clip.md", "verification/clip/cases.py", "trace.md"
+FAMILIES = {
+    "real": ["real"],
+    "float": ["float16", "float", "double"],
+    "int": ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+}
+SECTIONS = ["Signature", "Restrictions", "Function", "Error conditions", "Attributes", "Inputs", "Outputs"]
+
+
+@cache
+def files() -> dict[str, str]:
+    return {name: content.decode() for name, content in sonnx_files().items()}
+
+
+# --- The rules of the group's documents -------------------------------------------------------------------
+
+
+def broken_rules(page: str) -> list[str]:
+    """The rules that a page breaks, each by a word."""
+    text = page.replace("\r\n", "\n")
+    red = re.findall(r'<span style="background: red;[^>]*>\[([^\]]*)\]</br></span>', text)
+    declared = {*red[::2], *re.findall(r"`\[(E_\w+)\]`", text)}
+    linked = re.findall(r"\[<b><span [^>]*>(\w+)</span></b>\]\(#(\w+)\)", text)
+    anchors = re.findall(r'<a id="(\w+)"></a>', text)
+    contents = re.findall(r"^- \*\*Clip\*\* operator for types? \[[^\]]+\]\(#(\w+)\)$", text, re.MULTILINE)
+    lines = text.splitlines()
+    signs = [place for place, line in enumerate(lines) if line == "$$"]
+    outside = [lines[place - 1] for place in signs[::2]] + [lines[place + 1] for place in signs[1::2]]
+    kept = {
+        "line ends": "\n" not in page.replace("\r\n", ""),
+        "modality": not re.search(r"\b(must|should|shall|can be checked)\b", text, re.IGNORECASE),
+        "rule line or fence": not re.search(r"^(---|```)", text, re.MULTILINE),
+        "based on": re.search(r"^Based on ONNX .*version 13\]\(https://", text, re.MULTILINE),
+        "revision": re.search(r"^Revision \d{4}-\d\d-\d\d: .*opset 13", text, re.MULTILINE),
+        "red spans": all(tag.startswith("E_") for tag in red[::2]) and set(red[1::2]) == {"END"},
+        "form of a tag": all(
+            re.fullmatch(r"E_CLIP_(REAL|FLOAT|INT)_(FUNC|CONSTR_[XLMY])_\d\d\d0", tag) for tag in declared
+        ),
+        "anchor twice": len(anchors) == len(set(anchors)),
+        "links of tags": {of for link in linked for of in link} <= declared & set(anchors),
+        "contents": contents == [one for one in anchors if not one.startswith("E_")]
+        and contents[0] == "real",
+        "blank lines around formulas": signs and len(signs) % 2 == 0 and not any(outside),
+    }
+    broken = [rule for rule, holds in kept.items() if not holds]
+    return broken + [f"{rule} of {name}" for name in FAMILIES for rule in _of_section(text, name)]
+
+
+def _of_section(text: str, name: str) -> list[str]:
+    """The rules that the section of a family breaks."""
+    section = text.partition(f'<a id="{name}"></a>')[2].split("\n# ")[1]
+    heading, *lines = [line for line in section.splitlines() if line and not line.startswith("<a id=")]
+    errors = section.partition("| Condition | Disposition |")[2].partition("\n\n")[0].splitlines()[2:]
+    many = name != "real"
+    kept = {
+        "heading": heading == f"**Clip** ({name}, {name}, {name})",
+        "sections": re.findall(r"^## (.*)", section, re.MULTILINE) == SECTIONS,
+        "where": many == lines[0].startswith(f"where {name} is in {{"),
+        "types": not many or all(f"`{one}`" in lines[0] for one in FAMILIES[name]),
+        "justification": not many or "share one semantics" in lines[1],
+        "restrictions": "[General restrictions](" in section and "| `[R1]` | Input $L$ is set |" in section,
+        "error conditions": len(errors) > 2 and all(
+            re.search(r"\| (nominal: .*FUNC|ruled out by|error|not applicable: )", row) for row in errors
+        ),
+        "tensors": all(
+            f"### $\\text{{{name}}}$: " in section and f"_CONSTR_{name}_0010]`" in section for name in "XLMY"
+        ),
+        "examples": section.count("### Example") > 2,
+    }  # fmt: skip
+    return [rule for rule, holds in kept.items() if not holds]
+
+
+def test_page_follows_the_rules_of_the_group() -> None:
+    assert broken_rules(files()[PAGE]) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("\r\n", "\n", "line ends"),
+        ("Input $L$ is set", "Input $L$ must be set", "modality"),
+        ("[END]", "[DONE]", "red spans"),
+        ("_FUNC_0010", "_FUNC_0011", "form of a tag"),
+        ('<a id="E_CLIP_INT_CONSTR_X_0020"></a>', "", "links of tags"),
+        ("](#int)", "](#integers)", "contents"),
+        ("share one semantics", "are alike", "justification of float"),
+        ("`double`", "`long`", "types of float"),
+        ("nominal: specified by", "as", "error conditions of float"),
+        ("## Attributes", "## Attribute", "sections of real"),
+    ],
+    ids=lambda value: None if len(value) > 30 else value.strip() or "lines",
+)
+def test_page_that_breaks_a_rule_is_noticed(old: str, new: str, rule: str) -> None:
+    assert rule in broken_rules(files()[PAGE].replace(old, new))
+
+
+def test_page_states_every_case_and_the_open_results() -> None:
+    floats = files()[PAGE].partition('<a id="float"></a>')[2].partition('<a id="int"></a>')[0]
+    assert floats.count(r"& \text{if }") == len(load_spec().cases)
+    for words in (r"X[i] \text{ is NaN} \land M \lt_{(\text{f})} L", "zero-sized dimension", "no dimension"):
+        assert words in floats
+    for special in (r"+\infty", r"-\infty", r"\text{NaN}", "-0", "+0"):
+        assert special in floats.partition("### Example 1")[2]
+
+
+# --- The cases, run by a driver ---------------------------------------------------------------------------
+
+
+def right(x: Any, low: Any, high: Any) -> Any:
+    return np.where(high < low, high, np.where(x <= low, low, np.where(high <= x, high, x))).astype(x.dtype)
+
+
+def numpy_clip(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high)  # a NaN bound is passed on
+
+
+def lower_bound_last(x: Any, low: Any, high: Any) -> Any:
+    return np.where(np.where(x > high, high, x) < low, low, np.where(x > high, high, x)).astype(x.dtype)
+
+
+def one_less(x: Any, low: Any, high: Any) -> Any:
+    return np.where(x == 7, x - x.dtype.type(1), right(x, low, high)).astype(x.dtype)
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    path: Path = tmp_path_factory.mktemp("sonnx") / "cases.py"
+    path.write_text(files()[CASES], encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("cases", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Implementation:
+    def __init__(self, clip: Any) -> None:
+        self.__name__, self.clip = clip.__name__, staticmethod(clip)
+
+
+def failures(cases: ModuleType, clip: Any, *names: str) -> list[str]:
+    """What the sweeps report of an implementation; what they report of ONNX Runtime is in no line of it."""
+    found = []
+    for sweep in cases.sweeps():
+        if sweep.__name__ in names:
+            report = sweep(Implementation(clip))
+            assert set(report) == {"sweep", "summary", "failures"}
+            found += [line for line in report["failures"] if line.startswith(clip.__name__)]
+    return found
+
+
+FAST = ("sweep_examples", "sweep_vectors")
+
+
+def test_right_implementation_passes_every_fast_sweep(cases: ModuleType) -> None:
+    assert failures(cases, right, *FAST) == []
+
+
+@pytest.mark.parametrize(
+    ("clip", "line"),
+    [
+        (
+            numpy_clip,
+            r"float32: X = 0x\w{8}, min = 0x7f\w{6}, max = 0x\w{8}: got 0x7f\w{6}, expected 0x\w{8}",
+        ),
+        (lower_bound_last, r"int8: X = 0x05, min = 0x14, max = 0x0a: got 0x14, expected 0x0a"),
+        (one_less, r"uint8: X = 0x07, .*: got 0x06, expected 0x07"),
+    ],
+)
+def test_wrong_implementation_fails_with_its_bits(cases: ModuleType, clip: Any, line: str) -> None:
+    found = failures(cases, clip, *FAST)
+    assert any(re.fullmatch(f"{clip.__name__}, {line}", one) for one in found), found[:5]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("clip", [right, one_less])
+def test_whole_domain_of_8_bits(cases: ModuleType, clip: Any) -> None:
+    assert bool(failures(cases, clip, "sweep_8_bits")) == (clip is one_less)
+
+
+def test_cases_have_every_class_type_and_shape(cases: ModuleType) -> None:
+    found = [(label.split()[0], label, operands) for label, operands in cases.cases()]
+    spec = load_spec()
+    for etype in spec.element_types:
+        if etype.numpy and etype.id != "bfloat16":
+            of_type = [(label, operands) for name, label, operands in found if name == etype.id]
+            assert all(operand.dtype == etype.id for _, operands in of_type for operand in operands)
+            for klass in spec.classes_of(etype.family):
+                assert any(f" {klass.id} " in label for label, _ in of_type), (etype.id, klass.id)
+            assert {0, 1, 3, 4} <= {operands[0].ndim for _, operands in of_type}
+            assert 0 in {operands[0].size for _, operands in of_type}
+    assert (cases.OP, cases.OPSET) == ("Clip", 13)
+
+
+# --- The trace, and the command ---------------------------------------------------------------------------
+
+
+def test_trace_has_every_tag_of_the_page() -> None:
+    rows = re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \|", files()[TRACE], re.MULTILINE)
+    traced = {tag for tag, _, _ in rows}
+    assert set(re.findall(r"\[((?:E_|R)\w+)\]", files()[PAGE])) - {"END"} <= traced
+    assert {tag.id for tag in tags_of(load_spec(), read_page_file(load_spec()))} <= traced
+    assert all(count != "none" for tag, _, count in rows if tag.startswith(("E_", "R")) and "REQ" not in tag)
+
+
+def test_command_writes_the_folder_or_nothing(tmp_path: Path) -> None:
+    done = run("export", "sonnx", "-o", "group", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "group" / PAGE).read_bytes().count(b"\r\n") > 500
+    assert run("export", "sonnx", "-o", "group", cwd=tmp_path).returncode == 2
+    assert run("export", "sonnx", "-o", "other", "--dtype", "int8", cwd=tmp_path).returncode == 2
+    assert not (tmp_path / "other").exists()
