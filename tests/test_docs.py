@@ -68,7 +68,7 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.reproduce import reproducer
-    from sonnx_clip.runtimes.limits import LIMITS
+    from sonnx_clip.runtimes.runtime import LIMITS
     from sonnx_clip.runtimes.worker import Worker
 
     text = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")

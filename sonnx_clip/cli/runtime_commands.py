@@ -22,7 +22,7 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.limits import CALL, START, Limits
+from sonnx_clip.runtimes.runtime import CALL, START, Limits
 
 _OF = "Runtime (one of these)"
 

@@ -13,7 +13,7 @@ from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, 
 from sonnx_clip.conform.judge_forms import chunks_of_all
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
-from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import OPENS
-from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.words import printable, words_of
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 

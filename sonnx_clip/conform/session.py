@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.limits import Limits
+    from sonnx_clip.runtimes.runtime import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]
 

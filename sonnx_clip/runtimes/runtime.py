@@ -94,6 +94,28 @@ class Runtime:
         return {optimised: self.run_model(optimised) for optimised in every}
 
 
+CALL, START = 10.0, 60.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds of its own time that a runtime may take, and how often it may die.
+
+    Args:
+        call: for one call.
+        start: to be imported and opened for an element type.
+        deaths: in a form of a model, or in all other calls; then it is given up.
+    """
+
+    call: float = CALL
+    start: float = START
+    deaths: int = 80
+
+
+LIMITS = Limits()
+"""The defaults."""
+
+
 def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
     """The runtime of a function (x, min, max) of a module, which copies X: layouts do not matter to it."""
     name = function.__name__

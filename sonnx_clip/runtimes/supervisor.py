@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
-    from sonnx_clip.runtimes.limits import Limits
+    from sonnx_clip.runtimes.runtime import Limits
 
     Handle = Callable[[Any, Board], None]
     Program = Callable[..., tuple[dict[str, Any], Handle | None]]

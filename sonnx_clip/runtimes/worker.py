@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.runtimes.calls import Request
-    from sonnx_clip.runtimes.limits import Limits
-    from sonnx_clip.runtimes.runtime import RunText
+    from sonnx_clip.runtimes.runtime import Limits, RunText
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor

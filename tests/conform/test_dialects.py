@@ -11,7 +11,7 @@ from sonnx_clip.conform.dialects import dialect_operator
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

@@ -25,7 +25,7 @@ from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root import installed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import Limits
 from tests.conform.small_campaign import UNITS, make_small
 from tests.other_root import use_root
 

@@ -28,7 +28,7 @@ from sonnx_clip.conform.store import Store
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import Limits
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 

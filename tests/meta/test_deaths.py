@@ -11,7 +11,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.runtimes.calls import Request
-from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
 from sonnx_clip.runtimes.supervisor import OwnTime
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import Due, require_due

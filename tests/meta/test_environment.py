@@ -11,7 +11,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.limits import LIMITS
+from sonnx_clip.runtimes.runtime import LIMITS
 from sonnx_clip.runtimes.worker import Child
 from tests.command import run
 

@@ -24,10 +24,10 @@ from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, EndedError, Request, read_answer
 from sonnx_clip.runtimes.find_runtime import find_runtime
-from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.model_command import NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
 from tests.meta.judged import Due, carriers, require_due, require_repeated, wait_until
 
 PLANTED = Path(__file__).with_name("planted_commands.py")

@@ -7,7 +7,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import dependences
-from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
 from tests.meta.judged import repeated, require_repeated
 
 pytestmark = pytest.mark.usefixtures("brief")

@@ -17,7 +17,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.find_runtime import runtime_of
-from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import Due, carriers, require_due, require_repeated, wait_until
 

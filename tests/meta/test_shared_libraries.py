@@ -10,7 +10,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
-from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import Limits
 from tests.command import run
 from tests.meta.judged import Due, repeated, require_due, require_repeated
 

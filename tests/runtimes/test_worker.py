@@ -7,8 +7,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, Request, read_answer
 from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
-from sonnx_clip.runtimes.limits import LIMITS, Limits
-from sonnx_clip.runtimes.runtime import RUNTIMES
+from sonnx_clip.runtimes.runtime import LIMITS, RUNTIMES, Limits
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
 from tests.meta import planted
 
