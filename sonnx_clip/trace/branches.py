@@ -84,14 +84,8 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
 
 
 def words(node: Tree) -> frozenset[str]:
-    """All words in a tree."""
-    match node:
-        case LetTree(text=text, body=body):
-            return _words_of(text) | words(body)
-        case IfTree(condition=condition, then=then, otherwise=otherwise):
-            return words(then) | words(otherwise) | {condition}
-        case Leaf(text=text):
-            return _words_of(text)
+    """All words in a tree, those of WhyML among them."""
+    return _words_of(" ".join(lines(node)))
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,6 @@ from sonnx_clip.trace.arrays import Memory, SymbolicArray
 from sonnx_clip.trace.subject import dtype_of
 from sonnx_clip.trace.symbolic_run import (
     Fork,
-    Language,
     SymbolicRun,
     SymbolicValue,
     UntraceableError,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.evaluate_table import ReadingName
     from sonnx_clip.trace.numpy_meaning import ValueKind
     from sonnx_clip.trace.subject import Subject
-    from sonnx_clip.trace.symbolic_run import Samples, Step
+    from sonnx_clip.trace.symbolic_run import Step
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
 
@@ -42,7 +41,6 @@ class Path:
         result: what `out` holds in the end: a variable or a literal.
         free: the variables about which nothing is known, with their kind.
         witness: their values in a sample that takes this path.
-        samples: all samples that take it.
     """
 
     kernel: str
@@ -50,7 +48,6 @@ class Path:
     result: str
     free: Mapping[str, ValueKind]
     witness: Mapping[str, int]
-    samples: Samples
 
 
 @dataclass(frozen=True)
@@ -81,12 +78,12 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or has too many paths.
     """
-    todo, language = [Fork((), samples_of(etype))], Language(etype)
+    todo = [Fork((), samples_of(etype))]
     paths: list[Path] = []
     clones: set[tuple[str, ReadingName | None]] = set()
     while todo:
         fork = todo.pop()
-        run = SymbolicRun(language, fork)
+        run = SymbolicRun(etype, fork)
         paths.append(_path(what, run, in_place=in_place))
         todo += run.forks
         clones |= run.clones
@@ -108,7 +105,6 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
         result,
         {name: value.kind for name, value in run.free.items()},
         _at(run.free, int(np.flatnonzero(run.live)[0])),
-        run.samples.choose(run.live),
     )
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.trace.evaluate_table import Masks, Patterns, ReadingName, Values
-    from sonnx_clip.trace.numpy_meaning import Meaning, ValueKind
+    from sonnx_clip.trace.evaluate_table import Patterns, ReadingName, Values
+    from sonnx_clip.trace.numpy_meaning import ValueKind
 
 
 _HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -47,10 +47,6 @@ class Samples:
     def choose(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Samples:
         """Some of them."""
         return Samples(self.index[keep], self.x[:, keep], self.lower[keep], self.upper[keep])
-
-    def first(self) -> Samples:
-        """The first of them alone."""
-        return Samples(self.index[:1], self.x[:, :1], self.lower[:1], self.upper[:1])
 
     def noise(self, number: int) -> Patterns:
         """Bits that look random, the same for a sample in every run, shape (n,)."""
@@ -136,33 +132,22 @@ class Fork:
     Args:
         decisions: those up to it.
         samples: the samples that take it.
-        results: what the operations up to it came to in more samples.
-        kept: which of these samples are left.
     """
 
     decisions: tuple[bool, ...]
     samples: Samples
-    results: tuple[Values, ...] = ()
-    kept: Masks | None = None
-
-
-class Language:
-    """What operations mean for an element type: made once, for all its runs."""
-
-    def __init__(self, etype: ElementType) -> None:
-        self.etype, self.table, self.readings = etype, table(), readings(etype)
 
 
 class SymbolicRun:
     """One execution. Its decisions are given as far as they are known; then it goes wherever a sample goes.
 
     Args:
-        language: the element type, and what the operations mean.
+        etype: the element type.
         fork: which way to go at the first branches, and the inputs that take them.
     """
 
-    def __init__(self, language: Language, fork: Fork) -> None:
-        self.etype, self.table, self.readings = language.etype, language.table, language.readings
+    def __init__(self, etype: ElementType, fork: Fork) -> None:
+        self.etype, self.table, self.readings = etype, table(), readings(etype)
         self.fork, self.samples = fork, fork.samples
         self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
@@ -170,7 +155,6 @@ class SymbolicRun:
         self.forks: list[Fork] = []
         self.free: dict[str, SymbolicValue] = {}
         self.clones: set[tuple[str, ReadingName | None]] = set()
-        self._results: list[Values] = []
         self._counts: dict[str, int] = {}
         self._decided: dict[str, bool] = {}
 
@@ -195,7 +179,8 @@ class SymbolicRun:
         """The result of an operation of the table, as a new step; its choices are free variables."""
         meaning = self.table[name]
         given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
-        samples = self._computed(meaning, tuple(value.samples for value in given), how or "Unsigned")
+        operands = tuple(value.samples for value in given)
+        samples = evaluate(meaning, operands, self.readings[how or "Unsigned"], self.table)
         self.clones.add((meaning.module, how))
         words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
         bound = self._name("b" if meaning.kind == "mask" else "t")
@@ -213,23 +198,12 @@ class SymbolicRun:
             true, false = self.live & yes, self.live & ~yes
             decision = bool(true.any())
             if decision and false.any():
-                left = self.samples.choose(false)
-                self.forks.append(Fork((*self.taken, False), left, tuple(self._results), false))
+                self.forks.append(Fork((*self.taken, False), self.samples.choose(false)))
             self.live = true if decision else false
         self.taken.append(decision)
         self._decided[condition.text] = decision
         self.steps.append(Branch(condition.text, decision))
         return decision
-
-    def _computed(self, meaning: Meaning, arguments: tuple[Values, ...], how: ReadingName) -> Values:
-        """The result in the samples: a part of what it was before the fork, or computed."""
-        done = len(self._results)
-        if done < len(self.fork.results):
-            result = self.fork.results[done][:, self.fork.kept]
-        else:
-            result = evaluate(meaning, arguments, self.readings[how], self.table)
-        self._results.append(result)
-        return result
 
     def _choice(self, name: str, how: ReadingName | None) -> SymbolicValue:
         if name == "free":
