@@ -204,13 +204,13 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
 
 def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
     unit, here = Unit(CheckOptions(RUNTIME), "int16", "more-0"), comparable_parts(RUNTIME)
-    found, seconds = judge_there(unit, frozenset(), here, VERSION)
+    found, seconds = judge_there(unit, here, VERSION)
     assert (found.version, found.stopped) == (VERSION, None)
     assert seconds > 0
     with pytest.raises(UserError, match=r"this worker is not .*: Python \(.*; here 2\.7\)"):
-        judge_there(unit, frozenset(), {**here, "Python": "2.7"}, VERSION)
+        judge_there(unit, {**here, "Python": "2.7"}, VERSION)
     with pytest.raises(UserError, match=r"this worker is not .*: version \(.* planted; here 1\.0\)"):
-        judge_there(unit, frozenset(), here, "1.0")
+        judge_there(unit, here, "1.0")
 
 
 def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
