@@ -131,15 +131,19 @@ class CoqStatement:
 # --- The Jinja2 templates of the printers -------------------------------------------------------------------
 
 
+BACKENDS = "sonnx_clip.backends"
+
+
 @cache
-def _environment() -> Environment:
+def templates(package: str = BACKENDS) -> Environment:
+    """The templates of a package, in its folder of that name, with the filters that all share."""
     environment = Environment(
-        loader=PackageLoader("sonnx_clip.backends"),
+        loader=PackageLoader(package),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701  what is rendered is WhyML, Python and shell, not HTML
+        autoescape=False,  # noqa: S701  what is rendered is code and Markdown, not HTML
     )
     environment.filters["layout"] = layout
     environment.filters["prose"] = _prose
@@ -149,7 +153,7 @@ def _environment() -> Environment:
 
 def template_text(name: str) -> str:
     """A template as it is written, by its file name."""
-    environment = _environment()
+    environment = templates()
     assert environment.loader is not None
     text, *_ = environment.loader.get_source(environment, name)
     return text
@@ -157,7 +161,7 @@ def template_text(name: str) -> str:
 
 def template(name: str) -> Template:
     """A template by its file name."""
-    return _environment().get_template(name)
+    return templates().get_template(name)
 
 
 def header_lines(spec: Spec) -> list[str]:

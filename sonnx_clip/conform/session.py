@@ -285,11 +285,6 @@ def cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
     return request.calls(rows), table.rows(rows)
 
 
-def same_calls(request: Request, row: int, times: int) -> Request:
-    """One call of a request, so many times."""
-    return request.calls(np.full(times, row))
-
-
 def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:
     """So many of the calls of a request, spread over it."""
     return cut(request, table, np.unique(np.linspace(0, request.count - 1, count).astype(int)))

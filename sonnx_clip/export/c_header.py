@@ -5,11 +5,9 @@ Values are bit patterns, unsigned integers as wide as the type: memcpy makes a f
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jinja2
-
+from sonnx_clip.backends.templating import templates
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
 from sonnx_clip.language.types import FloatBits
@@ -27,22 +25,17 @@ _RANKS = 4
 
 def c_files(suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
     """The headers, each with its name; the layouts are those of the manifest."""
-    templates = jinja2.Environment(  # noqa: S701 - it renders C
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        trim_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    templates.filters["macro"] = lambda id_: f"SONNX_CLIP_{id_.upper().replace('-', '_')}"
-    templates.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
-    common = templates.get_template("common.h.j2").render(
+    found = templates("sonnx_clip.export")
+    found.filters["macro"] = lambda id_: f"SONNX_CLIP_{id_.upper().replace('-', '_')}"
+    found.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
+    common = found.get_template("common.h.j2").render(
         spec=load_spec(), latitude=granted(), ranks=_RANKS, layouts=layouts,
         zeros=[one for one in granted() if one.accepts == OTHER_ZERO],
         nans=[one for one in granted() if one.accepts != OTHER_ZERO],
     )  # fmt: skip
     yield "sonnx_clip_vectors.h", common.encode()
     for one in suites:
-        text = templates.get_template("type.h.j2").render(spec=load_spec(), **_fields(one))
+        text = found.get_template("type.h.j2").render(spec=load_spec(), **_fields(one))
         yield f"sonnx_clip_vectors_{one.etype.id}.h", text.encode()
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-import jinja2
 
 import sonnx_clip
 from sonnx_clip.backends.numpy_oracle import expression
+from sonnx_clip.backends.templating import templates
 from sonnx_clip.explain.triple import known_obligations
 from sonnx_clip.export.latex import written_out
 from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
@@ -41,13 +39,10 @@ def sonnx_files(status_of: StatusOf | None = None) -> dict[str, bytes]:
     """
     spec = load_spec()
     file, function = read_page_file(spec), spec.head.function
-    templates = jinja2.Environment(  # noqa: S701 - it renders Python and Markdown
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+    found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
     suites = suite()
-    cases = templates.get_template("sonnx_cases.py.j2").render(
+    cases = found.get_template("sonnx_cases.py.j2").render(
         **same,
         opset=file.onnx.version,
         vectors={one.etype.id: _rows(one) for one in suites if one.etype.id != _NO_NUMPY_TYPE},
@@ -55,7 +50,7 @@ def sonnx_files(status_of: StatusOf | None = None) -> dict[str, bytes]:
         conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
         results=[case.result for case in spec.cases],
     )
-    trace = templates.get_template("sonnx_trace.md.j2").render(
+    trace = found.get_template("sonnx_trace.md.j2").render(
         **same,
         rows=[_traced(spec, file, tag, suites, status_of) for tag in tags_of(spec, file)],
     )
@@ -95,9 +90,11 @@ def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
 def _has(etype: ElementType, numbers: Iterable[str]) -> bool:
     """Whether a type has all these numbers; a float type has the nearest one."""
     try:
-        return all(encode(number, etype) is not None for number in numbers)
+        for number in numbers:
+            encode(number, etype)
     except UserError:
         return False
+    return True
 
 
 def _traced(

@@ -7,12 +7,11 @@ spec/sonnx_page.yaml.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-import jinja2
 from pydantic import Field
 
+from sonnx_clip.backends.templating import templates
 from sonnx_clip.export.latex import LatexPrinter
 from sonnx_clip.language.show import show
 from sonnx_clip.language.types import FamilyId, Id, NumberText, Part, Text
@@ -156,12 +155,10 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
 def page_text(spec: Spec) -> str:
     """The page, with the line ends of the group's documents (CRLF)."""
     file = read_page_file(spec)
-    templates = jinja2.Environment(  # noqa: S701 - it renders Markdown
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
-    text = templates.get_template("sonnx_page.md.j2").render(
-        spec=spec, file=file, families=[_Family(spec, file, family) for family in file.families]
+    text = (
+        templates("sonnx_clip.export")
+        .get_template("sonnx_page.md.j2")
+        .render(spec=spec, file=file, families=[_Family(spec, file, family) for family in file.families])
     )
     return text.replace("\n", "\r\n")
 

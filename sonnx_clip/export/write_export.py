@@ -15,7 +15,6 @@ import numpy as np
 import sonnx_clip
 from sonnx_clip.export.c_header import c_files
 from sonnx_clip.export.plain_formats import json_files, npz_files
-from sonnx_clip.export.sonnx_files import sonnx_files
 from sonnx_clip.export.suite import TABLES, granted, suite
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
@@ -75,6 +74,8 @@ def write_export(
         sets = sum(one["data_sets"] for one in more["directories"])
         what = f"{len(more['directories']):,} test directories with {sets:,} data sets"
     elif form == "sonnx":
+        from sonnx_clip.export.sonnx_files import sonnx_files  # only this format needs printers and claims
+
         files, more, what = sonnx_files(status_of), {}, "the page, the cases and the trace"
     else:
         counts: list[dict[str, Any]] = [
