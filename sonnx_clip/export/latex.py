@@ -71,6 +71,28 @@ class LatexPrinter(Printing):
                 raise TypeError(f"{expr} is not printed in LaTeX")
 
 
+def conjuncts(expr: Expr) -> frozenset[Expr]:
+    """The conditions of which an expression is the conjunction."""
+    if isinstance(expr, tree.Parentheses):
+        return conjuncts(expr.inner)
+    if isinstance(expr, tree.Connective) and expr.operator == "and":
+        return conjuncts(expr.left) | conjuncts(expr.right)
+    return frozenset({expr})
+
+
+def without(expr: Expr, holds: frozenset[Expr]) -> Expr:
+    """An expression without the conjuncts that hold anyway."""
+
+    def shorter(node: Expr) -> Expr | None:
+        if isinstance(node, tree.Connective) and node.operator == "and":
+            if node.left in holds:
+                return node.right
+            return node.left if node.right in holds else None
+        return None
+
+    return tree.rewritten(expr, shorter)
+
+
 def written_out(spec: Spec, expr: Expr) -> Expr:
     """An expression with what it uses in place of its name."""
 

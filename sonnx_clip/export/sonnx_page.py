@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.export.latex import LatexPrinter
+from sonnx_clip.export.latex import LatexPrinter, conjuncts, without, written_out
 from sonnx_clip.language.show import show
 from sonnx_clip.language.types import FamilyId, Id, NumberText, Part, Text
 from sonnx_clip.language.values import encode
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Latitude
 
 PATH = "spec/sonnx_page.yaml"
 PAGE = "ops/clip.md"
@@ -86,6 +87,7 @@ class FamilyText(Part):
     tensor: Text
     one_semantics: Text | None = None
     comparisons: Text
+    equalities: Text | None = None  # what the signs of open results mean
     also: Text | None = None
     tags: Tags
     errors: dict[Text, Text]
@@ -101,6 +103,7 @@ class PageFile(Part):
     corrects: dict[Id, Text]  # findings, each with the entry, or the part of the page, that it concerns
     operands: dict[Symbol, Text]
     restrictions: dict[Id, Text]
+    origins: dict[Text, Text]  # of restrictions, where spec/clip.yaml has fewer words
     constraints: dict[Id, StatedConstraint]
     latitude: dict[Id, Text]
     families: dict[FamilyId, FamilyText]
@@ -131,6 +134,8 @@ def read_page_file(spec: Spec) -> PageFile:
     ):
         for id_ in set(given) ^ set(wanted):
             raise UserError(f"`{key}` {'lacks' if id_ in wanted else 'has an unknown'} {id_}", PATH)
+    for words in file.origins.keys() - {r.origin for r in spec.restrictions}:
+        raise UserError(f"no restriction has the origin `{words}`", PATH)
     for id_ in file.corrects:
         spec.entry("findings", id_)
     return file
@@ -180,6 +185,11 @@ class _Family:
         """The tag of the function or of the latitude."""
         return f"{self.start}_FUNC_{getattr(self.text.tags, zone)}"
 
+    def accepts(self, one: Latitude) -> str:
+        """Which other results a latitude accepts, less what holds wherever it applies."""
+        holds = conjuncts(written_out(self.spec, one.when))
+        return self.show(without(written_out(self.spec, one.accepts), holds))
+
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The cases: result and condition."""
@@ -198,10 +208,11 @@ class _Family:
                 **self._statement(entry),
             }
 
-    def _statement(self, entry: str) -> dict[str, str | None]:
+    def _statement(self, entry: str) -> dict[str, Any]:
+        """What a constraint states; `of_function` where other results than Y conform too."""
         stated = self.file.constraints[entry].statement
         if stated is not None:
-            return {"statement": stated, "rationale": None}
+            return {"statement": stated, "rationale": None, "of_function": False}
         found = self.spec.constraint(entry)
         where, rationale = "", None
         if self.id in found.refuted_for:
@@ -210,7 +221,7 @@ class _Family:
             shown = ", ".join(f"${name} = {number(text, self.id)}$" for name, text in numbers)
             rationale = f"elsewhere it does not hold, for example for {shown}."
         statement = f"{where}${self.show(found.holds)}$."
-        return {"statement": statement[0].upper() + statement[1:], "rationale": rationale}
+        return {"statement": statement, "rationale": rationale, "of_function": bool(self.latitude)}
 
     @property
     def examples(self) -> Iterator[dict[str, Any]]:

@@ -39,7 +39,7 @@ def files() -> dict[str, str]:
 def broken_rules(page: str) -> list[str]:
     """The rules that a page breaks, each by a word."""
     text = page.replace("\r\n", "\n")
-    red = re.findall(r'<span style="background: red;[^>]*>\[([^\]]*)\]</br></span>', text)
+    red = re.findall(r'<span style="background: red;[^>]*>\[([^\]]*)\]<br></span>', text)
     declared = {*red[::2], *re.findall(r"`\[(E_\w+)\]`", text)}
     linked = re.findall(r"\[<b><span [^>]*>(\w+)</span></b>\]\(#(\w+)\)", text)
     anchors = re.findall(r'<a id="(\w+)"></a>', text)
@@ -61,6 +61,9 @@ def broken_rules(page: str) -> list[str]:
         "links of tags": {of for link in linked for of in link} <= declared & set(anchors),
         "contents": contents == [one for one in anchors if not one.startswith("E_")]
         and contents[0] == "real",
+        "blank lines around anchors": not re.search(
+            r'\S\n<a id="\w+_CONSTR_\w+"></a>|<a id="\w+_CONSTR_\w+"></a>\n\S', text
+        ),
         "blank lines around formulas": signs and len(signs) % 2 == 0 and not any(outside),
     }
     broken = [rule for rule, holds in kept.items() if not holds]
@@ -104,6 +107,7 @@ def test_page_follows_the_rules_of_the_group() -> None:
         ("_FUNC_0010", "_FUNC_0011", "form of a tag"),
         ('<a id="E_CLIP_INT_CONSTR_X_0020"></a>', "", "links of tags"),
         ("](#int)", "](#integers)", "contents"),
+        ("</a>\r\n\r\n- ", "</a>\r\n- ", "blank lines around anchors"),
         ("share one semantics", "are alike", "justification of float"),
         ("`double`", "`long`", "types of float"),
         ("nominal: specified by", "as", "error conditions of float"),
@@ -122,6 +126,20 @@ def test_page_states_every_case_and_the_open_results() -> None:
         assert words in floats
     for special in (r"+\infty", r"-\infty", r"\text{NaN}", "-0", "+0"):
         assert special in floats.partition("### Example 1")[2]
+
+
+def test_signs_of_open_results_are_explained_before_they_are_used() -> None:
+    floats = files()[PAGE].partition('<a id="float"></a>')[2].partition('<a id="int"></a>')[0]
+    for sign, explained in (
+        (r"\equiv", r"$a \equiv b$ means"),
+        ("=_{", r"$a =_{(\text{f})} b$ is the equality"),
+    ):
+        assert 0 < floats.index(explained) <= floats.index(sign)
+
+
+def test_open_zeros_do_not_repeat_the_condition_under_which_they_are_open() -> None:
+    (zeros,) = re.findall(r"^- Which of several equal zeros.*", files()[PAGE], re.MULTILINE)
+    assert zeros.count("M \\lt") == 1
 
 
 # --- The cases, run by a driver ---------------------------------------------------------------------------
