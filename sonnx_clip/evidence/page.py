@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.model import SHOWN
+from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
@@ -90,6 +91,11 @@ def render_picture(spec: Spec) -> str:
         height=52 + step_y * rows,
         picture=picture,
     )
+
+
+def render_review(spec: Spec) -> str:
+    """The page for the SONNX group beside the page of its source."""
+    return _render("review.html.j2", spec=spec, source=spec.page(SOURCE), parts=review_parts(spec))
 
 
 def _render(template: str, **values: object) -> str:

@@ -1,4 +1,4 @@
-"""Writes build/evidence/: evidence.json, its schema, and the page, which names the digest of the JSON."""
+"""Writes build/evidence/: evidence.json, its schema, the page that names its digest, and the review."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.collect import gather
 from sonnx_clip.evidence.model import Evidence
-from sonnx_clip.evidence.page import render_page
+from sonnx_clip.evidence.page import render_page, render_review
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.root.files import digest_of, write_together
 from sonnx_clip.root.terminal import counted
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
+REVIEW = "review.html"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def render(found: Records) -> tuple[Evidence, dict[str, str]]:
         RECORD: record,
         SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
         PAGE: render_page(evidence, found, digest_of(record)),
+        REVIEW: render_review(found.spec),
     }
 
 

@@ -135,7 +135,7 @@ def test_same_records_give_the_same_files_and_leftovers_are_removed(tmp_path, wr
     write_evidence(build, tmp_path / "out")
     one, two = ({p.name: p.read_bytes() for p in f.iterdir()} for f in (written.folder, tmp_path / "out"))
     assert one == two
-    assert set(one) == {"index.html", "evidence.json", "evidence.schema.json"}
+    assert set(one) == {"index.html", "review.html", "evidence.json", "evidence.schema.json"}
 
 
 def test_command_prints_one_line_and_its_status(tmp_path):

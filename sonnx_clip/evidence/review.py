@@ -1,0 +1,120 @@
+"""build/evidence/review.html: the page for the SONNX group beside the page of the source, both rendered.
+
+Formulas are drawn as MathML. Each passage of the source that a finding disputes, and each tag of our page
+that mends it, carries a link to the finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from sonnx_clip.export.sonnx_page import page_text, read_page_file, tags_of
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.findings import types_of_claim
+from sonnx_clip.spec.quotes import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.findings import SourceFinding
+
+SOURCE = "sonnx-clip"
+"""The id of the source beside which our page is shown."""
+_MARK = '<p class="mark">{}</p>\n'
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A finding on the source that our page takes into account.
+
+    Args:
+        finding: the entry of spec/clip.yaml.
+        part: the part of our page that it concerns, in words; empty where `tags` name it.
+        tags: the tags of our page that it concerns.
+        lines: the lines of the source that it quotes.
+    """
+
+    finding: SourceFinding
+    part: str
+    tags: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+def differences(spec: Spec) -> tuple[Difference, ...]:
+    """Every difference, in the order of spec/sonnx_page.yaml."""
+    file = read_page_file(spec)
+    tags = tuple(tags_of(spec, file))
+    found = []
+    for id_, about in file.corrects.items():
+        finding = next(one for one in spec.findings if one.id == id_)
+        families = {etype.family for part in finding.theorems for etype in types_of_claim(spec, part)}
+        concerned = tuple(
+            tag.id for tag in tags if about in tag.entries and (not families or tag.family in families)
+        )
+        quoted = {line for words in finding.words if words.page == SOURCE for line in lines_of(spec, words)}
+        found.append(Difference(finding, "" if concerned else about, concerned, tuple(sorted(quoted))))
+    return tuple(found)
+
+
+def review_parts(spec: Spec) -> dict[str, Any]:
+    """What the template shows: the differences, our page and the source as HTML."""
+    found = differences(spec)
+    ours = page_text(spec).replace("\r\n", "\n")
+    source = repo_file(spec.page(SOURCE).file).read_text(encoding="utf-8")
+    source = re.sub(r'(<a id="|\]\(#)', r"\1source-", source)  # both pages have an anchor `float`
+    anchors = {
+        of: line for line, text in enumerate(ours.splitlines(), 1) for of in re.findall(r'id="(\w+)"', text)
+    }
+    of_ours, of_source = defaultdict(list), defaultdict(list)
+    for one in found:
+        for tag in one.tags:
+            if tag in anchors:
+                of_ours[anchors[tag]].append(one.finding.id)
+        for line in one.lines:
+            of_source[line].append(one.finding.id)
+    return {
+        "differences": found,
+        "ours": rendered(ours, of_ours, "ours"),
+        "source": rendered(source, of_source, "source"),
+    }
+
+
+def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
+    """A page in Markdown as HTML, each formula as MathML.
+
+    Args:
+        text: the page.
+        marks: the findings that concern a line; a link to each stands before the block of the line.
+        name: what the anchors of marked lines begin with: ``source-line-17``.
+    """
+    reader = MarkdownIt("commonmark", {"html": True}).enable("table")
+    reader.use(dollarmath_plugin, renderer=_formula, allow_labels=False, double_inline=True)
+    tokens: list[Token] = []
+    for token in reader.parse(text):
+        first, last = token.map or (0, 0)
+        lines = [line for line in marks if token.level == 0 and token.nesting >= 0 and first < line <= last]
+        if lines:
+            ids = dict.fromkeys(id_ for line in sorted(lines) for id_ in marks[line])
+            here = "".join(f'<a id="{name}-line-{line}"></a>' for line in sorted(lines))
+            links = ", ".join(f'<a href="index.html#finding-{id_}">{id_}</a>' for id_ in ids)
+            tokens.append(Token("html_block", "", 0, content=_MARK.format(here + links)))
+        is_formula = token.type == "fence" and token.info == "math"
+        drawn = convert(token.content, display="block") if is_formula else ""
+        tokens.append(Token("html_block", "", 0, content=drawn) if is_formula else token)
+        for inner in token.children or ():
+            if inner.type == "link_open" and not str(inner.attrs["href"]).startswith(("#", "https://")):
+                inner.attrs = {"title": str(inner.attrs["href"])}  # it leads into the group's repository
+    return str(reader.renderer.render(tokens, reader.options, {}))
+
+
+def _formula(content: str, options: Mapping[str, Any]) -> str:
+    return convert(content, display="block" if options["display_mode"] else "inline")
