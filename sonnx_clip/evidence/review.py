@@ -117,4 +117,4 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
 
 
 def _formula(content: str, options: Mapping[str, Any]) -> str:
-    return convert(content, display="block" if options["display_mode"] else "inline")
+    return str(convert(content, display="block" if options["display_mode"] else "inline"))
