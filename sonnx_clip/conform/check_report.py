@@ -39,6 +39,9 @@ Verdict: TypeAlias = Literal[
 ``depends`` that it is wrong in some forms of a model and not, or otherwise, in others, ``unfinished`` that
 the run was interrupted before all calls were made, and nothing wrong was found in those that were."""
 
+Stop: TypeAlias = tuple[Verdict, str]
+"""Why judging ended early, ``crashed`` or ``environment``, and in which words."""
+
 FAILING: frozenset[Verdict] = frozenset(
     {"violates", "depends", "crashed", "unreached", "environment", "unfinished"}
 )

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import Deviation
+from sonnx_clip.conform.check_report import Count, Deviation
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import reproducer
 from sonnx_clip.conform.rerun import Lines, first_shown
-from sonnx_clip.conform.verdicts import without_shared
+from sonnx_clip.conform.results import Counts
+from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.root.errors import UserError
@@ -26,12 +27,12 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worke
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import Count
+    from sonnx_clip.conform.check_report import DeviationKind
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.options import CheckOptions, Unit
     from sonnx_clip.conform.results import UnitResult
-    from sonnx_clip.conform.tally import Spot
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.calls import Request
 
 _SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
@@ -39,9 +40,11 @@ _WINDOW = 64  # entries that are recorded of a longer call, about the one that d
 _TIMES = 64  # calls in one process, of which a later one may deviate
 
 
-def recorded(spot: Spot, etype: ElementType, of: CheckedOperator) -> Deviation:
+def recorded(
+    request: Request, row: int, column: int, due: int, etype: ElementType, of: CheckedOperator, *,
+    kind: DeviationKind, got: int | None = None, words: str | None = None, latitude: str | None = None,
+) -> Deviation:  # fmt: skip
     """The record of a deviation: its bits, and the call in which it was found."""
-    request, row, column = spot.request, spot.row, spot.column
     places = near = np.zeros(0, int)
     if request.length:
         places, near = entry_indices(request, row), np.arange(min(request.length, _WINDOW))
@@ -56,23 +59,22 @@ def recorded(spot: Spot, etype: ElementType, of: CheckedOperator) -> Deviation:
 
     entries = (bits(pool[places[near]].tolist()) for pool in request.pools)
     next_ = (row + 1) % request.count
-    following = bits(scalar[next_] for scalar in request.scalars) if spot.words == OVERWRITTEN else ()
-    due, got = show(spot.due, etype), spot.got
-    names = of.node.called
+    following = bits(scalar[next_] for scalar in request.scalars) if words == OVERWRITTEN else ()
+    expected, names = show(due, etype), of.node.called
     shown = " ".join(f"{name}={show(value, etype)}" for name, value in zip(names, given, strict=True))
     if got is not None:
         answer = show(got, etype)
-        if answer == due:  # two NaNs: their bits tell them apart
-            answer, due = (f"{due} ({text})" for text in bits((got, spot.due)))
-        shown = f"{shown}: got {answer}, expected {due}"
+        if answer == expected:  # two NaNs: their bits tell them apart
+            answer, expected = (f"{expected} ({text})" for text in bits((got, due)))
+        shown = f"{shown}: got {answer}, expected {expected}"
     return Deviation(
-        kind=spot.kind,
+        kind=kind,
         operands=dict(zip(names, bits(given), strict=True)),
-        expected=hex_bits(spot.due, etype.id),
+        expected=hex_bits(due, etype.id),
         got=None if got is None else hex_bits(got, etype.id),
         shown=shown,
-        words=spot.words,
-        latitude=spot.latitude,
+        words=words,
+        latitude=latitude,
         layout=request.layout,
         length=request.length,
         entries=tuple(some[:1] if len({*some}) == 1 else some for some in entries),
@@ -85,38 +87,42 @@ def recorded(spot: Spot, etype: ElementType, of: CheckedOperator) -> Deviation:
 def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitResult:
     """The result of a unit, each deviation with its explanation, and with the shortest line that shows it.
 
-    Where no line does, its words name the command that repeats the whole sequence of calls.
+    Where no line does, its words name the command that repeats the whole sequence of calls. Deviations that
+    all forms of a model share are left out where the class has one of its own.
 
     Args:
         result: what this run has judged.
         unit: the unit.
         first: the first unit of its element type: no report shows a second deviation of a kind that it has.
     """
-    of, tally = unit.options.of, result.tally
+    of, tally = unit.options.of, result.tally or Counts()
     etype = of.spec.element_type(unit.etype)
-    known = first.tally.of if first is not None and first.tally is not None else {}
-    counts = {} if tally is None else tally.of
-    if unit.first and result.forms:
-        has_own = {key for key, count in counts.items() if count.deviations}
-        result = result.model_copy(update={"forms": without_shared(result.forms, counts, has_own)})
-    raised = [] if tally is None else [one.of for one in tally.raised.values() if not one.all]
-    holders: list[Any] = [
-        (key, count) for every in (counts, *raised) for key, count in every.items() if count.deviations
-    ]
-    every = [d for key, count in holders for d in _new(count, known.get(key))]
-    every += [d for form in result.forms or () for d in form.deviations.values()]
-    if not every:
-        return result
-    command = _command(unit)
-    found = dict(zip(map(id, every), shortest(every, unit.options, unit.etype), strict=True))
+    known = {} if first is None or first.tally is None else first.tally.of
+    raised = [one.of for one in tally.raised.values() if not one.all]
+    holders = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
+    shared = {id_ for every in (tally.of, known) for id_, count in every.items() if count.deviations}
+    shared -= {
+        id_ for id_, pairs in by_form(shared, result.forms or ()).items() if len({v for _, v in pairs}) > 1
+    }
+    forms = {
+        form.form: {k: d for k, d in form.deviations.items() if k not in shared}
+        for form in result.forms or ()
+    }
+    every = [
+        d for key, count in holders for d in count.deviations
+        if d.key not in {one.key for one in known.get(key, Count()).deviations}
+    ]  # fmt: skip
+    every += [d for some in forms.values() for d in some.values()]
+    lines = shortest(every, unit.options, unit.etype) if every else []
+    found = dict(zip(map(id, every), lines, strict=True))
 
     def described(one: Deviation) -> Deviation:
         if (shorter := found.get(id(one))) is None:
             return one
         update: dict[str, Any] = {"explanation": _explanation(one, etype, of)}
         if isinstance(shorter, str):
-            words = f"no line of Python shows it in a new process ({shorter})"
-            update["words"] = f"{f'{one.words}; ' if one.words else ''}{words}; repeat it: {command}"
+            words = f"no line of Python shows it in a new process ({shorter}); repeat it: {_command(unit)}"
+            update["words"] = f"{one.words}; {words}" if one.words else words
             return one.model_copy(update=update)
         return shorter.model_copy(update=update)
 
@@ -124,16 +130,11 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
         count.deviations = tuple(map(described, count.deviations))
     if result.forms is None:
         return result
-    forms = (
-        form.model_copy(update={"deviations": {id_: described(d) for id_, d in form.deviations.items()}})
+    reports = (
+        form.model_copy(update={"deviations": {id_: described(d) for id_, d in forms[form.form].items()}})
         for form in result.forms
     )
-    return result.model_copy(update={"forms": tuple(forms)})
-
-
-def _new(count: Count, known: Count | None) -> Iterator[Deviation]:
-    keys = {found.key for found in known.deviations} if known is not None else set()
-    return (found for found in count.deviations if found.key not in keys)
+    return result.model_copy(update={"forms": tuple(reports)})
 
 
 def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str | None:

@@ -9,7 +9,7 @@ from sonnx_clip.conform.plan import form_plan
 from sonnx_clip.conform.results import Counts
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.conform.verdicts import type_report, worst
+from sonnx_clip.conform.verdicts import class_reports, compared, crash_words, worst
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, base, covering, every_form
 
@@ -40,9 +40,8 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     reports: dict[ModelForm, FormReport] = {}
     counts: dict[ModelForm, Counts] = {}
     for form in of.forms if of.dialect else _forms(session, unit, reports):
-        if form in reports:
-            continue
-        reports[form], counts[form], stopped = judge_form(session, unit, form)
+        if form not in reports:
+            reports[form], counts[form], stopped = _judge_form(session, unit, form)
         if stopped:
             break
     found = {"forms": tuple(reports.values()), "forms_stopped": stopped}
@@ -50,10 +49,10 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
         return found
     served = {form.given for form, report in reports.items() if report.verdict != "refused"}
     counted = (counts[f] for f, one in reports.items() if one.verdict != "refused" or f.given not in served)
-    return {**found, "tally": sum(counted, start=Counts(of={}, raised={}, answers=""))}
+    return {**found, "tally": sum(counted, start=Counts())}
 
 
-def judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormReport, Counts, bool]:
+def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormReport, Counts, bool]:
     """What came of a form, what was counted, and whether no other form can be asked after it.
 
     Where bounds are missing, some classes cannot be reached.
@@ -69,17 +68,18 @@ def judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepor
                 break
     except (GaveUpError, EnvironmentFaultError) as error:
         why = error.verdict, str(error)
-    counts = tally.state(answers=False)
-    report = type_report(etype, counts, None, why, of)
-    refused = report.verdict == "unsupported"
-    odd = [] if refused else [c for c in report.classes if c.verdict != "conforms"]
-    reached = [c.verdict for c in report.classes if form.given == "both" or c.verdict != "unreached"]
+    counts = tally.counts
+    classes = class_reports(counts, of, why)
+    refused = worst(c.verdict for c in classes) == "unsupported"
+    odd = [c for c in classes if c.verdict != "conforms" and not refused]
+    reached = [c.verdict for c in classes if form.given == "both" or c.verdict != "unreached"]
+    words = [why[1] if why else crash_words(classes), *(c.words for c in (classes if refused else odd))]
     found = FormReport(
         form=form,
         verdict="refused" if refused else worst(reached),
-        compared=report.compared,
-        calls=report.calls,
-        words=report.words or next((c.words for c in odd if c.words), None),
+        compared=compared(counts, of, etype),
+        calls=sum(one.calls for one in counts.raised.values()),
+        words=next(filter(None, words), None),
         classes={c.id: c.verdict for c in odd},
         deviations={c.id: c.deviations[0] for c in odd if c.deviations},
     )
@@ -95,7 +95,7 @@ def _forms(session: Session, unit: Unit, reports: Mapping[ModelForm, FormReport]
     """
     known, newest = opsets_of_this_clip(), FIRST_OPSET
     yield base()
-    # What is refused there is part of what is told. Where 13 is refused, it is not for its number.
+    # A refusal there is reported too. Where 13 is refused, it is not for its number.
     for opset in reversed(known) if reports[base()].verdict != "refused" else ():
         yield base(opset)
         if reports[base(opset)].verdict != "refused":

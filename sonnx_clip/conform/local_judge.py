@@ -21,7 +21,7 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.check_report import Stop
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.options import Unit
     from sonnx_clip.conform.plan import Calls
@@ -64,7 +64,7 @@ class LocalJudge:
 
     def _judge(self, unit: Unit) -> UnitResult:
         options = unit.options
-        unopened: tuple[Verdict, str] | None = None
+        unopened: Stop | None = None
         forms_only = unit.chunk is not None or bool(options.of.dialect)
         opened = options.runtime, unit.etype, options.limits
         try:
@@ -98,11 +98,11 @@ class LocalJudge:
 
     def _count(self, session: Session, unit: Unit) -> dict[str, Any]:
         """Make all calls, and count their results: fields of the result of a unit."""
-        worker, of, stopped = session.worker, unit.options.of, None
+        worker, of, stopped, made = session.worker, unit.options.of, None, 0
         etype = of.spec.element_type(unit.etype)
-        tally = Tally(etype, unit.options.policy, of)
-        pace = Pace(unit.name, size_of(etype, unit.part, few=worker.few), self._on_pace)
-        worker.on_call = pace.at
+        tally = Tally(etype, unit.options.policy, of, keep=unit.first)
+        at = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
+        worker.on_call = lambda call: at(made + call)
         if not unit.first:
             calls = calls_of(etype, unit.part)
         else:
@@ -113,17 +113,32 @@ class LocalJudge:
                     tally.add_all(session.ask(*sample(request, table, _SAMPLE)))
                 if not tally.refuses(request):
                     tally.add_all(session.ask(request, table))
-                    pace.before += request.count
-                    pace.at(0)
+                    made += request.count
+                    at(made)
         except (GaveUpError, EnvironmentFaultError) as error:
             stopped = error.verdict, str(error)
         return {
-            "tally": tally.state(), "stopped": stopped, "unasked": () if worker.strides else (STRIDED,),
-            "longest": worker.entries, "few": worker.few,
+            "tally": tally.counts, "readings": tally.readings, "stopped": stopped, "longest": worker.entries,
+            "unasked": () if worker.strides else (STRIDED,), "few": worker.few,
         }  # fmt: skip
 
+    def _pace(self, name: str, calls: int) -> Callable[[int], None]:
+        """Reports the progress of a unit that is slow, given the calls made: soon, and then once a minute."""
+        began = time.monotonic()
+        next_ = began + _FIRST
 
-def reaching(calls: Calls, *, strides: bool = True, entries: int | None = None) -> Calls:
+        def at(done: int) -> None:
+            nonlocal next_
+            now = time.monotonic()
+            left = max(0, calls - done) * (now - began) / max(1, done)
+            if now >= next_ and done and left >= _SLOW:
+                next_ = now + _THEN
+                self._on_pace(f"{name}: {done:,} of about {calls:,} calls, about {duration(left)} left")
+
+        return at
+
+
+def reaching(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
     """The requests of a plan as a runtime can take them.
 
     Args:
@@ -150,33 +165,3 @@ def _in_pieces(request: Request, table: Table, entries: int) -> tuple[Request, T
     length = min(entries, request.length)
     pieces = replace(request, length=length, starts=starts, scalars=scalars, at_start=None)
     return pieces, table.rows(rows)
-
-
-class Pace:
-    """Reports the progress of a slow unit: soon after its start, and then once a minute.
-
-    Args:
-        name: of the unit: ``float32``.
-        calls: about how many calls it has.
-        report: called with a sentence.
-        clock: seconds by the clock.
-    """
-
-    def __init__(
-        self, name: str, calls: int, report: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
-        self._name, self._calls, self._report, self._clock = name, calls, report, clock
-        self._began = clock()
-        self._next, self.before = self._began + _FIRST, 0
-
-    def at(self, call: int) -> None:
-        """So many calls of the current request have returned, and `before` of those before it."""
-        now, done = self._clock(), self.before + call
-        if done <= 0 or now < self._next:
-            return
-        left = max(0, self._calls - done) * (now - self._began) / done
-        if left >= _SLOW:
-            self._next = now + _THEN
-            calls = f"{done:,} of about {self._calls:,} calls"
-            self._report(f"{self._name}: {calls}, about {duration(left)} left")

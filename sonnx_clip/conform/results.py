@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from sonnx_clip.conform.check_report import Count, FormReport, Verdict, added
+from sonnx_clip.conform.check_report import Count, FormReport, ReadingMatch, Stop, added
 from sonnx_clip.root.stored import Stored
 
 
@@ -40,19 +40,14 @@ class Raised(Stored):
 
 
 class Counts(Stored):
-    """Counts by class and tag (C1, C3), and by form of the calls that raised.
+    """Counts by class and tag (C1, C3), and by form of the calls that raised."""
 
-    `answers` are those that are compared with the readings, packed by `matching.Observed`.
-    """
-
-    of: dict[str, Count]
-    raised: dict[str, Raised]
-    answers: str
+    of: dict[str, Count] = Field(default_factory=dict)
+    raised: dict[str, Raised] = Field(default_factory=dict)
 
     def __add__(self, other: Counts) -> Counts:
-        """The sum; the answers are those of this one."""
-        both = added(self.of, other.of), added(self.raised, other.raised)
-        return Counts(of=both[0], raised=both[1], answers=self.answers)
+        """The sum."""
+        return Counts(of=added(self.of, other.of), raised=added(self.raised, other.raised))
 
 
 class UnitResult(Stored):
@@ -63,6 +58,7 @@ class UnitResult(Stored):
         unopened: ``unsupported`` or ``crashed``, and why, if it could not be opened for the element type.
         stopped: ``crashed`` or ``environment``, and why, if the unit ended early.
         tally: the counts; None if no call was made.
+        readings: those that allow the answers of the first unit of an element type.
         unasked: what the runtime cannot be asked.
         longest: the most entries that it takes.
         few: whether few calls were made.
@@ -73,9 +69,10 @@ class UnitResult(Stored):
     """
 
     version: str
-    unopened: tuple[Verdict, str] | None = None
-    stopped: tuple[Verdict, str] | None = None
+    unopened: Stop | None = None
+    stopped: Stop | None = None
     tally: Counts | None = None
+    readings: ReadingMatch | None = None
     unasked: tuple[str, ...] = ()
     longest: int | None = None
     few: bool = False

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from sonnx_clip.conform.check_report import Count
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.describe import recorded
-from sonnx_clip.conform.matching import KEPT, Observed, evenly
+from sonnx_clip.conform.matching import KEPT, evenly, kept_places, match_readings
 from sonnx_clip.conform.results import Counts, Raised
 from sonnx_clip.conform.verdicts import TAGS
-from sonnx_clip.root.dtypes import numpy_type, same_bits
+from sonnx_clip.root.dtypes import bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import DeviationKind
+    from sonnx_clip.conform.check_report import DeviationKind, ReadingMatch
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
@@ -57,20 +56,6 @@ def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -
     return found
 
 
-@dataclass(frozen=True)
-class Spot:
-    """One deviation, as it is handed to whoever writes the `Deviation`: bits, but for the names."""
-
-    request: Request
-    row: int
-    column: int
-    due: int
-    got: int | None = None
-    words: str | None = None
-    latitude: str | None = None
-    kind: DeviationKind = "violates"
-
-
 class Tally:
     """The count of one element type.
 
@@ -78,15 +63,18 @@ class Tally:
         etype: the element type.
         policy: which latitudes count.
         of: the operator; Clip by default.
+        keep: whether answers are kept, to be compared with the readings.
     """
 
-    def __init__(self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> None:
+    def __init__(
+        self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None, *, keep: bool = False
+    ) -> None:
         self._etype, self._of = etype, of or clip_operator()
         self._ids, self._accepts = self._of.class_ids(etype.family), latitudes(etype, policy, self._of)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
         self._raised: dict[str, Raised] = {}
-        self._raising: dict[tuple[str, str], Spot] = {}  # the first call by form, and class or tag
-        self._observed = Observed(etype, self._of)
+        self._keep = keep
+        self._answers: list[Array] = []
         self._memory: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
 
     def refuses(self, request: Request) -> bool:
@@ -117,21 +105,33 @@ class Tally:
             judged[[row for row, failure in failures.items() if not failure.raised]] = True
         for tag in TAGS:
             self._counts[tag].compared += int(judged.sum())
-        lengths = request.lengths
-        there = None if lengths is None else np.arange(request.length) < lengths[:, None]
-        some = (
-            (expected, there)
-            if judged.all()
-            else (expected.rows(judged), None if there is None else there[judged])
-        )
-        for id_, number in zip(self._ids, some[0].counts(some[1]), strict=False):
+        there = None if request.lengths is None else np.arange(request.length) < request.lengths[:, None]
+        some = slice(None) if judged.all() else judged
+        of_class = expected.rows(some).counts(None if there is None else there[some])
+        for id_, number in zip(self._ids, of_class, strict=False):
             self._counts[id_].compared += number
         kept = np.broadcast_to(answered[:, None], answer.bits.shape)
         kept = kept if there is None else kept & there
         # What has no result has nothing to compare: let it agree.
         got = answer.bits if there is None and answered.all() else np.where(kept, answer.bits, expected.due)
         deviating = self._deviate(request, indices, got, expected)
-        self._observed.add(request, indices, kept, got, expected, deviating)
+        if self._keep and got.size:
+            some_places = kept_places(self._etype, request.pool, got.size, in_order=indices is None)
+            rows, columns = np.divmod(np.concatenate([some_places, deviating]), request.length)
+            rows, columns = rows[kept[rows, columns]], columns[kept[rows, columns]]
+            places = columns if indices is None else indices[rows, columns]
+            given = *request.operands_at(rows, places), got[rows, columns], expected.classes[rows, columns]
+            self._answers.append(np.array([part.astype(bits_type(self._etype.id)) for part in given]))
+
+    @property
+    def readings(self) -> ReadingMatch | None:
+        """The readings that allow the answers that were kept."""
+        return match_readings(self._etype, self._of, self._answers)
+
+    @property
+    def counts(self) -> Counts:
+        """All that was counted, to be added to what other units have counted."""
+        return Counts(of=self._counts, raised=self._raised)
 
     # --- Calls without a usable result
 
@@ -170,33 +170,36 @@ class Tally:
         touched |= dict.fromkeys(failure.tags or (() if touched else TAGS), 1)
         if failure.blamed:
             touched = {self._ids[index]: 1 for index in failure.blamed}
-        form = _form(request)
-        raised = self._raised[form]
+        form = self._raised[_form(request)]
         if failure.raised and failure.blamed is None:
-            raised.raised += 1
-            raised.refusal = raised.refusal and failure.refusal
-            raised.words = raised.words or failure.words
+            form.raised += 1
+            form.refusal = form.refusal and failure.refusal
+            form.words = form.words or failure.words
         for key, number in touched.items():
             of_key = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
             column = int(of_key.argmax()) if len(of_key) else 0
-            y = int(due[column]) if len(due) else 0
-            spot = Spot(*_among_alike(request, row), column, y, words=failure.words)
+            count = self._counts[key]
+            kind: DeviationKind = "violates"
             if failure.blamed is not None:
-                self._counts[key].died += number
-                self._record(key, replace(spot, kind="crashed"))
+                count.died += number
+                kind = "crashed"
             elif failure.raised:
-                raised.of.setdefault(key, Count(words=failure.words)).raised += number
-                self._raising.setdefault((form, key), replace(spot, kind="raises"))
+                count, kind = form.of.setdefault(key, Count()), "raises"
+                count.raised += number
             else:
-                self._counts[key].violating += number
-                self._record(key, spot)
+                count.violating += number
+            y = int(due[column]) if len(due) else 0
+            self._record(count, request, (row, column), y, kind, words=failure.words)
 
-    def _record(self, key: str, spot: Spot) -> None:
-        """Record a deviation, unless one of its kind is recorded."""
-        count = self._counts[key]
-        count.words = count.words or spot.words
-        if _is_new(count, spot.latitude or spot.kind):
-            count.deviations += (recorded(spot, self._etype, self._of),)
+    def _record(
+        self, count: Count, request: Request, at: tuple[int, int], due: int, kind: DeviationKind, **found: Any
+    ) -> None:
+        """Record the deviation of a call and an entry, unless the class has one of its kind."""
+        count.words = count.words or found.get("words")
+        if all(one.key != (found.get("latitude") or kind) for one in count.deviations):
+            alike, row = _among_alike(request, at[0])
+            one = recorded(alike, row, at[1], due, self._etype, self._of, kind=kind, **found)
+            count.deviations += (one,)
 
     # --- Results that differ
 
@@ -219,21 +222,17 @@ class Tally:
             scalars = [scalar[rows] if len(some) == 1 else scalar[row] for scalar in request.scalars]
             bits = due.ravel()[at], some.ravel()[at]
             latitude = accepted_by(self._etype, (*tensors, *scalars, *bits), self._accepts)
-            self._count(
-                request,
-                first,
-                (flat, latitude[flat] if whole else latitude),
-                (some, due, expected.classes[rows]),
-            )
+            latitude = latitude[flat] if whole else latitude
+            self._count(request, first, flat, latitude, (some, due, expected.classes[rows]))
             places.append(flat[evenly(len(flat), KEPT)] + first * request.length)
         every = np.concatenate(places)
         return every[evenly(len(every), KEPT)]
 
     def _count(
-        self, request: Request, first: int, differing: tuple[Array, Array], bits: tuple[Array, Array, Array]
+        self, request: Request, first: int, flat: Array, latitude: Array, bits: tuple[Array, Array, Array]
     ) -> None:
-        """Count some differences: their places and their latitude, of results, those expected and classes."""
-        (flat, latitude), (got, due, classes) = differing, (part.ravel() for part in bits)
+        """Count differences: their places, their latitude; and results, those expected, and classes."""
+        got, due, classes = (part.ravel() for part in bits)
         names: list[str | None] = [*self._accepts, None]
         keys = classes[flat].astype(np.int16) * len(names) + latitude % len(names)
         numbers = np.bincount(keys)
@@ -244,28 +243,11 @@ class Tally:
                 count.violating += number
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
-            if _is_new(count, name or "violates"):
-                at = int(flat[(keys == key).argmax()])
-                row, column = divmod(at, request.length)
-                where = _among_alike(request, first + row)
-                kind: DeviationKind = "acceptable" if name else "violates"
-                self._record(id_, Spot(*where, column, int(due[at]), int(got[at]), None, name, kind))
-
-    def state(self, *, answers: bool = True) -> Counts:
-        """All that was counted, to be stored and to be added up with what other units have counted.
-
-        Args:
-            answers: whether those are stored that are compared with the readings.
-        """
-        for (form, key), spot in self._raising.items():
-            self._raised[form].of[key].deviations = (recorded(spot, self._etype, self._of),)
-        packed = self._observed.packed() if answers else ""
-        return Counts(of=self._counts, raised=self._raised, answers=packed)
-
-
-def _is_new(count: Count, kind: str) -> bool:
-    """Whether a class has no deviation of a kind or latitude yet."""
-    return all(kind != found.key for found in count.deviations)
+            at = int(flat[(keys == key).argmax()])
+            row, column = divmod(at, request.length)
+            kind: DeviationKind = "acceptable" if name else "violates"
+            where = first + row, column
+            self._record(count, request, where, int(due[at]), kind, got=int(got[at]), latitude=name)
 
 
 def _whole(request: Request) -> bool:

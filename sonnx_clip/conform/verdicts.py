@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, ClassReport, Count, TypeReport, added
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.matching import Observed
+from sonnx_clip.conform.results import Counts
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, FormReport, Verdict
+    from sonnx_clip.conform.check_report import Deviation, FormReport, Stop, Verdict
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.options import Unit
-    from sonnx_clip.conform.results import Counts, Raised, UnitResult
+    from sonnx_clip.conform.results import Raised, UnitResult
     from sonnx_clip.language.types import ElementType
-
-    Stop = tuple[Verdict, str]  # why judging ended early: ``crashed`` or ``environment``, and words
 
 TAGS = ("C1", "C3")
 """The constraints on the form of a result: its shape and its type, judged call by call."""
@@ -72,6 +70,9 @@ def follows(first: UnitResult, unit: Unit) -> bool:
     return first.models if unit.chunk is not None else first.unopened is None and not first.few
 
 
+# --- From counts to verdicts --------------------------------------------------------------------------------
+
+
 def merged(
     etype: ElementType,
     units: Sequence[Unit],
@@ -88,84 +89,78 @@ def merged(
         of: the operator; Clip by default.
         begun: likewise, of units at work when the run was interrupted.
     """
-    of = of or clip_operator()
-    wanted = needed(units, results)
+    of, wanted = of or clip_operator(), needed(units, results)
     missing = sum(unit.part not in results for unit in wanted)
     known = {**begun, **results}
     used = [known[unit.part] for unit in wanted if unit.part in known]
-    if not used:
-        return without_comparison(etype, "unfinished", "nothing was judged before it was interrupted", of)
-    report = _of_results(etype, used, of)
-    if not missing:
-        return report
-    words = f"{missing} of {counted(len(wanted), 'unit')} not judged whole before it was interrupted"
-    classes = tuple(
-        c.model_copy(update={"verdict": "unfinished"}) if c.verdict in _NEED_ALL_UNITS else c
-        for c in report.classes
-    )
-    update = {"classes": classes, "verdict": worst(c.verdict for c in classes), "unfinished": words}
-    return report.model_copy(update={**update, "words": report.words or words})
-
-
-def _of_results(etype: ElementType, results: Sequence[UnitResult], of: CheckedOperator) -> TypeReport:
-    first, stopped = results[0], results[-1].stopped
-    again = next((r.unopened[1] for r in results[1:] if r.unopened and not first.unopened), None)
-    if again is not None:
-        stopped = stopped or ("crashed", f"opened before, and then not again: {again}")
-    tallies = [result.tally for result in results if result.tally is not None]
-    if tallies:
-        observed = Observed(etype, of)
-        for tally in tallies:
-            observed.unpack(tally.answers)
-        report = type_report(etype, sum(tallies[1:], start=tallies[0]), observed, stopped, of)
-        update = {"unasked": first.unasked, "longest": first.longest, "few": first.few}
-        report = report.model_copy(update=update)
-    else:
-        verdict, words = first.unopened or stopped or ("crashed", "")
-        report = without_comparison(etype, verdict, words, of)
-    if any(result.forms is not None for result in results):
-        forms: dict[object, FormReport] = {}
-        for result in results:
-            for form in result.forms or ():
-                forms.setdefault(form.form, form)
-        report = _with_forms(report, tuple(forms.values()))
-    remarks = dict.fromkeys(remark for result in results for remark in result.remarks)
-    return report.model_copy(update={"remarks": tuple(remarks)})
-
-
-def without_comparison(etype: ElementType, verdict: Verdict, words: str, of: CheckedOperator) -> TypeReport:
-    """The report on an element type in which no call was made, and why."""
-    case_of = of.oracle.CASE_OF_CLASS
-    classes = [
-        ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, compared=0, words=words)
-        for id_ in (*of.class_ids(etype.family), *TAGS)
-    ]
-    unfinished = words if verdict == "unfinished" else None
+    unfinished = None
+    if missing:
+        number = f"{missing} of {counted(len(wanted), 'unit')} not judged whole"
+        unfinished = f"{number if used else 'nothing was judged'} before it was interrupted"
+    tallies, stopped = [result.tally for result in used if result.tally is not None], _end(used)
+    if not tallies:
+        stopped = (used[0].unopened if used else None) or stopped or ("unfinished", unfinished or "")
+    counts = sum(tallies, start=Counts(of={key: Count() for key in (*of.class_ids(etype.family), *TAGS)}))
+    classes = class_reports(counts, of, stopped)
+    served = any(c.compared for c in classes)
+    forms: dict[object, FormReport] = {}
+    for form in (form for result in used for form in result.forms or ()):
+        forms.setdefault(form.form, form)
+    has_forms = any(result.forms is not None for result in used)
+    if has_forms:
+        classes = _with_forms(classes, tuple(forms.values()))
+    if unfinished:
+        classes = [
+            c.model_copy(update={"verdict": "unfinished"}) if c.verdict in _NEED_ALL_UNITS else c
+            for c in classes
+        ]
+    verdict = worst(found.verdict for found in classes)
+    words = stopped[1] if stopped else crash_words(classes)
+    if verdict == "unsupported":
+        words = words or next(c.words for c in classes if c.verdict == verdict)
+    if verdict in ("crashed", "environment"):
+        words = words or next((form.words for form in forms.values() if form.verdict == verdict), None)
+    refused = {form: found.words for form, found in counts.raised.items() if found.all}
+    first = used[0] if used else None
     return TypeReport(
-        type=etype.id, verdict=verdict, compared=0, words=words, classes=tuple(classes), unfinished=unfinished
+        type=etype.id,
+        verdict=verdict,
+        compared=compared(counts, of, etype),
+        words=words or unfinished,
+        refused_layouts=refused if served and not of.dialect else {},
+        remarks=tuple(dict.fromkeys(remark for result in used for remark in result.remarks)),
+        calls=sum(found.calls for found in counts.raised.values()),
+        unasked=first.unasked if first else (),
+        longest=first.longest if first else None,
+        few=first is not None and first.few,
+        classes=tuple(classes),
+        readings=first.readings if first else None,
+        forms=tuple(forms.values()) if has_forms else None,
+        unfinished=unfinished,
     )
 
 
-# --- From counts to verdicts --------------------------------------------------------------------------------
+def _end(results: Sequence[UnitResult]) -> Stop | None:
+    """Why judging ended early, if it did."""
+    again = [result.unopened[1] for result in results[1:] if result.unopened and not results[0].unopened]
+    if results and results[-1].stopped is not None:
+        return results[-1].stopped
+    return ("crashed", f"opened before, and then not again: {again[0]}") if again else None
 
 
-def type_report(
-    etype: ElementType,
-    counts: Counts,
-    observed: Observed | None,
-    stopped: Stop | None = None,
-    of: CheckedOperator | None = None,
-) -> TypeReport:
-    """The verdicts that follow from counts.
+def compared(counts: Counts, of: CheckedOperator, etype: ElementType) -> int:
+    """How many results were compared."""
+    return sum(counts.of[id_].compared for id_ in of.class_ids(etype.family) if id_ in counts.of)
 
-    Args:
-        etype: the element type.
-        counts: the sums of all units.
-        observed: the answers that are compared with the readings; None to compare none.
-        stopped: why judging ended early, if it did.
-        of: the operator; Clip by default.
-    """
-    of = of or clip_operator()
+
+def crash_words(classes: Iterable[ClassReport]) -> str | None:
+    """The words of the first call of which the runtime died."""
+    crashes = (found for one in classes for found in one.deviations if found.kind == "crashed")
+    return next((found.words for found in crashes), None)
+
+
+def class_reports(counts: Counts, of: CheckedOperator, stopped: Stop | None) -> list[ClassReport]:
+    """The verdict of each class, and of C1 and C3, that follow from counts and from an early end."""
     refused = {form: found for form, found in counts.raised.items() if found.all}
     by_key = {key: Count() + count for key, count in counts.of.items()}
     for form, found in counts.raised.items():
@@ -174,33 +169,16 @@ def type_report(
     _count_refusals(by_key, refused)
     served = any(count.compared for count in by_key.values())
     case_of, why = of.oracle.CASE_OF_CLASS, stopped[0] if stopped else None
-    classes = tuple(
-        _class_report(id_, case_of.get(id_), count, _verdict(count, stopped=why, served=served))
-        for id_, count in by_key.items()
-    )
-    if stopped and not any(found.verdict in FAILING for found in classes):
+    classes = []
+    for id_, count in by_key.items():
+        verdict = _verdict(count, stopped=why, served=served)
+        shown = () if verdict == "unsupported" else in_order(count.deviations)
+        fields = {**dict(count), "deviations": shown}
+        classes.append(ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, **fields))
+    if why and not any(found.verdict in FAILING for found in classes):
         # It ended early, and no class is to blame: the results of the other calls are unknown.
-        classes = tuple(found.model_copy(update={"verdict": stopped[0]}) for found in classes)
-    verdict = worst(found.verdict for found in classes)
-    words = stopped[1] if stopped else None
-    crashes = [found for one in by_key.values() for found in one.deviations if found.kind == "crashed"]
-    if crashes:
-        words = words or crashes[0].words
-    elif verdict == "unsupported":
-        words = next(found.words for found in classes if found.verdict == "unsupported")
-    ids = of.class_ids(etype.family)
-    return TypeReport(
-        type=etype.id,
-        verdict=verdict,
-        compared=sum(counts.of[id_].compared for id_ in ids),
-        words=words,
-        refused_layouts={form: found.words for form, found in refused.items()}
-        if served and not of.dialect
-        else {},
-        calls=sum(found.calls for found in counts.raised.values()),
-        classes=classes,
-        readings=None if observed is None else observed.match(ids),
-    )
+        classes = [found.model_copy(update={"verdict": why}) for found in classes]
+    return classes
 
 
 def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
@@ -248,12 +226,6 @@ def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) 
             refuse(count, int(not count.refused), words)
 
 
-def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) -> ClassReport:
-    shown = () if verdict == "unsupported" else in_order(count.deviations)
-    fields = {**dict(count), "deviations": shown}
-    return ClassReport(id=id_, case=case, verdict=verdict, **fields)
-
-
 # --- Verdicts in the forms of a model -----------------------------------------------------------------------
 
 
@@ -283,37 +255,18 @@ def forms_of(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
     return by_form([c.id for c in report.classes], report.forms or ())
 
 
-def without_shared(
-    forms: Sequence[FormReport], ids: Collection[str], described: Collection[str]
-) -> tuple[FormReport, ...]:
-    """The forms without deviations that all of them share: those of the classes `described` are enough."""
-    shown = {
-        id_ for id_, pairs in by_form(ids, forms).items()
-        if id_ not in described or len({verdict for _, verdict in pairs}) > 1
-    }  # fmt: skip
-    return tuple(
-        form.model_copy(update={"deviations": {k: v for k, v in form.deviations.items() if k in shown}})
-        for form in forms
-    )
-
-
-def _with_forms(report: TypeReport, forms: tuple[FormReport, ...]) -> TypeReport:
-    """A report in which the verdicts of classes take those of the forms into account."""
-    ids = [c.id for c in report.classes]
-    in_forms = {id_: [v for _, v in pairs] for id_, pairs in by_form(ids, forms).items()}
-    classes = tuple(
+def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> list[ClassReport]:
+    """The classes, whose verdicts take those in the forms of a model into account."""
+    every = {c.id: c for c in classes}
+    in_forms = {id_: [v for _, v in pairs] for id_, pairs in by_form(every, forms).items()}
+    return [
         c.model_copy(update={
             "verdict": _combined(c.verdict, in_forms[c.id]),
             # A refusal before any call counts as one where other forms are served.
             "refused": max(c.refused, int(c.verdict == "unsupported" and bool(in_forms[c.id]))),
         })
-        for c in report.classes
-    )  # fmt: skip
-    verdict, words = worst(c.verdict for c in classes), report.words
-    if verdict in ("crashed", "environment"):
-        words = words or next((form.words for form in forms if form.verdict == verdict), None)
-    forms = without_shared(forms, ids, {c.id for c in classes if c.deviations})
-    return report.model_copy(update={"classes": classes, "verdict": verdict, "words": words, "forms": forms})
+        for c in every.values()
+    ]  # fmt: skip
 
 
 def _combined(verdict: Verdict, in_forms: Sequence[Verdict]) -> Verdict:

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 from sonnx_clip.cli.check_command import INTERRUPTED
-from sonnx_clip.conform.local_judge import Pace
 from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import judged
 
@@ -30,25 +29,6 @@ def start(*arguments: str, **options) -> subprocess.Popen[str]:
         env={**os.environ, "PYTHONPATH": str(repo_root()), **options.pop("environment", {})},
         stdin=subprocess.DEVNULL, text=True, **options,
     )  # fmt: skip
-
-
-def at_times(pace: Pace, now: list[float], calls: dict[float, int]) -> None:
-    for moment, call in calls.items():
-        now[0] = moment
-        pace.at(call)
-
-
-def test_slow_unit_reports_its_pace_once_a_minute():
-    now, said = [0.0], []
-    pace = Pace("float32", 34_000, said.append, lambda: now[0])
-    at_times(pace, now, {1.0: 10, 4.9: 49, 5.1: 51, 6.0: 60, 64.0: 640, 65.2: 652})
-    assert said == [
-        "float32: 51 of about 34,000 calls, about 57 min left",
-        "float32: 652 of about 34,000 calls, about 56 min left",
-    ]
-    pace.before += 1024
-    at_times(pace, now, {130.0: 300})
-    assert said[2].startswith("float32: 1,324 of about 34,000 calls")
 
 
 def test_an_interrupt_in_the_first_unit_gives_what_was_compared(tmp_path):
