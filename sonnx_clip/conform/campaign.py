@@ -10,7 +10,7 @@ import platform
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -29,28 +29,16 @@ from sonnx_clip.runtimes.runtime import code_digest
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from sonnx_clip.conform.options import CheckOptions, Unit
+    from sonnx_clip.conform.remote_judge import RemoteJudge
     from sonnx_clip.conform.results import UnitResult
     from sonnx_clip.conform.store import Store
     from sonnx_clip.root.terminal import Show
 
+    Judge: TypeAlias = LocalJudge | RemoteJudge
     Results: TypeAlias = dict[str, dict[str, UnitResult]]  # by element type, and by part
-
-
-class Judge(Protocol):
-    """Judges units: in processes of this machine, or of others."""
-
-    @property
-    def places(self) -> int:
-        """How many units it takes at once."""
-
-    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
-        """The result of a unit, and the seconds that it took; threads call it side by side."""
-
-    def stop(self) -> None:
-        """End all work: callers that wait get any exception, or the counts of the calls made so far."""
 
 
 class InterruptedCampaignError(KeyboardInterrupt):
@@ -124,7 +112,6 @@ class _Campaign:
         self._began, self._code = time.monotonic(), code_digest(options.runtime)
         self._units, self._done, self._stopped = options.units, 0, False
         self._results: Results = {etype: {} for etype in self._units}
-        self._made: dict[str, dict[str, str]] = {etype: {} for etype in self._units}  # when it was cached
 
     def run(self) -> Report:
         """Judge all units; the report."""
@@ -146,15 +133,14 @@ class _Campaign:
                     start(following)
                     self._done += 1 + len(later) - len(following)
                     self._on_progress(self._done, unit.name)
-            return self._report({})
+            return self._report()
         except KeyboardInterrupt:
             self._stop(pool)
-            begun: Results = {etype: {} for etype in self._units}
             for future, unit in at_work.items():
                 found = None if future.cancelled() or future.exception() else future.result()
                 if found is not None and found.tally is not None:
-                    begun[unit.etype][unit.part] = found
-            raise InterruptedCampaignError(self._report(begun)) from None
+                    self._results[unit.etype][unit.part] = found
+            raise InterruptedCampaignError(self._report()) from None
         finally:
             self._stop(pool)
 
@@ -170,13 +156,12 @@ class _Campaign:
             return None
         store = self._store
         stored = None if store is None or self._replace else store.take(unit.digest, unit.name)
-        if store is not None and stored is not None:
-            if store.is_cache:
-                self._made[unit.etype][unit.part] = stored[1]
-            return stored[0]
+        if stored is not None:
+            return stored
         found, seconds = self._judge.judge(unit)
         if self._stopped:  # the counts are true; how it ended is the interrupt's doing
-            return found.model_copy(update={"stopped": None, "forms": None, "forms_stopped": False})
+            update = {"stopped": None, "forms": None, "forms_stopped": False, "partial": True}
+            return found.model_copy(update=update)
         found = describe(found, unit, results.get(FIRST))
         if store is None or not found.is_kept(cache=store.is_cache):
             return found
@@ -184,17 +169,16 @@ class _Campaign:
             return found  # something has changed since the run began
         return store.keep(unit.digest, unit.name, found, seconds, replace=self._replace)
 
-    def _report(self, begun: Mapping[str, Mapping[str, UnitResult]]) -> Report:
-        """The report on all results, and on those of units at work when the run was interrupted."""
+    def _report(self) -> Report:
+        """The report on all results, partial ones included."""
         options, of, types, kept, version = self._options, self._options.of, [], {}, self._options.runtime
         for etype in options.element_types:
             units, results = self._units[etype.id], self._results[etype.id]
-            types.append(merged(etype, units, results, of, begun.get(etype.id, {})))
-            made = self._made[etype.id]
-            if made.keys() >= {unit.part for unit in needed(units, results)}:
-                kept[etype.id] = min(made.values())
-            known = (*results.values(), *begun.get(etype.id, {}).values())
-            version = next((found.version for found in known), options.runtime)
+            types.append(merged(etype, units, results, of))
+            made = [results[u.part].made if u.part in results else "" for u in needed(units, results)]
+            if all(made):
+                kept[etype.id] = min(made)
+            version = next((found.version for found in results.values()), options.runtime)
         whole = [report for report in types if report.unfinished is None]
         asked = of.scope() or scope(whole, of, options.level, few_calls=options.few_calls)
         return Report(

@@ -45,7 +45,7 @@ def scope(
     compared, unseen = _of_few(asked_for=few_calls) if few else _of_all(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
-    unseen += [(True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)]
+    unseen += [(True, words) for words in {words: 0 for one in types for words in one.unasked}]
     if forms:
         fewer = "fewer of these pairs" if few else "the same chosen bounds"
         values = every_value([found.form for found in forms])
@@ -82,7 +82,6 @@ def _of_all(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> t
         (more, f"calls of every length up to {every:,}, each under {plan.PAIRS_OF_A_LENGTH} pairs of bounds"),
         (more and "16" in bits, "every X of 16 bits under all pairs of special bounds"),
         (more and bits & {"32", "64"}, f"{plan.DRAWN:,} special and random X under all of these pairs"),
-        (whole and "8" in bits, f"all of 8 bits in the layouts {', '.join(plan.IN_EACH_LAYOUT)} too"),
         (
             whole and "16" in bits,
             "every X of 16 bits under every min and under every max, beside four others",

@@ -14,14 +14,11 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, base, covering, every_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.options import Unit
     from sonnx_clip.conform.session import Session
     from sonnx_clip.runtimes.model_forms import ModelForm
-
-CHUNK = 96
-"""Forms of `all` that are judged by one process."""
 
 
 def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
@@ -104,21 +101,8 @@ def _forms(session: Session, unit: Unit, reports: Mapping[ModelForm, FormReport]
     every = every_form(range(FIRST_OPSET, newest + 1), session.worker.models)
     if unit.options.forms == "default":
         yield from covering([form for form in every if form.opset in (FIRST_OPSET, newest)])
-    elif unit.chunk is not None:
-        some = set(_of_all(known)[unit.chunk * CHUNK : (unit.chunk + 1) * CHUNK])
-        yield from (form for form in every if form in some)
-
-
-def chunks_of_all() -> int:
-    """How many chunks the forms of ``all`` are, at most; 0 where onnx is not installed."""
-    try:
-        return -(-len(_of_all(opsets_of_this_clip())) // CHUNK)
-    except UserError:
-        return 0
-
-
-def _of_all(known: Sequence[int]) -> tuple[ModelForm, ...]:
-    return every_form(known, (True, False))
+    else:
+        yield from every
 
 
 def opsets_of_this_clip() -> tuple[int, ...]:

@@ -65,7 +65,7 @@ class LocalJudge:
     def _judge(self, unit: Unit) -> UnitResult:
         options = unit.options
         unopened: Stop | None = None
-        forms_only = unit.chunk is not None or bool(options.of.dialect)
+        forms_only = bool(options.of.dialect)
         opened = options.runtime, unit.etype, options.limits
         try:
             try:
@@ -85,7 +85,7 @@ class LocalJudge:
             if self._stopped:
                 worker.kill()
         try:
-            found: dict[str, Any] = {"models": bool(worker.models), "unopened": unopened}
+            found: dict[str, Any] = {"unopened": unopened}
             if unopened is None and not forms_only:
                 found |= self._count(session, unit)
             if found.get("stopped") is None and (forms_only or (unit.first and worker.models)):

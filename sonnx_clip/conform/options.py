@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
-from sonnx_clip.conform.judge_forms import chunks_of_all
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.tally import Policy
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
-
-_FORMS = "forms-"
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,10 @@ class CheckOptions:
     @property
     def units(self) -> dict[str, list[Unit]]:
         """The units of each element type, in the order in which their results are added up."""
-        forms = [f"{_FORMS}{n}" for n in range(chunks_of_all())] if self.forms == "all" else []
         found = {}
         for etype in self.element_types:
             parts = [f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)]
-            found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts, *forms)]
+            found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
         return found
 
     @property
@@ -87,11 +83,6 @@ class Unit:
     def first(self) -> bool:
         """Whether it is the first unit of its element type."""
         return self.part == FIRST
-
-    @property
-    def chunk(self) -> int | None:
-        """The number of its chunk of the forms of a model; None if it has other calls."""
-        return int(self.part.removeprefix(_FORMS)) if self.part.startswith(_FORMS) else None
 
     @property
     def name(self) -> str:

@@ -6,8 +6,8 @@ calls. The plan is cut into parts:
 
 - ``quick`` is the part `FIRST`, with every triple of 8 bits and every X of 16 bits;
 - ``standard`` adds more X under all pairs of special bounds, more random draws and every length;
-- ``exhaustive`` adds every triple of 8 bits in other layouts; every X of 16 bits under every min and every
-  max, beside four others; every X of 32 bits under bounds that reach every class; and nothing for 64 bits.
+- ``exhaustive`` adds every X of 16 bits under every min and every max, beside four others, and every X of
+  32 bits under bounds that reach every class. It adds nothing for 8 and 64 bits.
 
 The calls of a part follow from its name, and are the same on every machine.
 """
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     Call: TypeAlias = tuple[Request, Table]
     Calls: TypeAlias = Iterator[Call]
-    Patterns: TypeAlias = tuple[tuple[int, ...], ...]
 
 Level: TypeAlias = Literal["quick", "standard", "exhaustive"]
 
@@ -53,13 +52,10 @@ FEW_CALLS, FEW_OF_A_SHAPE = 100, 4
 """About how many calls are few, and how many of them have each shape."""
 FEW_LENGTHS = (2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 1025)
 """Lengths of which one of the few calls is made, beside those of the layouts and `LONG`."""
-IN_EACH_LAYOUT = ("length-64", "every-second", "reversed", "offset", "unaligned", "rank-3")
-"""The layouts in which the level exhaustive makes all calls of 8 bits."""
 
 _MORE = 2  # parts of the level standard
-_TRIPLES, _BOUNDS, _STRETCHES = 2**15, 256, 64  # in a part: pairs of 8 bits, bounds of 16, 2 ** 16 X of 32
+_BOUNDS, _STRETCHES = 256, 64  # in a part: bounds of 16 bits, 2 ** 16 X of 32
 _EXHAUSTIVE = {  # by width: the kinds of parts that the level adds, and how many there are of each
-    8: [(layout, 2**16 // _TRIPLES) for layout in IN_EACH_LAYOUT],
     16: [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)],
     32: [("every-x", 2**16 // _STRETCHES)],
 }
@@ -84,16 +80,14 @@ def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
     """About how many calls a part has."""
     if few or part == FIRST:
         return FEW_CALLS if few else 69_000 if etype.width == 8 else 7_000
-    return _SIZES.get(part.rpartition("-")[0], 4 * _TRIPLES)
+    return _SIZES.get(part.rpartition("-")[0], FEW_CALLS)
 
 
 def calls_of(etype: ElementType, part: str) -> Calls:
     """The requests of a part other than `FIRST`, each with what is expected; ValueError if there is none."""
     kind, _, number = part.rpartition("-")
     n = int(number)
-    if kind in IN_EACH_LAYOUT:
-        yield from _every_triple(etype, kind, n)
-    elif kind == "more":
+    if kind == "more":
         yield from _more(etype, n)
     elif kind in ("every-min", "every-max"):
         yield from _long_calls(etype, [_every_x(etype)], some_bounds(etype, n, second=kind == "every-max"))
@@ -122,10 +116,9 @@ def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
         yield from _long_calls(etype, _random(seed, of.tensors, _CALLS, bits), every.scalars, of)
     yield from _layouts(every, rows, of)
     drawn = random_patterns(etype, of.tensors, of.scalars)
-    pools, scalars = ([np.array(part, bits) for part in parts] for parts in drawn)
-    yield from _long_calls(etype, pools, scalars, of)
+    yield from _long_calls(etype, [*drawn[0]], [*drawn[1]], of)
     yield from _of_lengths(every, np.repeat(LENGTHS, len(rows)), np.tile(rows, len(LENGTHS)))
-    pools = [*_long_pools(etype, of)]
+    pools = _long_pools(etype, of)
     scalars = [np.tile(s, 1 + (len(pools[0]) > LONG)) for s in covering_scalars(etype, _MORE_BOUNDS, of)]
     yield from _long_calls(etype, pools, scalars, of, LONG)
 
@@ -265,51 +258,26 @@ def _covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array
 # --- Random draws, the same on every machine ----------------------------------------------------------------
 
 _PAIRS, _ENTRIES = 100, 150  # drawn bounds, and values of X beside the bounds themselves
-_NEAR = 3  # how far from a special value its neighbours lie
-_WORD = 64  # bits
+_NEAR = 3  # how far from a special value its neighbours are
 
 
-@cache
 def random_patterns(
     etype: ElementType, tensors: int = 1, scalars: int = 2, number: int = 0
-) -> tuple[Patterns, Patterns]:
-    """Values of each tensor, entry by entry, and of each scalar, call by call; each choice once.
+) -> tuple[Array, Array]:
+    """Random bits of each tensor, shape (tensors, k), and of each scalar, shape (scalars, p).
 
-    A third of the values are special ones, a third their neighbours, a third any pattern. Where there is one
-    tensor, it is each scalar of every fourth call besides, since ties are where implementations differ. Each
-    number has other values.
+    About a third are special values, a third neighbours of one, a third any pattern. Each fourth value of a
+    scalar is one of the tensors too, since ties are where implementations differ. Each number has others.
     """
-    draw = _draws(etype, number)
-
-    def several(count: int) -> tuple[int, ...]:
-        return tuple(next(draw) for _ in range(count))
-
-    calls = list(dict.fromkeys(several(scalars) for _ in range(_PAIRS)))
-    ties = [(scalar,) * tensors for call in calls[::4] for scalar in call]
-    pool = dict.fromkeys([*ties, *(several(tensors) for _ in range(_ENTRIES))])
-    return tuple(zip(*pool, strict=True)), tuple(zip(*calls, strict=True))
-
-
-def _draws(etype: ElementType, number: int) -> Iterator[int]:
-    """Special values, neighbours of one, and any pattern: as likely as one another."""
-    special, width = special_patterns(etype), etype.width or 0
-    stream = np.random.PCG64([_SEED, *etype.id.encode(), *([number] if number else [])])
-
-    def words() -> Iterator[int]:
-        while True:
-            yield from stream.random_raw(_CALLS).tolist()
-
-    word = words()
-    while True:
-        # A number below a small count: a word times the count, without its lower bits.
-        match next(word) * 3 >> _WORD:
-            case 0:
-                yield special[next(word) * len(special) >> _WORD]
-            case 1:
-                distance = (next(word) * (2 * _NEAR + 1) >> _WORD) - _NEAR
-                yield (special[next(word) * len(special) >> _WORD] + distance) % (1 << width)
-            case _:
-                yield next(word) >> (_WORD - width)
+    special = np.array(special_patterns(etype), np.uint64)
+    size = tensors * _ENTRIES + scalars * _PAIRS
+    kind, word = _random([_SEED, *etype.id.encode(), number], 2, size, np.dtype(np.uint64))
+    chosen = special[word % len(special)]
+    near = chosen + word // len(special) % (2 * _NEAR + 1) - _NEAR  # cut off to the width of the type
+    drawn = np.choose((kind % 3).astype(int), (chosen, near, word)).astype(bits_type(etype.id))
+    bounds = drawn[: scalars * _PAIRS].reshape(scalars, _PAIRS)
+    ties = np.tile(bounds[:, ::4].ravel(), (tensors, 1))
+    return np.hstack([ties, drawn[scalars * _PAIRS :].reshape(tensors, _ENTRIES)]), bounds
 
 
 # --- The levels above quick: every X of their long calls is sorted ------------------------------------------
@@ -327,9 +295,8 @@ def _more(etype: ElementType, n: int) -> Calls:
     draws = RANDOM_DRAWS // _MORE
     for first in range(n * draws, (n + 1) * draws, DRAWS_TOGETHER):
         drawn = [random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)]
-        pool = _sorted(etype, *(np.array(tensors[0], bits) for tensors, _ in drawn))
-        scalars = [np.concatenate([np.array(part[k], bits) for _, part in drawn]) for k in range(2)]
-        yield from _long_calls(etype, [pool], scalars)
+        pool = _sorted(etype, *(tensors[0] for tensors, _ in drawn))
+        yield from _long_calls(etype, [pool], [*np.hstack([scalars for _, scalars in drawn])])
     lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
     rows = _covering_rows(etype, _FEW_BOUNDS, of)
     turns = 1 + (np.arange(1, PAIRS_OF_A_LENGTH) + PAIRS_OF_A_LENGTH * lengths[:, None]) % (len(rows) - 1)
@@ -346,18 +313,6 @@ def _sorted(etype: ElementType, *pools: Array) -> Array:
     pool = np.concatenate(pools)
     found: Array = np.sort(pool.view(key_type(etype))).view(pool.dtype)
     return found
-
-
-def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
-    """Every X of 8 bits under some pairs of bounds, in calls of a layout."""
-    every = np.arange(256, dtype=bits_type(etype.id))
-    scalars = [part[n * _TRIPLES : (n + 1) * _TRIPLES] for part in together(every, 2)]
-    length = _LENGTH_OF[layout] or 1
-    at_once = _CALLS * length // len(every)
-    for at in range(0, _TRIPLES, at_once):
-        table = tabulate(etype, [every], [scalar[at : at + at_once] for scalar in scalars])
-        rows, starts = _every_entry(np.arange(table.count), len(every), length)
-        yield _call(layout, length, table.rows(rows), starts)
 
 
 def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:

@@ -376,15 +376,13 @@ def behaviour(report: Report) -> Iterator[str]:
     Where a reading allows the answers and no others, readings that leave more open are left out.
     """
     found = {one.type: one.readings for one in report.types if one.readings is not None}
-    matches = list(found.values())
-    first = matches[0].allowed_by if matches else ()
-    common = [id_ for id_ in first if all(id_ in m.allowed_by for m in matches)]
-    exact = [id_ for id_ in common if all(id_ in m.exactly for m in matches)]
-    if common:
-        yield _allowed(report, exact or common, list(found), matches)
-        return
+    every = list(found.values())
+    common = [
+        id_ for id_ in (every[0].allowed_by if every else ()) if all(id_ in m.allowed_by for m in every)
+    ]
+    shared = [id_ for id_ in common if all(id_ in m.exactly for m in every)] or common
     groups = grouped(
-        ((m.exactly or m.allowed_by, m.explained_by, m.nearest, m.left_in), etype)
+        ((tuple(shared) or m.exactly or m.allowed_by, m.explained_by, m.nearest, m.left_in), etype)
         for etype, m in found.items()
     )
     for (readings, explained_by, nearest, left_in), types in groups.items():

@@ -62,10 +62,11 @@ class UnitResult(Stored):
         unasked: what the runtime cannot be asked.
         longest: the most entries that it takes.
         few: whether few calls were made.
-        models: whether it opens models.
         forms: the reports on forms of a model.
         forms_stopped: whether these ended early.
         remarks: what was noticed beside the results.
+        partial: whether it was interrupted before all calls were made.
+        made: when it was stored, if it was taken from a cache.
     """
 
     version: str
@@ -76,16 +77,16 @@ class UnitResult(Stored):
     unasked: tuple[str, ...] = ()
     longest: int | None = None
     few: bool = False
-    models: bool = False
     forms: tuple[FormReport, ...] | None = None
     forms_stopped: bool = False
     remarks: tuple[str, ...] = ()
+    partial: bool = False
+    made: str = ""
 
     @property
     def ends(self) -> bool:
         """Whether no later unit of the element type is judged."""
-        unopened = self.unopened is not None and not self.models
-        return self.stopped is not None or unopened or self.forms_stopped
+        return self.stopped is not None or self.unopened is not None or self.forms_stopped
 
     def is_kept(self, *, cache: bool) -> bool:
         """Whether it is stored: no environment failure; in a cache, no crash either."""

@@ -8,6 +8,7 @@ the run goes on without that guard.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -86,7 +87,7 @@ class Session:
         """Forget of which classes it died: calls of another form follow."""
         self._deaths = 0
         self._deadly: dict[str, set[int]] = {}  # by layout, classes
-        self._empty: dict[str, int] = {}  # by layout, deaths of calls without entries
+        self._empty: Counter[str] = Counter()  # by layout, deaths of calls without entries
 
     def ask(self, request: Request, table: Table) -> Iterator[Piece]:
         """The answers to the calls of a request, in pieces; a piece may say that the runtime died of a call.
@@ -118,34 +119,33 @@ class Session:
             row = cut(request, table, np.array([call]))
             before = {key: set(found) for key, found in self._deadly.items()}
             yield from self._blamed(*row, replace(answer.died, call=call))
-            self._require_life(answer.died)
+            if self._dead():
+                times = f"{self._deaths} times" + (f", {self._hangs} of them hanging" if self._hangs else "")
+                raise GaveUpError(f"{answer.died.words}; given up after it had died {times}")
             if before != self._deadly:
                 pending.append(row)
             if call + 1 < request.count:
                 pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
-    def repeat(self, request: Request) -> Answer:
-        """A copy of the answer to a request as far as it goes; a runtime that has died is started again.
-
-        Raises:
-            GaveUpError: it does not start again.
-            EnvironmentFaultError: the machine is at fault.
-        """
+    def _repeat(self, request: Request) -> Answer:
+        """A copy of the answer to a request as far as it goes; a runtime that has died is started again."""
         answer = self._answer(request)
-        answer.bits = answer.bits.copy()
-        return answer
+        return replace(answer, bits=answer.bits.copy())
 
     def _answer(self, request: Request) -> Answer:
         """The same, until the next request."""
-        request = replace(request, guards=request.guards - self._unguarded)
         try:
-            answer = self.worker.ask(request)
+            answer = self.worker.ask(replace(request, guards=request.guards - self._unguarded))
             self.remarks |= dict.fromkeys(answer.remarks)
-            if answer.died is None:
-                self._answered = True
-            else:
-                self._answered = self._answered or answer.died.call > 0
-                self._after(answer.died)
+            self._answered = self._answered or answer.died is None or answer.died.call > 0
+            if answer.died is not None:
+                self._deaths += 1
+                self._hangs += answer.died.hung
+                self._bad_frames += answer.died.words.startswith(BAD_FRAME)
+                if answer.died.words.startswith("killed by SIGKILL"):
+                    words = "killed by SIGKILL, as the system does where memory runs out"
+                    raise EnvironmentFaultError(words)
+                self.worker.start()
         except RuntimeDiedError as error:
             raise GaveUpError(str(error)) from None
         for failure in answer.failures.values():
@@ -153,46 +153,24 @@ class Session:
                 raise EnvironmentFaultError(failure.words)
         return answer
 
-    def restart(self) -> None:
-        """Start the process again, that nothing is left of earlier calls."""
-        try:
-            self.worker.start()
-        except RuntimeDiedError as error:
-            raise GaveUpError(str(error)) from None
-
-    def _after(self, died: Died) -> None:
-        self._deaths += 1
-        self._hangs += died.hung
-        self._bad_frames += died.words.startswith(BAD_FRAME)
-        if died.words.startswith("killed by SIGKILL"):
-            raise EnvironmentFaultError("killed by SIGKILL, as the system does where memory runs out")
-        self.restart()
-
     def _dead(self) -> bool:
         """Whether it died so often that it is given up."""
         never = not self._answered and self._deaths >= _WITHOUT_ANSWER
         return never or self._deaths >= self._limits.deaths or max(self._hangs, self._bad_frames) >= _HANGS
 
-    def _require_life(self, died: Died) -> None:
-        if self._dead():
-            times = f"{self._deaths} times" + (f", {self._hangs} of them hanging" if self._hangs else "")
-            raise GaveUpError(f"{died.words}; given up after it had died {times}")
-
     def _blamed(self, request: Request, table: Table, died: Died) -> Iterator[Piece]:
         """What is said of one call of which the runtime died."""
         if any(name in died.words for name in _AT_A_GUARD):
-            free = self.repeat(replace(request, guards=frozenset()))
+            free = self._repeat(replace(request, guards=frozenset()))
             if free.died is None:
                 yield from self._outside(request, table, died, free)
                 return
-        if not request.length:
-            self._empty[request.layout] = self._empty.get(request.layout, 0) + 1
-        found = [*self._by_class(request, table)]
-        yield from found
-        if found:
+        self._empty[request.layout] += not request.length
+        if found := [*self._by_class(request, table)]:
+            yield from found
             return
         every = _classes(request, table)
-        alone = None if self._dead() else self.repeat(request)
+        alone = None if self._dead() else self._repeat(request)
         if alone is not None and alone.died is None:
             yield from _not_alone(request, table, died, alone)
             return
@@ -207,7 +185,7 @@ class Session:
             if self._dead():
                 return
             probe = _all_like(request, int(np.flatnonzero(classes == index)[0]))
-            again = self.repeat(probe).died
+            again = self._repeat(probe).died
             if again is not None:
                 self._avoid(request.layout, index)
                 yield _death(probe, table, again, (index,))
@@ -216,7 +194,7 @@ class Session:
         """What is said of a call that is answered where no guard stands: which guard it touches."""
         for guard, words in _PLACES.items():
             alone = replace(request, guards=frozenset({guard}))
-            if guard not in self._unguarded and self.repeat(alone).died is not None:
+            if guard not in self._unguarded and self._repeat(alone).died is not None:
                 self._unguarded |= {guard}
                 if not free.failures:
                     free.failures[0] = Failure((), words, memory=True)
@@ -230,14 +208,13 @@ class Session:
 
     def _without_deadly(self, request: Request, table: Table) -> tuple[Request, Table] | None:
         """The calls with other entries where theirs are deadly; without those that have no other."""
-        known = [found for found in self._deadly.values() if found]
-        if not request.length:  # a call without entries: it dies, if at all, of its bounds
-            if self._empty.get(request.layout, 0) >= _LAYOUTS:
-                return None
-            somewhere = list(set().union(*known))
-            kept = ~np.isin(table.classes, somewhere).all(axis=1)
+        if self._empty[request.layout] >= _LAYOUTS:
+            return None
+        if not request.length:  # it dies, if at all, of its bounds
+            kept = ~np.isin(table.classes, list(set().union(*self._deadly.values()))).all(axis=1)
             return cut(request, table, np.flatnonzero(kept)) if kept.any() else None
-        deadly = {index for found in known for index in found if sum(index in f for f in known) >= _LAYOUTS}
+        times = Counter(index for found in self._deadly.values() for index in found)
+        deadly = {index for index, layouts in times.items() if layouts >= _LAYOUTS}
         deadly |= self._deadly.get(request.layout, set())
         if not deadly:
             return request, table

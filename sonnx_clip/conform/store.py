@@ -118,11 +118,11 @@ class Store:
         with self._errors():
             return self._base.execute(query, values).fetchall()
 
-    def take(self, digest: str, name: str) -> tuple[UnitResult, str] | None:
-        """The newest undamaged result under a digest, and when it was made; None if there is none."""
+    def take(self, digest: str, name: str) -> UnitResult | None:
+        """The newest undamaged result under a digest; None if there is none."""
         for row in self._rows(_OF_UNIT, digest):
             if (found := _parsed(*row)) is not None:
-                return found, row[2]
+                return found.model_copy(update={"made": row[2]}) if self.is_cache else found
             self._warn(f"{self.file}: the result of {name} is damaged (row {row[0]}); it is judged again")
         return None
 

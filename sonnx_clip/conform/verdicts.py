@@ -6,7 +6,6 @@ judged side by side or one by one, in one run or in several.
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, ClassReport, Count, TypeReport, added
@@ -63,11 +62,7 @@ def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Uni
 
 def follows(first: UnitResult, unit: Unit) -> bool:
     """Whether a unit is judged after this result of the first one of its element type."""
-    if unit.first:
-        return True
-    if first.ends:
-        return False
-    return first.models if unit.chunk is not None else first.unopened is None and not first.few
+    return unit.first or not (first.ends or first.few)
 
 
 # --- From counts to verdicts --------------------------------------------------------------------------------
@@ -78,21 +73,18 @@ def merged(
     units: Sequence[Unit],
     results: Mapping[str, UnitResult],
     of: CheckedOperator | None = None,
-    begun: Mapping[str, UnitResult] = MappingProxyType({}),
 ) -> TypeReport:
     """The report on an element type.
 
     Args:
         etype: the element type.
         units: its units, in their order.
-        results: by part; the report says how many that are needed are missing.
+        results: by part; the report says how many that are needed are missing or partial.
         of: the operator; Clip by default.
-        begun: likewise, of units at work when the run was interrupted.
     """
     of, wanted = of or clip_operator(), needed(units, results)
-    missing = sum(unit.part not in results for unit in wanted)
-    known = {**begun, **results}
-    used = [known[unit.part] for unit in wanted if unit.part in known]
+    used = [results[unit.part] for unit in wanted if unit.part in results]
+    missing = len(wanted) - sum(not found.partial for found in used)
     unfinished = None
     if missing:
         number = f"{missing} of {counted(len(wanted), 'unit')} not judged whole"

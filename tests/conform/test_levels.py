@@ -18,7 +18,6 @@ from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, tog
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type
-from sonnx_clip.runtimes.calls import entry_indices
 
 TYPES = {etype.id: etype for etype in machine_types()}
 
@@ -36,13 +35,6 @@ def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
     assert len(set(every)) == len(every)
 
 
-def test_all_forms_are_units_of_their_own() -> None:
-    pytest.importorskip("onnx")
-    found = [unit.part for unit in CheckOptions("numpy", ["int8"], forms="all").every_unit]
-    assert found[:2] == ["chosen", "forms-0"]
-    assert len(found) > 5
-
-
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32"])
 def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) -> None:
     lengths, pairs = np.zeros(plan.EVERY_LENGTH + 1, int), set()
@@ -57,24 +49,6 @@ def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) ->
                 pairs |= set(zip(*(scalar.tolist() for scalar in request.scalars), strict=True))
     assert np.all(lengths[2:] == plan.PAIRS_OF_A_LENGTH)
     assert len(pairs) == (0 if name == "uint8" else len(special) ** 2)
-
-
-@pytest.mark.parametrize("layout", ["offset", "rank-3"])
-def test_every_triple_of_8_bits_is_in_each_layout(layout: str) -> None:
-    pairs = np.zeros(2**16, int)
-    for part in (part for part in parts("int8", "exhaustive") if part.startswith(layout)):
-        for request, table in calls_of(TYPES["int8"], part):
-            assert request.layout == layout
-            assert all(map(np.array_equal, request.scalars, table.scalars))
-            lower, upper = request.scalars
-            of_pair = lower.astype(int) * 256 + upper
-            times = len(of_pair) // len(np.unique(of_pair))
-            indices = entry_indices(request).reshape(-1, times * request.length)
-            seen = np.zeros((len(indices), 256), bool)
-            seen[np.arange(len(indices))[:, None], indices] = True
-            assert seen.all()
-            np.add.at(pairs, of_pair[::times], 1)
-    assert np.all(pairs == 1)
 
 
 @pytest.mark.parametrize("side", ["min", "max"])
@@ -177,9 +151,6 @@ def test_every_triple_of_8_bits() -> None:
         found, due = range_table(TYPES["int8"], every, scalars), tabulate(TYPES["int8"], [every], scalars)
         assert np.array_equal(found.due, due.due)
         assert np.array_equal(found.classes, due.classes)
-    (report,) = run_campaign(CheckOptions("sonnx", ["int8"], level="exhaustive"), jobs=2).types
-    assert report.verdict == "conforms"
-    assert report.compared > 7 * 2**24  # once in plain calls, once in each of six layouts
 
 
 @pytest.mark.nightly

@@ -296,7 +296,7 @@ def test_result_of_another_campaign_is_used_if_it_was_first(tmp_path) -> None:
         assert store.keep("digest", "name", first, 1.0) == first
         assert store.keep("digest", "name", second, 1.0) == first
         assert store.keep("digest", "name", second, 1.0, replace=True) == second
-        assert store.take("digest", "name")[0] == second
+        assert store.take("digest", "name") == second
 
 
 def test_environment_verdict_is_not_stored(tmp_path) -> None:
