@@ -65,7 +65,7 @@ _BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan
 _SEED, _SEED_OF_MORE = 20, 22
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _RESULTS = 2**20  # of a request of long calls: what the caches of a processor hold
-_RANGES = 4096  # values of a pool: ranges of X take less time then than every X
+_RANGES = 2048  # values of a pool: ranges of X take less time then than every X
 _FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long ones
 _LENGTH_OF = {layout.id: layout.length for layout in LAYOUTS}
 

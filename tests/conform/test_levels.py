@@ -16,7 +16,6 @@ from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type
 
 TYPES = {etype.id: etype for etype in machine_types()}
@@ -117,30 +116,6 @@ def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name:
             assert ours.counts(None)[: len(expected)] == expected
             assert sum(ours.counts(None)) == ours.due.size
     assert sum(range_table(etype, mixed[:0], found.scalars).counts(None)) == 0
-
-
-BOUNDS = np.array([-7], np.int16), np.array([90], np.int16)
-
-
-def test_class_that_ends_within_a_range_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted: a condition compares X with a number that is neither a bound nor a constant."""
-    real = load_oracle().CLASSES["int"]
-    low, inside = real["low_ordinary"], real["inside_ordinary"]
-    wrong = {
-        "low_ordinary": lambda x, l, m: low(x, l, m) | (inside(x, l, m) & (x > 50)),
-        "inside_ordinary": lambda x, l, m: inside(x, l, m) & (x <= 50),
-    }
-    monkeypatch.setitem(load_oracle().CLASSES, "int", real | wrong)
-    with pytest.raises(AssertionError, match="a range is in one class"):
-        range_table(TYPES["int16"], np.arange(9, dtype=np.int16), BOUNDS)
-
-
-def test_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted: its result depends on X within a class."""
-    real = load_oracle().clip
-    monkeypatch.setattr(load_oracle(), "clip", lambda x, l, m: real(x, l, m) ^ (x & 1))
-    with pytest.raises(AssertionError, match="Clip is one bound, or X"):
-        range_table(TYPES["int16"], np.arange(9, dtype=np.int16), BOUNDS)
 
 
 @pytest.mark.nightly
