@@ -59,7 +59,7 @@ verdicts:
 	    printf "%s\n" "$$said"; \
 	    case " $(RUNTIMES) " in *" $$1 "*) [ $$status -ne 1 ] || status=0;; esac; \
 	    exit $$status' verdict 2>&1 | cat || failed=1; \
-	status=0; $(BIN)/sonnx-clip check --against onnx --brief $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
+	status=0; $(BIN)/sonnx-clip check --against onnx --against sonnx-2026-01 --brief $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
 	[ $$status -le 1 ] || failed=$$status; \
 	exit $$failed
 

@@ -27,6 +27,13 @@ Definition max_first a b : o := if a < b then b else a.
 Definition min_first a b : o := if b < a then b else a.
 Definition formula_cpp x l m : o := min_first m (max_first x l).
 
+(** The SONNX edition of January 2026: a NaN bound does not limit, and X is kept where it equals a bound. *)
+Definition sonnx_2026_01 x l m : o :=
+  let above := if m < x then m else x in
+  let below := if x < l then l else x in
+  if nan l then above else if nan m then below else
+  if m < l then m else if x < l then l else above.
+
 (** DirectML: max(L, min(X, M)), with the comparisons of C. *)
 Definition directml_c x l m : o := max l (min x m).
 

@@ -19,6 +19,7 @@ Implicit Types x l m y z : t.
 Ltac decided :=
   unfold cases_returns, onnx_body_returns, onnx_words_returns, onnx_13_words_returns, formula_c_returns, formula_cpp_returns,
     formula_2008_returns, formula_2019_returns, numpy_returns, onnx_equation_returns, directml_returns, directml_c_returns,
+    sonnx_2026_01_words_returns, is_float, is_strict_2026, strict, Readings.sonnx_2026_01,
     is_larger, is_smaller, max_of_cpp, is_formula_2008, is_max_2008, is_min_2008, is_max_2019, is_min_2019, is_max_numpy, is_min_numpy,
     before, is_minus_and_plus_zero, min_then_max, max_then_min, body_tmp, formula, max, min, cases, inside, high, low, inverted,
     Readings.onnx_13_words, Readings.onnx_body, Readings.upper_then_lower, Readings.formula_cpp, Readings.max_first,
@@ -55,6 +56,11 @@ Proof. decided. Qed.
 
 (** shows: directml-c *)
 Theorem directml_c_is_written : forall x l m y, directml_c_returns x l m y <-> y = Readings.directml_c x l m.
+Proof. decided. Qed.
+
+(** shows: sonnx-2026-01-words *)
+Theorem sonnx_2026_01_words_is_written : forall x l m y,
+  sonnx_2026_01_words_returns x l m y <-> y = Readings.sonnx_2026_01 x l m.
 Proof. decided. Qed.
 
 (* The YAML says what the maximum may be: X or L. By hand it may be any NaN in place of one that is X or L. *)

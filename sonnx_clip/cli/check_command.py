@@ -113,7 +113,7 @@ def check_runtime(
 
 
 def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any) -> int:
-    """Compare a runtime, or those of `OF_MODELS`, with versions of ONNX's Clip.
+    """Compare a runtime, or those of `OF_MODELS`, with dialects: versions of ONNX's Clip, or a SONNX edition.
 
     A report of each is printed, as by `check_runtime`, and stored for the evidence.
 
@@ -121,11 +121,12 @@ def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path
         the worst status of all reports; an interrupt ends the comparison.
 
     Raises:
-        UserError: as `check_runtime`, or there is no such version.
+        UserError: as `check_runtime`, or there is no such dialect.
     """
     from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
 
-    operators = [dialect_operator(id_) for id_ in (versions_of_onnx() if "onnx" in dialects else dialects)]
+    ids = [id_ for name in dialects for id_ in (versions_of_onnx() if name == "onnx" else [name])]
+    operators = [dialect_operator(id_) for id_ in dict.fromkeys(ids)]
     taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
     if not taking:
         machine_types(options.types, operators[0])

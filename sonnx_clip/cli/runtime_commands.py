@@ -52,7 +52,8 @@ def check(
         list[str] | None, option("", "Fail if this type is unsupported.", INPUT, value="TYPE")
     ] = None,
     against: Annotated[
-        list[str] | None, option("", "Compare with onnx-6 …, or onnx for all.", INPUT, value="DIALECT")
+        list[str] | None,
+        option("", "Compare with onnx-6, sonnx-2026-01 …; onnx: all.", INPUT, value="DIALECT"),
     ] = None,
     policy: Annotated[
         Literal["default", "strict"], option("", "strict: no latitude.", INPUT, value="default|strict")

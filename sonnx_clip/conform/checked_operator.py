@@ -36,7 +36,7 @@ class CheckedOperator:
 
     @property
     def dialect(self) -> str:
-        """The version of ONNX's operator that it is, ``onnx-11``; empty if it is the specification's."""
+        """The dialect that it is, ``onnx-11``; empty if it is the specification's."""
         return ""
 
     @property

@@ -1,7 +1,8 @@
-"""A version of ONNX's Clip as the operator that a check compares with: `check --against`.
+"""A dialect of Clip as the operator that a check compares with: `check --against`.
 
-The oracle of the dialect gives the expected bits, and the text of the version is the latitude. Calls are made
-in forms of a model: every way to give or omit bounds, in the first and the last operator set of the version.
+The oracle of the dialect gives the expected bits, and its text is the latitude. Calls are made in forms of a
+model: every way to give or omit bounds that the dialect takes, in the first and the last operator set of its
+nodes.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.plan import bounds_of
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
-from sonnx_clip.oracle.dialect import dialect
+from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.model_forms import GIVEN, ModelForm
+from sonnx_clip.runtimes.model_forms import GIVEN, Given, ModelForm
 from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
@@ -36,7 +37,7 @@ _NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
 
 @dataclass(frozen=True, eq=False)
 class DialectOperator(CheckedOperator):
-    """Clip as one version of ONNX has it."""
+    """Clip as one dialect of ONNX models has it."""
 
     of_version: DialectOracle
 
@@ -47,13 +48,14 @@ class DialectOperator(CheckedOperator):
 
     @property
     def element_types(self) -> Sequence[str]:
-        """The ids of the element types that the version takes."""
-        return tuple(self.of_version.row["element_types"])
+        """The ids of the element types that the dialect takes and a runtime can be given."""
+        types = self.of_version.row["element_types"]
+        return tuple(id_ for id_ in types if self.spec.element_type(id_).numpy is not None)
 
     @property
     def opsets(self) -> tuple[int, ...]:
-        """The first and the last operator set that mean it."""
-        return opsets_of(int(self.of_version.row["version"]))
+        """The first and the last operator set of its nodes."""
+        return opsets_of(judged_dialects()[self.dialect])
 
     @property
     def has_attributes(self) -> bool:
@@ -62,12 +64,13 @@ class DialectOperator(CheckedOperator):
 
     @property
     def forms(self) -> Sequence[ModelForm]:
-        """Every way to give or omit bounds, in each of its operator sets."""
+        """Every way to give or omit bounds that it takes, in each of its operator sets."""
         bounds: Any = "attributes" if self.has_attributes else "inputs"
+        ways: Iterable[Given] = GIVEN if self.of_version.row["missing"] else ("both",)
         return [
             ModelForm(bounds, "symbolic", 1, opset, optimised=True, given=way)
             for opset in self.opsets
-            for way in GIVEN
+            for way in ways
             if not (self.has_attributes and "empty" in way)
         ]
 
@@ -83,9 +86,9 @@ class DialectOperator(CheckedOperator):
                 pairs = narrow.astype(np.float64).view(bits)
         else:
             pairs = np.array(bounds_of(etype, few=few))
-        for side, default in enumerate(self.of_version.bounds(numpy_type(etype.id))):
+        for side in (0, 1):
             if ("l", "m")[side] not in form.bound_names:
-                pairs[side] = default.view(bits)
+                pairs[side] = self.of_version.bounds(numpy_type(etype.id))[side].view(bits)
         scalars = tuple(np.ascontiguousarray(part) for part in np.unique(pairs, axis=1))
         return tabulate(etype, [np.array(special_patterns(etype), bits)], scalars, self)
 
@@ -100,10 +103,12 @@ class DialectOperator(CheckedOperator):
         return "it takes a missing bound as no bound" if same else None
 
     def scope(self) -> tuple[str, str]:
-        """What is compared with the version, and what is not seen, each as a sentence."""
+        """What is compared with the dialect, and what is not seen, each as a sentence."""
+        missing = self.of_version.row["missing"]
+        ways = "every way to give or omit bounds" if missing else "both bounds given, which it requires"
         compared = (
             "compared: every special value of X under pairs of special bounds that reach every class, with"
-            f" every way to give or omit bounds, in operator set {' and '.join(map(str, self.opsets))}."
+            f" {ways}, in operator set {' and '.join(map(str, self.opsets))}."
         )
         windows = "DirectML, which needs Windows and a Direct3D 12 device"
         return compared, f"Not seen: other values; other ranks and lengths of X; {windows}."
@@ -114,13 +119,20 @@ def versions_of_onnx() -> dict[str, int]:
     return {f"onnx-{v}": v for v in sorted({clip_version(n) for n in range(1, newest_opset() + 1)})}
 
 
+def judged_dialects() -> dict[str, int]:
+    """The dialects that models can be compared with, each with the version of the nodes that it is about."""
+    versions = versions_of_onnx()
+    given = {d.id: d.node_of for d in clip_operator().spec.dialects}
+    return versions | {id_: versions[node] for id_, node in given.items() if node in versions}
+
+
 def dialect_operator(id_: str) -> DialectOperator:
-    """Clip as a version of ONNX has it; UserError if there is no such version."""
-    known = versions_of_onnx()
+    """Clip as a dialect has it; UserError if models cannot be compared with it."""
+    known = judged_dialects()
     if id_ not in known:
-        todo = f"choose {', '.join(known)}, or onnx for all"
+        todo = f"choose {', '.join(known)}, or onnx for all of ONNX"
         raise UserError(f"runtimes cannot be compared with `{id_}`", "--against", todo)
-    clip, of = clip_operator(), dialect("onnx", known[id_])
+    clip, of = clip_operator(), named(id_)
     readings, reading = clip.oracle.READINGS, of.row["reading"]
     latitude = {
         family: {reading: partial(_allows, found[reading])} if reading in found else {}

@@ -32,7 +32,7 @@ def dialect(system: str, version: str | int) -> DialectOracle:
     Args:
         system: ``onnx``, ``directml`` or ``sonnx``.
         version: of ONNX 1, 6, 11, 12 or 13; of DirectML ``1.0``, ``2.1``, ``3.0`` or ``5.0``; of SONNX
-            ``real``, ``int`` or ``float``.
+            ``real``, ``int`` or ``float``, the chapters of the review copy, or the edition ``2026-01``.
 
     Raises:
         UserError: there is no such dialect.
@@ -71,9 +71,9 @@ class DialectOracle:
         """Clip as this dialect defines it.
 
         Args:
-            x: array of an element type and a rank that the dialect takes; for ``sonnx-real`` of Fractions.
+            x: array of an element type and a rank that the dialect takes; of Fractions for reals.
             min: the lower bound, or None: an array of shape () or NumPy scalar of the type of `x` where
-                bounds are inputs (a Fraction for ``sonnx-real``); a FLOAT (np.float32, or a Python number,
+                bounds are inputs (a Fraction for reals); a FLOAT (np.float32, or a Python number,
                 rounded to one) where they are attributes or members.
             max: the upper bound, likewise.
             scale: a FLOAT by which `x` is multiplied first, where the dialect has ScaleBias.
@@ -87,7 +87,8 @@ class DialectOracle:
             DialectError: the dialect does not take this.
             UndefinedByDialectError: its source does not define the result. Both are raised by all methods.
         """
-        if self.row["element_types"] == ("real",):
+        types = self.row["element_types"]
+        if types == ("real",) or ("real" in types and isinstance(x, np.ndarray) and x.dtype == object):
             return self._real(x, min, max)
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
@@ -212,8 +213,9 @@ class DialectOracle:
         return np.array(math.trunc(float(value)), dtype)
 
     def _real(self, x: object, min: object, max: object) -> Array:
-        """The real numbers have no bits: fractions, one by one, by the cases themselves."""
-        from sonnx_clip.spec import evaluator, load_spec
+        """Reals have no bits: fractions, one by one, by the deciding reading, which has one answer."""
+        from sonnx_clip.spec import load_spec
+        from sonnx_clip.spec.readings import answers
 
         if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
             raise self._refused("element_types", "x must be an array of Fraction")
@@ -221,7 +223,8 @@ class DialectOracle:
         spec = load_spec()
         real, result = spec.element_type("real"), np.empty(x.shape, object)
         for place, value in np.ndenumerate(x):
-            result[place] = evaluator(spec, real).result(Fraction(value), low, high)
+            triple = (Fraction(value), low, high)
+            (result[place],) = answers(spec, real, spec.reading(self.row["answers"]), triple)
         return result
 
     def _fraction(self, name: str, bound: object) -> Fraction:

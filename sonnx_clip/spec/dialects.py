@@ -96,6 +96,7 @@ class Dialect(NamedEntry):
     system: System  # who defines it
     version: Text  # operator set, feature level, or chapter, as the system writes it
     after: DialectId | None = None  # the version before; None for the first
+    node_of: DialectId | None = None  # whose nodes it gives a meaning, where it is not the dialect itself
     page: Id  # the text that defines it
     section: Text  # where that text does
     element_types: Annotated[tuple[Word, ...], Field(min_length=1)]  # of X

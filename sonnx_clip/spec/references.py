@@ -23,7 +23,7 @@ REFERENCES: Final = (
     ("families", "families"), ("holds_for", "families"), ("family", "families"), ("case", "cases"),
     ("shows", "constraints"), ("given_by", "readings"), ("false_for", "wrong_clips"),
     ("dialect", "dialects"), ("type", "element_types"), ("element_types", "element_types"),
-    ("reading", "readings"), ("answers", "readings"), ("page", "sources"),
+    ("reading", "readings"), ("answers", "readings"), ("page", "sources"), ("node_of", "dialects"),
 )  # fmt: skip
 """The keys of entries that hold ids, one or a list, with the section to which these belong."""
 

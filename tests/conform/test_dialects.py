@@ -20,7 +20,8 @@ PLANTED = "onnx:tests.meta.planted_models:"
 
 def compared(name, version, *types, **options):
     name = name if name.startswith("onnx") else f"{PLANTED}{name}"
-    return run_campaign(CheckOptions(name, types, of=dialect_operator(f"onnx-{version}"), **options))
+    of = dialect_operator(f"onnx-{version}" if isinstance(version, int) else version)
+    return run_campaign(CheckOptions(name, types, of=of, **options))
 
 
 def verdicts(report, opset=None):
@@ -141,6 +142,19 @@ def test_reference_is_np_clip_and_has_no_default_bounds():
     assert any(d.explanation == "it takes a missing bound as no bound" for d in found)
 
 
+def test_the_sonnx_edition_of_2026_is_judged_with_both_bounds_and_bit_for_bit():
+    report = compared("onnxruntime", "sonnx-2026-01", "float32")
+    assert verdicts(report) == {"both": "violates"}
+    (found,) = report.types
+    assert {c.id for c in found.classes if c.verdict == "violates"} == {"inverted_nan"}
+    assert all(d.reproduce for d in deviations(report))
+    (found,) = compared("review_copy", "sonnx-2026-01", "float32").types
+    assert {c.id for c in found.classes if c.verdict == "violates"} == {
+        "low_max_nan", "low_zero_tie", "high_min_nan", "high_zero_tie",
+    }  # fmt: skip
+    assert not compared("review_copy", "sonnx-2026-01", "int8").failed
+
+
 def run(*arguments):
     return CliRunner().invoke(app, ["check", "--against", *arguments], catch_exceptions=False)
 
@@ -169,6 +183,8 @@ def test_reports_are_written_and_printed(tmp_path):
         (["onnx", "--dtype", "float31"], "float31"),
         (["onnx", "--dtype", "real"], "real is no element type of onnx-1"),
         (["onnx-6", "--dtype", "int8"], "int8 is no element type of onnx-6"),
+        (["sonnx-2026-01", "--dtype", "bfloat16"], "bfloat16 is no element type of sonnx-2026-01"),
+        (["sonnx-2026-01", "--dtype", "real"], "real is no element type of sonnx-2026-01"),
         (["onnx", "--build", "pyproject.toml"], "folder cannot be made"),
         (["onnx", "--level", "standard"], "--against takes"),
         (["onnx", "-o", "report.json"], "--against takes"),

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import onnx
 
-from sonnx_clip.oracle.dialect import dialect
+from sonnx_clip.oracle.dialect import dialect, named
 from sonnx_clip.runtimes.opsets import clip_version
 
 __version__ = "planted"
@@ -31,11 +31,17 @@ def runtime(change):
     return open_model
 
 
+def kind_of(x):
+    """The chapter of the SONNX review copy that takes X."""
+    return "float" if x.dtype.kind == "f" else "int"
+
+
 def bits(a):
     return a.view(f"u{a.dtype.itemsize}")
 
 
 right = runtime(lambda oracle, x, low, high: oracle(x, low, high))
+review_copy = runtime(lambda oracle, x, low, high: named(f"sonnx-{kind_of(x)}")(x, low, high))
 swapped = runtime(lambda oracle, x, low, high: oracle(x, high, low))
 ignores_max = runtime(lambda oracle, x, low, high: oracle(x, low, None))
 

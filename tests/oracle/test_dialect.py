@@ -32,6 +32,7 @@ F32_MAX = np.finfo(np.float32).max
 PAGES = {
     "sonnx-int": (INTEGERS, range(9), "inputs"),
     "sonnx-float": ({"float16", "bfloat16", "float32", "float64"}, range(9), "inputs"),
+    "sonnx-2026-01": ({"float16", "float32", "float64"} | INTEGERS, range(9), "inputs"),
     "onnx-1": ({"float16", "float32", "float64"}, range(9), "attributes"),
     "onnx-6": ({"float16", "float32", "float64"}, range(9), "attributes"),
     "onnx-11": ({"float16", "float32", "float64"}, range(9), "inputs"),
@@ -252,6 +253,29 @@ def test_the_reals_are_fractions():
         [0, 0],
     ]
     assert dialect("sonnx", "real")(x, 2, 1).tolist() == [[1, 1], [1, 1]]
+    assert dialect("sonnx", "2026-01")(x, 0, Fraction(1, 2)).tolist() == [
+        [Fraction(1, 3), Fraction(1, 2)],
+        [0, 0],
+    ]
+
+
+def test_the_edition_of_2026_keeps_a_zero_that_equals_a_bound_and_takes_nan_bounds_for_infinities():
+    x = np.array([-0.0, 0.0, -3.0, 7.0, np.nan], np.float32)
+    zero, one, nan = (np.float32(value) for value in (0, 1, np.nan))
+    newest, given = named("sonnx-2026-01"), named("sonnx-float")
+    assert bits(newest(x, zero, one)) == bits(np.array([-0.0, 0, 0, 1, np.nan], np.float32))
+    assert bits(given(x, zero, one)) == bits(np.array([0, 0, 0, 1, np.nan], np.float32))
+    assert bits(newest(x, nan, one)) == bits(np.array([-0.0, 0, -3, 1, np.nan], np.float32))
+    assert bits(newest(x, -one, nan)) == bits(np.array([-0.0, 0, -1, 7, np.nan], np.float32))
+    assert bits(newest(x, one, zero)) == [0] * 5
+
+
+def test_the_edition_of_2026_refuses_bfloat16_and_a_missing_bound():
+    newest, bf16 = named("sonnx-2026-01"), ml_dtypes.bfloat16
+    with pytest.raises(DialectError, match="bfloat16 is not among them"):
+        newest(np.zeros(1, bf16), np.zeros((), bf16), np.ones((), bf16))
+    with pytest.raises(DialectError, match="max must be given"):
+        newest(np.zeros(1, np.float32), np.float32(0))
 
 
 def test_an_unknown_dialect_is_one_message():
