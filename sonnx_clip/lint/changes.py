@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from sonnx_clip.lint.edit import Editor, Place
+    from sonnx_clip.lint.edit import Editor
     from sonnx_clip.lint.profile import OnnxOperand
 
 _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
@@ -70,8 +70,8 @@ class NodeChange:
     """The changes of one node, each where it changes no result."""
 
     editor: Editor
-    place: Place  # of the node in the model under change
-    node: ClipNode  # the same as lint found it
+    place: ClipNode  # in the model under change
+    node: ClipNode  # the same as lint found it, where functions are inlined
     tensors: Sequence[Argument]  # its operands and its result
     assume_finite: bool  # the user assures that neither the tensor nor the other bound is ever infinite
 
@@ -114,7 +114,7 @@ class NodeChange:
             )
             return _not_set(bound, why, refuted)
         value = TensorProto(data_type=TensorProto.DataType.Value(etype.onnx), raw_data=limit.of(etype))
-        tensor = self.editor.constant(self.place, f"{self.place.node.output[0]}_{bound.onnx}", value)
+        tensor = self.editor.constant(self.place, f"{self.place.proto.output[0]}_{bound.onnx}", value)
         self.editor.set_input(self.place, bound, tensor)
         what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
         why = "this bound is no bound, bit for bit"
@@ -139,7 +139,7 @@ class NodeChange:
             why = f"{x.id} may have rank 0; a runtime that broadcasts then gives {y.id} the shape [1] (C1)"
         if why:
             return Step(profile().rule("is_scalar", bound.operand), title, why, done=False)
-        stored = editor.stored(place, name)
+        stored = place.scope.defining(name).defined.get(name)
         if stored is not None and list(stored.dims) == [1] and stored.data_location != TensorProto.EXTERNAL:
             copy = TensorProto()
             copy.CopyFrom(stored)
@@ -151,7 +151,7 @@ class NodeChange:
             no_axes = helper.make_tensor("", TensorProto.INT64, [0], [])
             shape = editor.constant(place, f"{name}_no_axes", no_axes)
             scalar = editor.fresh(f"{name}_scalar")
-            place.before.append(helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
+            editor.add(place, helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
             element_type = bound.known_type or x.known_type
             if element_type and element_type in _ELEMENT_TYPES:
                 editor.declare(place, scalar, element_type, ())

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from sonnx_clip.lint.model_file import all_bodies, malformed
+from sonnx_clip.lint.model_file import bodies, malformed
 from sonnx_clip.lint.onnx_process import MARK, ask_onnx, function_clips
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
 from sonnx_clip.lint.scope import FUNCTION_INFO, Scope, typed
@@ -95,25 +96,25 @@ class FoundNodes:
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
-    if not any(is_clip(node) for body in all_bodies(model) for node in body.node):
+    if not any(is_clip(node) for body in bodies(model.graph, *model.functions) for node in body.node):
         return FoundNodes()
     answer = ask_onnx(model)
     marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
     scope = Scope(answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived)
-    nodes = list(_clip_nodes(scope, imports.get(""), path, marks))
+    nodes = list(clip_nodes(scope, imports.get(""), path, marks))
     reached = {id(node.mark) for node in nodes}
     unreached = {mark.title: mark.function for mark in marks.values() if id(mark) not in reached}
     for title, function in unreached.items():
         own = opsets(function.opset_import, path, title)
-        nodes += _clip_nodes(Scope(function, title), own.get(""), path, {})
+        nodes += clip_nodes(Scope(function, title), own.get(""), path)
     notes = [f"no call of {one} could be inlined: it is judged by its own declarations" for one in unreached]
     undecided = [f"nothing was inferred: {answer.failure}"] if answer.failure is not None else []
     undecided += [f"onnx's checker refuses the model: {answer.refusal}"] if answer.refusal is not None else []
     return FoundNodes(tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None)
 
 
-def _clip_nodes(
-    scope: Scope, opset: int | None, path: Path, marks: Mapping[str, FunctionClip]
+def clip_nodes(
+    scope: Scope, opset: int | None, path: Path, marks: Mapping[str, FunctionClip] = MappingProxyType({})
 ) -> Iterator[ClipNode]:
     """The Clip nodes of a scope and of the subgraphs in it, in order."""
     # Protobuf refuses messages nested deeper than 100, so this recursion ends after some 30 graphs.
@@ -129,7 +130,7 @@ def _clip_nodes(
             yield ClipNode(node, scope, index, opset, next(iter(known), None))
         elif node.attribute:
             for inner in scope.inner(index, node):
-                yield from _clip_nodes(inner, opset, path, marks)
+                yield from clip_nodes(inner, opset, path, marks)
 
 
 def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from onnx import ModelProto, defs
 
 from sonnx_clip.lint.clip_nodes import ClipNode, FoundNodes, arguments, find_nodes, opsets, scalars
-from sonnx_clip.lint.model_file import all_bodies, parse_model, read_model
+from sonnx_clip.lint.model_file import bodies, parse_model, read_model
 from sonnx_clip.lint.operator_versions import (
     BASED_ON,
     EXPORT_AGAIN,
@@ -126,7 +126,8 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
 
 def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     """What was not judged, or was judged with less than full knowledge."""
-    clips = (node for body in all_bodies(model) for node in body.node if node.op_type == "Clip")
+    every = bodies(model.graph, *model.functions)
+    clips = (node for body in every for node in body.node if node.op_type == "Clip")
     for domain, count in Counter(node.domain for node in clips).items():
         if not is_default_domain(domain):
             is_, was = ("is", "was") if count == 1 else ("are", "were")

@@ -75,9 +75,9 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         raise UserError(what, where, _AGAIN)
     tensors = list(all_tensors(model))
     try:
-        "".join(_names(model, tensors))  # protobuf hands over names that are not valid UTF-8 as bytes
+        "".join(names(model, tensors))  # protobuf hands over names that are not valid UTF-8 as bytes
     except TypeError:
-        bad = next(text for text in _names(model, tensors) if not isinstance(text, str))
+        bad = next(text for text in names(model, tensors) if not isinstance(text, str))
         raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where, _AGAIN) from None
     for tensor in tensors:
         external = tensor.data_location == TensorProto.EXTERNAL or len(tensor.external_data) > 0
@@ -93,12 +93,13 @@ def malformed(what: str, path: Path, place: str) -> UserError:
     return UserError(what, where, "correct the model; onnx.checker.check_model says more")
 
 
-def _names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
+def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
+    """Every name that something in a model has or defines, those of its stored tensors among them."""
     yield from map(attrgetter("domain"), model.opset_import)
     yield from map(attrgetter("name"), tensors)
     for function in model.functions:
         yield from (function.domain, function.overload, *function.input, *function.output)
-    for body in all_bodies(model):
+    for body in bodies(model.graph, *model.functions):
         yield body.name
         values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
         yield from map(attrgetter("name"), chain(values, body.value_info))
@@ -182,32 +183,19 @@ def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
             yield f"{attribute.name}[{number}]", graph
 
 
-def inner_graphs(nodes: Iterable[NodeProto]) -> Iterator[GraphProto]:
-    """The graphs that nodes carry, at any depth."""
-    for node in nodes:
-        if node.attribute:
-            for _, graph in subgraphs(node):
-                yield graph
-                yield from inner_graphs(graph.node)
-
-
-def all_graphs(graph: GraphProto) -> Iterator[GraphProto]:
-    """A graph and those within it at any depth."""
-    yield graph
-    yield from inner_graphs(graph.node)
-
-
-def all_bodies(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
-    """The main graph, the functions, and the graphs within them."""
-    for body in (model.graph, *model.functions):
-        yield body
-        yield from inner_graphs(body.node)
+def bodies(*roots: GraphProto | FunctionProto) -> Iterator[GraphProto | FunctionProto]:
+    """Graphs and functions, each followed by the graphs that its nodes carry at any depth."""
+    for root in roots:
+        yield root
+        for node in root.node:
+            if node.attribute:
+                yield from bodies(*(graph for _, graph in subgraphs(node)))
 
 
 def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
     """Every stored tensor: initializers, attributes and, by `sparse`, both parts of sparse tensors."""
     training = (graph for info in model.training_info for graph in (info.initialization, info.algorithm))
-    for body in chain(all_bodies(model), *map(all_graphs, training)):
+    for body in bodies(model.graph, *model.functions, *training):
         parts = []
         attributes = chain.from_iterable(map(attrgetter("attribute"), body.node))
         if isinstance(body, FunctionProto):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx import ModelProto, defs
 
 from sonnx_clip.lint.changes import NodeChange, Step, set_shapes
-from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, find_nodes
+from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_nodes, opsets
 from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.lint import report_of
 from sonnx_clip.lint.model_file import external_files, parse_model, read_model
 from sonnx_clip.lint.profile import profile
+from sonnx_clip.lint.scope import Scope
 from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, self_check
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.errors import UserError
@@ -92,7 +93,7 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions = Norma
     found = find_nodes(model, path)
     _check(model, found, path, "", "correct the model first")
     editor, finite = Editor(model), options.assume_finite
-    places = iter(editor.places)
+    places = clip_nodes(Scope(model.graph, ""), opsets(model.opset_import, path, "").get(""), path)
     steps = [
         []
         if node.in_function

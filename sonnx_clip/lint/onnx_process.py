@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import ModelProto, TensorProto, checker, defs, inliner, shape_inference
 
-from sonnx_clip.lint.model_file import all_graphs, all_tensors, inner_graphs, subgraphs
+from sonnx_clip.lint.model_file import all_tensors, bodies, subgraphs
 from sonnx_clip.lint.operator_versions import is_clip, is_default_domain
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.isolated import run_isolated
@@ -59,7 +59,10 @@ def function_clips(model: ModelProto) -> list[FunctionClip]:
         FunctionClip(function, index, node)
         for function in model.functions
         for index, outer in enumerate(function.node)
-        for node in (outer, *(inner for graph in inner_graphs([outer]) for inner in graph.node))
+        for node in (
+            outer,
+            *(n for _, graph in subgraphs(outer) for body in bodies(graph) for n in body.node),
+        )
         if is_clip(node)
     ]
 
@@ -104,7 +107,7 @@ def _answer(model: ModelProto) -> bytes:
         model.graph.initializer.extend(fixed)
     declaring = model.SerializeToString()
     declared = _types((*model.graph.value_info, *model.graph.output))
-    graphs = list(all_graphs(model.graph))
+    graphs = list(bodies(model.graph))
     _strip_declarations(model, graphs)
     derived = shape_inference.infer_shapes(model.SerializeToString())
     values = (*derived.graph.value_info, *derived.graph.output)

@@ -10,12 +10,21 @@ from onnx import FunctionProto, GraphProto
 
 from sonnx_clip.lint.model_file import subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
-from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, from_constant, from_stored, from_type, shown
+from sonnx_clip.lint.tensors import (
+    NOTHING,
+    Declaration,
+    Known,
+    constant_tensor,
+    from_constant,
+    from_stored,
+    from_type,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx import NodeProto, ValueInfoProto
+    from onnx import NodeProto, TensorProto, ValueInfoProto
 
 
 UNSET = Known(defined=False)
@@ -27,6 +36,8 @@ class Scope(dict[str, Known]):
     """What is known of each name of a graph or a function body, found when it is first looked up.
 
     A name is looked up from the inside out, up to the scope that defines it. Equal answers are one object.
+    `defined` has the names that the body itself defines, with the dense tensors that it stores under them
+    and no caller overrides.
 
     Args:
         body: the graph or function.
@@ -49,14 +60,13 @@ class Scope(dict[str, Known]):
         self._twins = (inferred, derived)
         self._inferred = _of_graph(inferred)
         self._derived = self._inferred if derived is inferred else _of_graph(derived)
-        self._declared = _declarations(body)
-        self._defined = _defined(body)
+        self._declared, self.defined = _contents(body)
         self.equal: dict[Known, Known] = outer.equal if outer else {}
         self[""] = UNSET
 
     def __missing__(self, name: str) -> Known:
         inferred, derived = self._inferred.get(name), self._derived.get(name)
-        declared, defined = tuple(self._declared.get(name, ())), name in self._defined
+        declared, defined = tuple(self._declared.get(name, ())), name in self.defined
         if not defined and self.outer is not None:
             outer = self.outer[name]
             inferred, derived = inferred or outer.inferred, derived or outer.derived
@@ -64,6 +74,13 @@ class Scope(dict[str, Known]):
         found = Known(defined, declared, inferred or NOTHING, derived or NOTHING)
         self[name] = found = self.equal.setdefault(found, found)
         return found
+
+    def defining(self, name: str) -> Scope:
+        """The scope that defines a name, this one or one around it; this one where none does."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.defined:
+            scope = scope.outer
+        return self if scope is None else scope
 
     def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:
         """The scopes of the subgraphs that a node carries."""
@@ -75,34 +92,31 @@ class Scope(dict[str, Known]):
             yield Scope(graph, path, twins[0].get(attribute), twins[1].get(attribute), self)
 
 
-def _declarations(body: GraphProto | FunctionProto) -> dict[str, list[Declaration]]:
-    """What a graph or function declares of each name."""
+def _contents(
+    body: GraphProto | FunctionProto,
+) -> tuple[dict[str, list[Declaration]], dict[str, TensorProto | None]]:
+    """What a graph or function declares of each name; the names that it defines, as in `Scope.defined`."""
+    defined = dict.fromkeys(chain.from_iterable(map(attrgetter("output"), body.node)))
     if isinstance(body, GraphProto):
+        inputs = [value.name for value in body.input]
         found = [*typed(body.input, "graph input"), *typed(body.output, "graph output")]
         found += typed(body.value_info, "value_info")
         found += ((tensor.name, from_stored(tensor, "initializer")) for tensor in body.initializer)
         found += ((s.values.name, from_stored(s, "sparse initializer")) for s in body.sparse_initializer)
+        defined |= {tensor.name: tensor for tensor in body.initializer}
+        defined |= dict.fromkeys(stored.values.name for stored in body.sparse_initializer)
     else:
-        found = typed(body.value_info, FUNCTION_INFO)
+        inputs, found = body.input, typed(body.value_info, FUNCTION_INFO)
     for node in body.node:
         if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
-            info = from_constant(node)
+            defined[node.output[0]], info = constant_tensor(node), from_constant(node)
             found += [(node.output[0], info)] if info is not None else []
-    grouped: dict[str, list[Declaration]] = {}
+    defined |= dict.fromkeys(inputs)
+    defined.pop("", None)
+    declared: dict[str, list[Declaration]] = {}
     for name, one in found:
-        grouped.setdefault(name, []).append(one)
-    return grouped
-
-
-def _defined(body: GraphProto | FunctionProto) -> set[str]:
-    """The names that a graph or function defines."""
-    found = set(chain.from_iterable(map(attrgetter("output"), body.node)))
-    if isinstance(body, GraphProto):
-        found.update(value.name for value in (*body.input, *body.initializer))
-        found.update(stored.values.name for stored in body.sparse_initializer)
-    else:
-        found.update(body.input)
-    return found - {""}
+        declared.setdefault(name, []).append(one)
+    return declared, defined
 
 
 def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.lint.edit import Editor, Place
+from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.normalise import NormaliseOptions, normalise
 from sonnx_clip.lint.operator_versions import Limit
 from tests.lint.build import clip, graph, model, scalar, value
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import onnx
 
+    from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.lint.profile import OnnxOperand
 
     Plant = Callable[[pytest.MonkeyPatch], None]
@@ -98,13 +99,13 @@ def _other_limit(pattern: bytes) -> Plant:
 
 
 def _swapped(patch: pytest.MonkeyPatch) -> None:
-    def set_input(editor: Editor, place: Place, operand: OnnxOperand, name: str) -> None:
+    def set_input(editor: Editor, place: ClipNode, operand: OnnxOperand, name: str) -> None:
         _set_input(editor, place, replace(operand, position=3 - operand.position), name)
 
     patch.setattr(Editor, "set_input", set_input)
 
 
-def _zeroed(editor: Editor, place: Place, wanted: str, _: TensorProto) -> str:
+def _zeroed(editor: Editor, place: ClipNode, wanted: str, _: TensorProto) -> str:
     return _constant(editor, place, wanted, helper.make_tensor("", 1, [], [0.0]))
 
 
