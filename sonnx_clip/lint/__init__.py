@@ -18,17 +18,5 @@ if find_spec("onnx") is None:
 from sonnx_clip.lint.lint import lint_model, lint_models
 from sonnx_clip.lint.report import json_parts, to_text
 from sonnx_clip.lint.sarif import to_sarif
-from sonnx_clip.lint.verdict import Judgement, ModelReport, NodeReport, Problem, Verdict
 
-__all__ = [
-    "Judgement",
-    "ModelReport",
-    "NodeReport",
-    "Problem",
-    "Verdict",
-    "json_parts",
-    "lint_model",
-    "lint_models",
-    "to_sarif",
-    "to_text",
-]
+__all__ = ["json_parts", "lint_model", "lint_models", "to_sarif", "to_text"]

@@ -28,7 +28,6 @@ from sonnx_clip.lint.verdict import (
     NORMALISE,
     Cause,
     Findings,
-    Judgement,
     ModelReport,
     NodeReport,
     Run,
@@ -84,7 +83,7 @@ def report_of(
 
 def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: bool) -> Iterator[NodeReport]:
     """The report of each node; nodes of which the same is known are judged once."""
-    memo: dict[Hashable, tuple[str, Findings, tuple[None, ...]]] = {}
+    memo: dict[Hashable, Findings] = {}
     for node in nodes:
         proto, position, graph = node.original
         read, made = tuple(node.proto.input), tuple(node.proto.output)
@@ -93,19 +92,18 @@ def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: boo
         key = (node.opset, id(node.mark), len(read), *known, *attributes)
         if key not in memo:
             tensors = arguments(node, path, profile())
-            judgements = judge(node, tensors, profile(), accept_inferred=accept_inferred)
-            unset = (None,) * (len(tensors) - len(read) - len(made))
-            memo[key] = node.operator, _findings(tensors, judgements), unset
-        operator, findings, unset = memo[key]
-        given = (*read, *unset, *made)
-        names = given if "" not in read else tuple(name or None for name in given)
-        yield NodeReport(proto.name or None, graph, position, proto.output[0], operator, names, findings)
-
-
-def _findings(tensors: Sequence[Argument], judgements: tuple[Judgement, ...]) -> Findings:
-    values = [(bound.id, bound.value) for bound in scalars(tensors)]
-    bounds = tuple((id_, show_number(value)) for id_, value in values if value is not None)
-    return Findings(judgements, tuple(one.id for one in tensors), bounds, _bounds_note(scalars(tensors)))
+            bounds = scalars(tensors)
+            memo[key] = Findings(
+                judge(node, tensors, profile(), accept_inferred=accept_inferred),
+                tuple(tensor.id for tensor in tensors),
+                tuple((one.id, show_number(one.value)) for one in bounds if one.value is not None),
+                _bounds_note(bounds),
+            )
+        unset = [""] * (len(memo[key].arguments) - len(read) - len(made))
+        names = tuple(name or None for name in (*read, *unset, *made))
+        yield NodeReport(
+            proto.name or None, graph, position, proto.output[0], node.operator, names, memo[key]
+        )
 
 
 def _bounds_note(bounds: Sequence[Argument]) -> str | None:

@@ -60,7 +60,7 @@ class NormaliseReport:
     @property
     def exit_status(self) -> int:
         """0 where the result is in the profile, 1 where something is left or the self-check was not run."""
-        return self.after.exit_status if self.self_check.decided else 1
+        return self.after.exit_status if self.self_check.outcome != "not run" else 1
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,8 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions = Norma
     nodes = []
     for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
         proto, position, graph = node.original
-        place, all_steps = f"node {position} of {graph}", (*_done(mine), *_left(judged, mine))
+        done = [step for step in mine if step.done]
+        place, all_steps = f"node {position} of {graph}", (*done, *_left(judged, mine))
         nodes.append(NodeSteps(node.operator, proto.name or None, place, proto.output[0], all_steps))
     report = NormaliseReport(path, target, changed, tuple(nodes), after, notes, checked)
     return Normalised(model, model.SerializeToString() if changed else data, report)
@@ -136,10 +137,6 @@ def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: s
     ]
     if problems:
         raise UserError(f"{title}{problems[0]}", shown(str(path)), todo)
-
-
-def _done(steps: Sequence[Step]) -> Iterator[Step]:
-    return (step for step in steps if step.done)
 
 
 def _left(judged: NodeReport, steps: Sequence[Step]) -> Iterator[Step]:

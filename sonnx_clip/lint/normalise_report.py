@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.report import NO_CLIP, cause_lines, error_objects, node_title, root_causes
-from sonnx_clip.lint.self_check import NOT_KNOWN
 from sonnx_clip.lint.tensors import shown
 from sonnx_clip.lint.verdict import MORE, Verdict, grouped, some
 from sonnx_clip.root.terminal import counted
@@ -42,7 +41,7 @@ def normalise_text(report: NormaliseReport) -> str:
         lines.append(f"  self-check: equal bits by {checked.what}")
     elif checked.not_known:
         reason = f": {checked.what}" if checked.what else " (--no-self-check)"
-        lines.append(f"  self-check: {checked.outcome}{reason}; not known: {NOT_KNOWN}")
+        lines.append(f"  self-check: {checked.outcome}{reason}; not known: {checked.not_known}")
     return "\n".join(lines)
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Feed = dict[str, Array]
 
 SECONDS = 120.0
-NOT_KNOWN = "whether a runtime gives equal results before and after was not tried"
 
 _LEVELS = {"ORT_DISABLE_ALL": "without optimisation", "ORT_ENABLE_ALL": "with all optimisation"}
 # Messages of onnxruntime where it has no kernel for a model that onnx's checker accepts.
@@ -43,14 +42,11 @@ class SelfCheck:
     what: str = ""
 
     @property
-    def decided(self) -> bool:
-        """The models were compared, or the user switched that off."""
-        return self.outcome != "not run"
-
-    @property
     def not_known(self) -> str | None:
         """What stays open where nothing was compared."""
-        return NOT_KNOWN if self.outcome in ("not run", "switched off") else None
+        if self.outcome not in ("not run", "switched off"):
+            return None
+        return "whether a runtime gives equal results before and after was not tried"
 
 
 OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")

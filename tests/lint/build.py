@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto, helper
 
-from sonnx_clip.lint import ModelReport, lint_model
+from sonnx_clip.lint import lint_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from onnx import FunctionProto, GraphProto, NodeProto, SparseTensorProto, ValueInfoProto
+
+    from sonnx_clip.lint.verdict import ModelReport
 
 FLOAT = TensorProto.FLOAT
 DECLARES = "normalise declares the inferred"
