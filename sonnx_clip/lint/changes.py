@@ -53,8 +53,7 @@ def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Pat
         if value is None or value.type.WhichOneof("value") != "tensor_type":
             what = f"the model has no input {quoted(name)} that is a tensor"
             raise UserError(what, where, f"its inputs are {', '.join(map(quoted, inputs))}")
-        info = from_type(value.type, "graph input")
-        before = info.dims if info else None
+        before = from_type(value.type, "graph input").dims
         title = "no shape" if before is None else show_dims(before)
         if before is not None and not compatible(before, after):
             what = f"input {quoted(name)} is declared with {title}; {show_dims(after)} does not fit"
@@ -175,10 +174,10 @@ class NodeChange:
             becomes_scalar = role == "scalar" and tensor.known_dims == (1,)
             if name is None or becomes_scalar or tensor.contradiction or tensor.not_tensor or tensor.sparse:
                 continue
-            derived = numbers(tensor.derived.dims)
-            dims = numbers(tensor.inferred.dims) if derived is None else derived
-            if numbers(tensor.dims) is not None:
-                dims = None
+            dims = None
+            if numbers(tensor.dims) is None:
+                found = map(numbers, (tensor.derived.dims, tensor.inferred.dims))
+                dims = next((sizes for sizes in found if sizes is not None), None)
             if (
                 not element_type
                 or element_type not in _ELEMENT_TYPES

@@ -23,7 +23,8 @@ from sonnx_clip.lint.operator_versions import (
 )
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
-from sonnx_clip.lint.tensors import from_type, quoted, show_dims, show_number, symbols
+from sonnx_clip.lint.scope import typed
+from sonnx_clip.lint.tensors import quoted, show_dims, show_number, symbols
 from sonnx_clip.lint.verdict import (
     NORMALISE,
     Cause,
@@ -153,10 +154,8 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
 def _causes(model: ModelProto, count: int) -> tuple[Cause, ...]:
     """Why the shapes of so many Clip nodes are not known in numbers: one cause for each open input."""
     stored = {tensor.name for tensor in model.graph.initializer}
-    infos = [(value.name, from_type(value.type, "graph input")) for value in model.graph.input]
-    inputs = [
-        (name, info.dims) for name, info in infos if name not in stored and info and not info.not_tensor
-    ]
+    infos = typed(model.graph.input, "graph input")
+    inputs = [(name, info.dims) for name, info in infos if name not in stored and not info.not_tensor]
     follow = f"the shapes of {counted(count, 'Clip node')} are not known in numbers"
     causes = [_cause(name, dims, follow) for name, dims in inputs if dims is None or symbols(dims)]
     if causes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.report import NO_CLIP, cause_lines, error_objects, node_title, root_causes
 from sonnx_clip.lint.tensors import shown
-from sonnx_clip.lint.verdict import MORE, Verdict, grouped, some
+from sonnx_clip.lint.verdict import Verdict, grouped, some
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def _key(node: NodeSteps) -> tuple[object, ...]:
 def _step_lines(steps: Sequence[Step]) -> list[str]:
     """The same step at several nodes."""
     head = "" if steps[0].done else f"left, {steps[0].rule}: "
-    whats = some(step.what for step in steps)
-    lines = [f"    {what if what.startswith(MORE) else head + what}" for what in whats]
+    lines = [f"    {what}" for what in some(head + step.what for step in steps)]
     lines += [f"      because {why}" for why in some(step.why for step in steps)]
     lines += [f"      theorems: {', '.join(steps[0].theorems)}"] if steps[0].theorems else []
     return lines

@@ -6,20 +6,11 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from onnx import FunctionProto, GraphProto
+from onnx import FunctionProto, GraphProto, SparseTensorProto
 
 from sonnx_clip.lint.model_file import subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
-from sonnx_clip.lint.tensors import (
-    NOTHING,
-    Declaration,
-    Known,
-    constant_tensor,
-    from_constant,
-    from_stored,
-    from_type,
-    shown,
-)
+from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, constant, from_stored, from_type, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,8 +100,12 @@ def _contents(
         inputs, found = body.input, typed(body.value_info, FUNCTION_INFO)
     for node in body.node:
         if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
-            defined[node.output[0]], info = constant_tensor(node), from_constant(node)
-            found += [(node.output[0], info)] if info is not None else []
+            tensor = constant(node)
+            if isinstance(tensor, SparseTensorProto):
+                found.append((node.output[0], from_stored(tensor, "Constant node with sparse_value")))
+            elif tensor is not None:
+                found.append((node.output[0], from_stored(tensor, "Constant node")))
+                defined[node.output[0]] = tensor
     defined |= dict.fromkeys(inputs)
     defined.pop("", None)
     declared: dict[str, list[Declaration]] = {}
@@ -126,13 +121,11 @@ def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:
 
 def typed(values: Iterable[ValueInfoProto], origin: str) -> list[tuple[str, Declaration]]:
     """The declarations of values; a model has many values of few types, and each type is parsed once."""
-    parsed: dict[bytes, Declaration | None] = {}
+    parsed: dict[bytes, Declaration] = {}
     found = []
     for value in values:
         key = value.type.SerializeToString()
         if key not in parsed:
             parsed[key] = from_type(value.type, origin)
-        info = parsed[key]
-        if info is not None:
-            found.append((value.name, info))
+        found.append((value.name, parsed[key]))
     return found

@@ -78,13 +78,11 @@ class _EndError(Exception):
 
 def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) -> bytes:
     try:
-        found = [
-            "equal",
-            "; ".join(_compare_at(one, before, after, folder, finite=finite) for one in _LEVELS),
-        ]
+        compared = [_compare_at(level, before, after, folder, finite=finite) for level in _LEVELS]
+        outcome, what = "equal", "; ".join(compared)
     except _EndError as error:
-        found = [*error.args]
-    return "\n".join(found).encode(errors="backslashreplace")
+        outcome, what = error.args
+    return f"{outcome}\n{what}".encode(errors="backslashreplace")
 
 
 def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool) -> str:

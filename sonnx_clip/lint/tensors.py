@@ -182,11 +182,11 @@ def quoted(name: str) -> str:
 # --- Declarations of values, stored tensors and Constant nodes ----------------------------------------------
 
 
-def from_type(type_proto: TypeProto, origin: str) -> Declaration | None:
-    """The declaration that a ValueInfoProto makes; None where it is empty."""
+def from_type(type_proto: TypeProto, origin: str) -> Declaration:
+    """The declaration that a ValueInfoProto makes."""
     kind = type_proto.WhichOneof("value")
     if kind is None:
-        return None
+        return Declaration(origin)
     if kind not in ("tensor_type", "sparse_tensor_type"):
         return Declaration(origin, not_tensor=kind.removesuffix("_type"))
     tensor = getattr(type_proto, kind)
@@ -204,44 +204,24 @@ def from_stored(tensor: TensorProto | SparseTensorProto, origin: str) -> Declara
     return Declaration(origin, element_type=element_type, dims=dims, value=_value(tensor))
 
 
-def from_constant(node: NodeProto) -> Declaration | None:
-    """The declaration that a Constant node makes.
-
-    None where its value is an attribute of the caller, or where it has not exactly one value.
-    """
-    attribute = _only_attribute(node)
-    if attribute is None:
-        return None
-    if attribute.name == "sparse_value" and attribute.type == AttributeProto.SPARSE_TENSOR:
-        return from_stored(attribute.sparse_tensor, "Constant node with sparse_value")
-    tensor = constant_tensor(node)
-    return None if tensor is None else from_stored(tensor, "Constant node")
-
-
 _CONSTANTS = {"FLOAT": TensorProto.FLOAT, "INT": TensorProto.INT64, "STRING": TensorProto.STRING}
 """The element types of a Constant node's attributes value_float and value_floats, value_int, ..."""
 
 
-def constant_tensor(node: NodeProto) -> TensorProto | None:
-    """The dense tensor that a Constant node stores."""
-    attribute = _only_attribute(node)
-    if attribute is None:
+def constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
+    """What a Constant node stores; None where its caller sets that, or where it has not exactly one value."""
+    attribute = node.attribute[0] if len(node.attribute) == 1 else None
+    if attribute is None or attribute.ref_attr_name:
         return None
-    kind = AttributeProto.AttributeType.Name(attribute.type)
-    if attribute.name == "value" and kind == "TENSOR":
-        return attribute.t
-    if kind.removesuffix("S") not in _CONSTANTS or attribute.name != f"value_{kind.lower()}":
+    name, kind = attribute.name, AttributeProto.AttributeType.Name(attribute.type)
+    if (name, kind) in (("value", "TENSOR"), ("sparse_value", "SPARSE_TENSOR")):
+        found: TensorProto | SparseTensorProto = helper.get_attribute_value(attribute)
+        return found
+    if kind.removesuffix("S") not in _CONSTANTS or name != f"value_{kind.lower()}":
         return None
     content: Any = helper.get_attribute_value(attribute)
     dims, values = ([len(content)], content) if kind.endswith("S") else ([], [content])
     return helper.make_tensor("", _CONSTANTS[kind.removesuffix("S")], dims, values)
-
-
-def _only_attribute(node: NodeProto) -> AttributeProto | None:
-    if node.op_type != "Constant" or len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
-        return None
-    attribute: AttributeProto = node.attribute[0]
-    return attribute
 
 
 def _element_type(code: int) -> str | None:

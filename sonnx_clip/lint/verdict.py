@@ -25,7 +25,6 @@ NORMALISE, ASSUME_FINITE = "normalise", "--assume finite"
 """How remedies begin that the report's command carries out, and its option for bounds of floats."""
 NAMED = 3
 """So many of a group of equal things are named in text; JSON and SARIF name all."""
-MORE = "… and "
 
 
 class Verdict(StrEnum):
@@ -253,4 +252,4 @@ def some(texts: Iterable[str], show: Callable[[str], str] = str) -> list[str]:
 
 def more_than_some(count: int) -> list[str]:
     """How many of so many are not named."""
-    return [f"{MORE}{count - NAMED} more"] if count > NAMED else []
+    return [f"… and {count - NAMED} more"] if count > NAMED else []

@@ -28,7 +28,6 @@ def _argument(operand: OnnxOperand, tensor: DeclaredTensor | None) -> Argument:
     code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.type))
     make = helper.make_sparse_tensor_type_proto if tensor.sparse else helper.make_tensor_type_proto
     info = from_type(make(code, tensor.dims), "graph input")
-    assert info is not None
     return Argument(operand, operand.id, (info,))
 
 
