@@ -42,9 +42,7 @@ class ClipNode:
     @property
     def version(self) -> int:
         """The version of the operator that the operator set means."""
-        found = schema(self.proto.op_type, self.opset)
-        assert found is not None  # an operator set that has the node's operator has a version of it
-        return int(found.since_version)
+        return int(schema(self.proto.op_type, self.opset).since_version)
 
     @property
     def operator(self) -> str:
@@ -164,7 +162,7 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
         raise malformed(f"{profile.operator} gives exactly one output; here: {outputs}", path, node.place)
     # An attribute for an input that is not set is reported by the restrictions.
     unset = {name for name, given in zip_longest(taken, names) if not given}
-    had = unset.union(getattr(schema(profile.operator, node.opset), "attributes", ()))
+    had = unset.union(schema(profile.operator, node.opset).attributes)
     foreign = next((one.name for one in node.proto.attribute if one.name not in had), None)
     if foreign is not None:
         raise malformed(f"{node.operator} has no attribute {quoted(foreign)}", path, node.place)

@@ -7,6 +7,8 @@ import shlex
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
@@ -16,7 +18,6 @@ from sonnx_clip.lint.model_file import bodies, parse_model, read_model
 from sonnx_clip.lint.operator_versions import (
     BASED_ON,
     EXPORT_AGAIN,
-    OTHERWISE,
     inputs_since,
     is_default_domain,
     types_of,
@@ -95,16 +96,16 @@ def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: boo
             tensors = arguments(node, path, profile())
             bounds = scalars(tensors)
             memo[key] = Findings(
+                node.operator,
                 judge(node, tensors, profile(), accept_inferred=accept_inferred),
                 tuple(tensor.id for tensor in tensors),
                 tuple((one.id, show_number(one.value)) for one in bounds if one.value is not None),
                 _bounds_note(bounds),
             )
-        unset = [""] * (len(memo[key].arguments) - len(read) - len(made))
-        names = tuple(name or None for name in (*read, *unset, *made))
-        yield NodeReport(
-            proto.name or None, graph, position, proto.output[0], node.operator, names, memo[key]
-        )
+        unset = (None,) * (len(memo[key].arguments) - len(read) - len(made))
+        given = (*read, *unset, *made)
+        names = given if "" not in read else tuple(name or None for name in given)
+        yield NodeReport(proto.name or None, graph, position, proto.output[0], names, memo[key])
 
 
 def _bounds_note(bounds: Sequence[Argument]) -> str | None:
@@ -126,9 +127,9 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
 def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     """What was not judged, or was judged with less than full knowledge."""
     every = bodies(model.graph, *model.functions)
-    clips = (node for body in every for node in body.node if node.op_type == "Clip")
-    for domain, count in Counter(node.domain for node in clips).items():
-        if not is_default_domain(domain):
+    kinds = Counter(chain.from_iterable(map(attrgetter("op_type", "domain"), body.node) for body in every))
+    for (operator, domain), count in kinds.items():
+        if operator == "Clip" and not is_default_domain(domain):
             is_, was = ("is", "was") if count == 1 else ("are", "were")
             title = f"{counted(count, 'node')} named Clip of the domain {quoted(domain)}"
             yield f"{title} {is_} another operator and {was} not judged"
@@ -147,7 +148,8 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     for version in sorted({node.version for node in by_opset.values()}):
         if inputs_since(profile()) <= version < BASED_ON:
             types = ", ".join(sorted(types_of(profile().operator, version)))
-            takes = f"Clip-{version} takes {types} alone and {OTHERWISE}"
+            differs = f"does not say what min above max gives, which Clip-{BASED_ON} does (max)"
+            takes = f"Clip-{version} takes {types} alone and {differs}"
             yield f"the profile is based on Clip-{BASED_ON}; {takes}: {EXPORT_AGAIN}"
 
 

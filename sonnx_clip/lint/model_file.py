@@ -17,8 +17,6 @@ from sonnx_clip.root.files import read_regular_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx import NodeProto
-
 MAX_BYTES = 2**31 - 1
 """Protobuf reads no message of 2 GiB or more."""
 _DIGITS = 19  # no file has a number of bytes with more
@@ -95,17 +93,18 @@ def malformed(what: str, path: Path, place: str) -> UserError:
 
 def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
     """Every name that something in a model has or defines, those of its stored tensors among them."""
-    yield from map(attrgetter("domain"), model.opset_import)
-    yield from map(attrgetter("name"), tensors)
+    parts: list[Iterable[str]] = [
+        map(attrgetter("domain"), model.opset_import),
+        map(attrgetter("name"), tensors),
+    ]
     for function in model.functions:
-        yield from (function.domain, function.overload, *function.input, *function.output)
+        parts += [[function.domain, function.overload], function.input, function.output]
     for body in bodies(model.graph, *model.functions):
-        yield body.name
         values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
-        yield from map(attrgetter("name"), chain(values, body.value_info))
-        for texts in _NODE_TEXTS:
-            yield from chain.from_iterable(map(texts, body.node))
-        yield from (t for node in body.node for one in node.attribute for t in (one.name, one.ref_attr_name))
+        parts += [[body.name], map(attrgetter("name"), chain(values, body.value_info))]
+        parts += [chain.from_iterable(map(texts, body.node)) for texts in _NODE_TEXTS]
+        parts.append(chain.from_iterable(map(attrgetter("name", "ref_attr_name"), _attributes(body))))
+    return chain.from_iterable(parts)
 
 
 def _data_problem(tensor: TensorProto) -> str | None:
@@ -172,9 +171,13 @@ def _outside(location: str, folder: Path) -> str | None:
 # --- Everything that a model stores -------------------------------------------------------------------------
 
 
-def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
-    """The graphs that a node carries, each with the name of its attribute."""
-    for attribute in node.attribute:
+def _attributes(body: GraphProto | FunctionProto) -> Iterator[AttributeProto]:
+    return chain.from_iterable(map(attrgetter("attribute"), body.node))
+
+
+def subgraphs(attributes: Iterable[AttributeProto]) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs in the attributes of nodes, each with the name of its attribute."""
+    for attribute in attributes:
         if attribute.type in _SIMPLE:
             continue
         if attribute.type == AttributeProto.GRAPH or attribute.HasField("g"):
@@ -187,17 +190,14 @@ def bodies(*roots: GraphProto | FunctionProto) -> Iterator[GraphProto | Function
     """Graphs and functions, each followed by the graphs that its nodes carry at any depth."""
     for root in roots:
         yield root
-        for node in root.node:
-            if node.attribute:
-                yield from bodies(*(graph for _, graph in subgraphs(node)))
+        yield from bodies(*(graph for _, graph in subgraphs(_attributes(root))))
 
 
 def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
     """Every stored tensor: initializers, attributes and, by `sparse`, both parts of sparse tensors."""
     training = (graph for info in model.training_info for graph in (info.initialization, info.algorithm))
     for body in bodies(model.graph, *model.functions, *training):
-        parts = []
-        attributes = chain.from_iterable(map(attrgetter("attribute"), body.node))
+        parts, attributes = [], _attributes(body)
         if isinstance(body, FunctionProto):
             attributes = chain(body.attribute_proto, attributes)
         else:

@@ -61,15 +61,15 @@ def function_clips(model: ModelProto) -> list[FunctionClip]:
         for index, outer in enumerate(function.node)
         for node in (
             outer,
-            *(n for _, graph in subgraphs(outer) for body in bodies(graph) for n in body.node),
+            *(n for _, graph in subgraphs(outer.attribute) for body in bodies(graph) for n in body.node),
         )
         if is_clip(node)
     ]
 
 
-def ask_onnx(model: ModelProto, *, seconds: float | None = None) -> OnnxAnswer:
-    """Check, inline and infer in a child process with a time limit, by default `SECONDS`."""
-    done = run_isolated(_answer, model, seconds=SECONDS if seconds is None else seconds)
+def ask_onnx(model: ModelProto) -> OnnxAnswer:
+    """Check, inline and infer in a child process with a time limit."""
+    done = run_isolated(_answer, model, seconds=SECONDS)
     if done.failure is not None:
         return OnnxAnswer(model.graph, failure=_one_line(done.failure))
     refusal, *parts = TensorProto.FromString(done.result).string_data
@@ -176,9 +176,10 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
         for value in graph.output:
             if value.name not in foreign:
                 value.ClearField("type")
-        carriers = (node for node in graph.node if node.attribute and _is_known(node.op_type, node.domain))
-        for value in (v for node in carriers for _, inner in subgraphs(node) for v in inner.input):
-            value.ClearField("type")
+        for node in graph.node if len(graphs) > 1 else ():
+            for _, inner in subgraphs(node.attribute) if _is_known(node.op_type, node.domain) else ():
+                for value in inner.input:
+                    value.ClearField("type")
 
 
 def _is_known(operator: str, domain: str) -> bool:

@@ -21,8 +21,6 @@ BASED_ON = 13
 """The version on whose text the profile is based."""
 EXPORT_AGAIN = f"export the model again with operator set {BASED_ON} or later"
 """The remedy where an older version cannot be in the profile."""
-OTHERWISE = f"does not say what min above max gives, which Clip-{BASED_ON} does (max)"
-"""What the text of an older version says otherwise, where it has inputs."""
 
 
 class Limit(NamedTuple):
@@ -57,29 +55,26 @@ def is_clip(node: NodeProto) -> bool:
 
 
 @cache
-def schema(operator: str, opset: int) -> OpSchema | None:
-    """The version of an operator that an operator set means, None where it has none.
+def schema(operator: str, opset: int) -> OpSchema:
+    """The version of an operator that an operator set means.
 
     An operator set that is newer than the installed onnx knows is taken for the newest that it knows.
     """
     known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
-    try:
-        return defs.get_schema(operator, known, "")
-    except defs.SchemaError:
-        return None
+    return defs.get_schema(operator, known, "")
 
 
 @cache
 def versions(operator: str) -> tuple[int, ...]:
     """All versions of an operator, the oldest first."""
-    found = (schema(operator, opset) for opset in range(1, defs.onnx_opset_version() + 1))
-    return tuple(dict.fromkeys(one.since_version for one in found if one is not None))
+    opsets = [n for n in range(1, defs.onnx_opset_version() + 1) if defs.has(operator, n, "")]
+    return tuple(dict.fromkeys(schema(operator, opset).since_version for opset in opsets))
 
 
 @cache
 def inputs(operator: str, version: int) -> tuple[str, ...]:
     """The names of the inputs of a version, in their order."""
-    return tuple(one.name for one in defs.get_schema(operator, version, "").inputs)
+    return tuple(one.name for one in schema(operator, version).inputs)
 
 
 def inputs_since(profile: Profile) -> int:
@@ -90,7 +85,7 @@ def inputs_since(profile: Profile) -> int:
 
 def types_of(operator: str, version: int) -> frozenset[str]:
     """The ONNX names of the element types that a version takes as its first input."""
-    types = defs.get_schema(operator, version, "").inputs[0].types
+    types = schema(operator, version).inputs[0].types
     return frozenset(text.removeprefix("tensor(").removesuffix(")").upper() for text in types)
 
 

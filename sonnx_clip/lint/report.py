@@ -69,7 +69,7 @@ def node_title(operator: str, name: str | None, output: str, place: str) -> str:
 
 def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     """Nodes that differ in names, bounds and open shapes alone; `caused`: root causes explain open shapes."""
-    titles = [node_title(one.operator, one.name, one.output, one.place) for one in group[:NAMED]]
+    titles = [node_title(one.findings.operator, one.name, one.output, one.place) for one in group[:NAMED]]
     lines = [f"  {title}" for title in (*titles, *more_than_some(len(group)))]
     findings = list({id(node.findings): node.findings for node in group}.values())
     bounds = some(
@@ -164,7 +164,7 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "path": node.path,
         "index": node.position,
         "output": node.output,
-        "operator": node.operator,
+        "operator": node.findings.operator,
         "tensors": tensors,
         "bounds": dict(node.findings.bounds),
         "note": node.findings.note,

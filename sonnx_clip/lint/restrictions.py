@@ -6,11 +6,11 @@ An input that is not set is neither sparse nor without shape nor of another type
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
-from sonnx_clip.lint.tensors import NOTHING, Argument, Dims, numbers, show_dims, shown, symbols
+from sonnx_clip.lint.tensors import Argument, Dims, numbers, show_dims, shown, symbols
 from sonnx_clip.lint.verdict import ASSUME_FINITE, NORMALISE, Judgement, Problem, Verdict
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class _Judge:
         return f"(the caller's attribute '{shown(caller)}')" if caller else f"{found.f:.9g}"
 
     def default(self, name: str) -> str:
-        found = getattr(schema(self.node.proto.op_type, self.node.opset), "attributes", {}).get(name)
+        found = schema(self.node.proto.op_type, self.node.opset).attributes.get(name)
         if found is None or not found.default_value.name:
             return "and it has no default"
         return f"so its default {found.default_value.f:.9g} applies"
@@ -134,10 +134,10 @@ class _Judge:
         """The shape is declared, and every dimension of it is a number."""
         inferred, derived = tensor.inferred.dims, tensor.derived.dims
         explicit = numbers(inferred)
-        if tensor.operand.role == "result" and not tensor.declared_contradiction:
-            tensor = replace(tensor, derived=NOTHING)  # that it has another shape than X is C1
-        if tensor.contradiction:
-            return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
+        is_result = tensor.operand.role == "result"  # that it has another shape than X is C1
+        contradiction = tensor.declared_contradiction if is_result else tensor.contradiction
+        if contradiction:
+            return _violates(tensor, contradiction, "declare the one shape that the tensor has")
         if self.accept_inferred and explicit is not None:
             return None
         if tensor.dims is None:

@@ -111,7 +111,7 @@ def _finding(report: ModelReport, nodes: Sequence[NodeReport], place: int, numbe
     names = [one.tensors[problem.argument] for one in nodes]
     tensor = "" if names[0] is None else f" {quoted(names[0])}"
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-    title = f"{node.operator} {quoted(node.name or node.output)}{more}, {problem.argument}{tensor}"
+    title = f"{node.findings.operator} {quoted(node.name or node.output)}{more}, {problem.argument}{tensor}"
     places = [_location(report, one, name) for one, name in zip(nodes, names, strict=True)]
     text = f"{title}: {problem.message}. Remedy: {problem.remedy}"
     fingerprint = f"{problem.argument}/{node.graph}/{node.output}"

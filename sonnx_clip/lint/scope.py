@@ -75,12 +75,15 @@ class Scope(dict[str, Known]):
 
     def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:
         """The scopes of the subgraphs that a node carries."""
-        count = len(self.body.node)
-        same = [twin if twin is not None and len(twin.node) == count else None for twin in self._twins]
-        twins = [dict(subgraphs(twin.node[index])) if twin is not None else {} for twin in same]
-        for attribute, graph in subgraphs(node):
+        inferred, derived = (
+            dict(subgraphs(twin.node[index].attribute))
+            if twin and len(twin.node) == len(self.body.node)
+            else {}
+            for twin in self._twins
+        )
+        for attribute, graph in subgraphs(node.attribute):
             path = f"{self.path} > {node.op_type} node {index}, {shown(attribute)}"
-            yield Scope(graph, path, twins[0].get(attribute), twins[1].get(attribute), self)
+            yield Scope(graph, path, inferred.get(attribute), derived.get(attribute), self)
 
 
 def _contents(

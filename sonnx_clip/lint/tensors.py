@@ -103,7 +103,7 @@ class Argument:
     @property
     def dims(self) -> Dims | None:
         """The declared shape. A symbol in any declaration stays one: the others bind nobody."""
-        if not self.shapes or self.contradiction:
+        if not self.shapes or self.declared_contradiction:
             return None
         columns = zip(*self.shapes, strict=True)
         return tuple(next((dim for dim in sizes if isinstance(dim, str)), sizes[0]) for sizes in columns)

@@ -68,6 +68,7 @@ class Judgement:
 class Findings:
     """The judgements of nodes that differ in names alone."""
 
+    operator: str  # with the version that the imported opset means: Clip-11
     judgements: tuple[Judgement, ...]  # one per rule, in the order of the page
     arguments: tuple[str, ...]  # the operands in their order and the result: X, L, M, Y
     bounds: tuple[tuple[str, str], ...] = ()  # the values of bounds that are stored in the model
@@ -90,13 +91,13 @@ class Findings:
 
     @cached_property
     def alike(self) -> Hashable:
-        """Equal for findings that differ in remedies, open shapes and bounds alone."""
+        """Equal for findings of one operator that differ in remedies, open shapes and bounds alone."""
         problems = [
             (judgement.id, one.argument, one.verdict, one.open or one.message)
             for judgement in self.judgements
             for one in judgement.problems
         ]
-        return (*problems, self.note)
+        return (self.operator, *problems, self.note)
 
 
 class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
@@ -106,7 +107,6 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
     graph: str  # the path of the graph or function that holds the node
     position: int  # there, from 0
     output: str
-    operator: str  # with the version that the imported opset means: Clip-11
     names: tuple[str | None, ...]
     findings: Findings
 
@@ -167,8 +167,8 @@ class ModelReport:
     @cached_property
     def alike(self) -> list[list[NodeReport]]:
         """The nodes in groups: each has one operator and findings that read alike."""
-        exactly = grouped(self.nodes, lambda node: id(node.findings))  # nodes of two versions share none
-        together = grouped(exactly, lambda nodes: (nodes[0].operator, nodes[0].findings.alike))
+        exactly = grouped(self.nodes, lambda node: id(node.findings))
+        together = grouped(exactly, lambda nodes: nodes[0].findings.alike)
         return [list(chain.from_iterable(groups)) for groups in together]
 
     @cached_property

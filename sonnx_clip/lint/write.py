@@ -57,24 +57,19 @@ def normalise_models(
         raise UserError("two of the models have one name", todo="write them to two folders, by two runs")
 
     def work(path: Path) -> NormaliseReport:
-        target = None
-        if not dry_run and not to_stream:
-            target = _target(path, output, in_place=in_place, folder=folder)
-            if not in_place and any(
-                target.exists() and one.exists() and target.samefile(one) for one in paths
-            ):
-                raise _is_read(target, "a model that this run reads")
+        to_file = not dry_run and not to_stream
+        target = _target(path, paths, output, in_place=in_place, folder=folder) if to_file else None
         found = normalise(path, target, options)
-        if target is not None:
+        if not dry_run:
             _save(found, target)
-        elif not dry_run:
-            _print(found)
         return found.report
 
     return run_each(paths, work)
 
 
-def _target(source: Path, output: Path | None, *, in_place: bool, folder: bool) -> Path:
+def _target(
+    source: Path, paths: Sequence[Path], output: Path | None, *, in_place: bool, folder: bool
+) -> Path:
     """Where the result of one model goes: a regular file, never a link by whose name a model is replaced."""
     if (output is None) == (not in_place):
         raise UserError(
@@ -83,6 +78,8 @@ def _target(source: Path, output: Path | None, *, in_place: bool, folder: bool) 
         )
     target = source if output is None else output / source.name if folder else output
     check_target(target)
+    if output is not None and any(target.exists() and one.exists() and target.samefile(one) for one in paths):
+        raise _is_read(target, "a model that this run reads")
     return target
 
 
@@ -91,9 +88,19 @@ def _is_read(target: Path, what: str) -> UserError:
     return UserError(f"the output is {what}", shown(str(target)), todo)
 
 
-def _save(found: Normalised, target: Path) -> None:
-    """Write a result, with its external data where it goes to another folder: all of it or nothing."""
+def _save(found: Normalised, target: Path | None) -> None:
+    """Write a result, with its external data where it goes to another folder: all of it or nothing.
+
+    None is standard output.
+    """
     source, names = found.report.source, external_files(found.model)
+    if target is None:
+        if names:
+            what = "the model has external data, which standard output cannot take"
+            raise UserError(what, str(source), "give a file: -o OUT.onnx")
+        sys.stdout.buffer.write(found.data)
+        sys.stdout.buffer.flush()
+        return
     if target.resolve() in {(one.parent / name).resolve() for one in (source, target) for name in names}:
         raise _is_read(target, "the model's external data")
     files: dict[Path, bytes | Iterator[bytes]] = {target: found.data}
@@ -110,12 +117,3 @@ def _save(found: Normalised, target: Path) -> None:
 def _chunks(file: Path) -> Iterator[bytes]:
     with file.open("rb") as data:
         yield from iter(partial(data.read, 1 << 20), b"")
-
-
-def _print(found: Normalised) -> None:
-    """Write a result to standard output."""
-    if external_files(found.model):
-        what = "the model has external data, which standard output cannot take"
-        raise UserError(what, str(found.report.source), "give a file: -o OUT.onnx")
-    sys.stdout.buffer.write(found.data)
-    sys.stdout.buffer.flush()

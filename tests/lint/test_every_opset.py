@@ -22,7 +22,7 @@ def test_the_version_of_clip_and_what_it_needs(tmp_path: Path, opset: int) -> No
     old = opset < 11
     node = clip("X", min=0.0, max=6.0) if old else clip()
     report = lint(tmp_path, model(graph(node, stored=[] if old else bounds()), opset=opset))
-    assert report.nodes[0].operator == f"Clip-{FIRST.get(opset, 13)}"
+    assert report.nodes[0].findings.operator == f"Clip-{FIRST.get(opset, 13)}"
     assert verdicts(report) == ({"R1": "violates", "R2": "violates"} if old else {})
 
 

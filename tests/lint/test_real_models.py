@@ -18,7 +18,7 @@ NO_TYPES = {"R4": "violates", "R5": "unknown", "element_types": "unknown"}
 def test_relu6_with_bounds_as_inputs(opset: int) -> None:
     report = lint_model(MODELS / f"relu6_op{opset}.onnx")
     assert [node.name for node in report.nodes] == NAMES
-    assert {node.operator for node in report.nodes} == {"Clip-11" if opset == 11 else "Clip-13"}
+    assert {node.findings.operator for node in report.nodes} == {"Clip-11" if opset == 11 else "Clip-13"}
     expected = [NO_TYPES, NO_TYPES, {"R2": "violates"} | NO_TYPES, {"R1": "violates"} | NO_TYPES, NO_TYPES]
     assert [verdicts(report, i) for i in range(5)] == expected
     declare = f"{DECLARES} shape [1, 4, 6, 6]; or pass --accept-inferred"
@@ -33,7 +33,7 @@ def test_relu6_with_bounds_as_inputs(opset: int) -> None:
 def test_relu6_with_bounds_as_attributes_breaks_r1_and_r2_everywhere(opset: int) -> None:
     report = lint_model(MODELS / f"relu6_op{opset}.onnx", accept_inferred=True)
     assert [node.name for node in report.nodes] == NAMES
-    assert {node.operator for node in report.nodes} == {"Clip-6"}
+    assert {node.findings.operator for node in report.nodes} == {"Clip-6"}
     assert all(verdicts(report, i) == {"R1": "violates", "R2": "violates"} for i in range(5))
     values = [(problems(report, "R1", i)[0][1], problems(report, "R2", i)[0][1]) for i in range(5)]
     bound = "Clip-6 has no input {}; the bound is the attribute {} = {}".format
