@@ -1,6 +1,7 @@
 """The commands on ONNX models: `lint` and `normalise`."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,9 +27,9 @@ def lint(
     from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
-        from sonnx_clip.lint import json_parts, lint_models, to_sarif, to_text
+        from sonnx_clip.lint import json_parts, lint_model, run_each, to_sarif, to_text
 
-    run = lint_models(models, accept_inferred=accept_inferred)
+    run = run_each(models, partial(lint_model, accept_inferred=accept_inferred))
     if format == "json":
         sys.stdout.writelines(json_parts(run))
         print()

@@ -15,8 +15,9 @@ if find_spec("onnx") is None:
         todo='install it with: pip install "sonnx-clip[onnx]"',
     )
 
-from sonnx_clip.lint.lint import lint_model, lint_models
+from sonnx_clip.lint.lint import lint_model
 from sonnx_clip.lint.report import json_parts, to_text
 from sonnx_clip.lint.sarif import to_sarif
+from sonnx_clip.lint.verdict import run_each
 
-__all__ = ["json_parts", "lint_model", "lint_models", "to_sarif", "to_text"]
+__all__ = ["json_parts", "lint_model", "run_each", "to_sarif", "to_text"]

@@ -85,6 +85,7 @@ class ClipNode:
 class FoundNodes:
     """The Clip nodes of a model, after onnx has inlined its functions and inferred shapes."""
 
+    opsets: dict[str, int]  # that the model imports, by domain
     nodes: tuple[ClipNode, ...] = ()  # in the order of the model; those of functions not inlined at the end
     notes: tuple[str, ...] = ()  # which functions are judged by their own declarations
     undecided: tuple[str, ...] = ()  # what could not be analysed
@@ -95,7 +96,7 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
     if not any(is_clip(node) for body in bodies(model.graph, *model.functions) for node in body.node):
-        return FoundNodes()
+        return FoundNodes(imports)
     answer = ask_onnx(model)
     marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
     scope = Scope(answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived)
@@ -108,7 +109,7 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     notes = [f"no call of {one} could be inlined: it is judged by its own declarations" for one in unreached]
     undecided = [f"nothing was inferred: {answer.failure}"] if answer.failure is not None else []
     undecided += [f"onnx's checker refuses the model: {answer.refusal}"] if answer.refusal is not None else []
-    return FoundNodes(tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None)
+    return FoundNodes(imports, tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None)
 
 
 def clip_nodes(

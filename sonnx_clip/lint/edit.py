@@ -26,7 +26,10 @@ class Editor:
         self._new: list[tuple[GraphProto, int, NodeProto]] = []
         self._constants: dict[tuple[int, bytes], str] = {}
         # By the identity of a graph, of which there is one object as long as it is kept in `_graphs`.
-        self._values = {id(graph): _values(graph) for graph in self._graphs}
+        self._values: defaultdict[tuple[int, str], list[ValueInfoProto]] = defaultdict(list)
+        for graph in self._graphs:
+            for value in (*graph.output, *graph.value_info):
+                self._values[id(graph), value.name].append(value)
 
     def fresh(self, wanted: str) -> str:
         """Reserve a name that nothing in the model has."""
@@ -65,7 +68,7 @@ class Editor:
         nothing new. Denotations of dimensions are kept.
         """
         graph = place.scope.defining(name).body
-        values = self._values[id(graph)][name]
+        values = self._values[id(graph), name]
         if any(value.name == name for value in graph.input):
             return False
         if not values:
@@ -96,10 +99,3 @@ def set_dims(value: ValueInfoProto, dims: tuple[int, ...]) -> None:
     for axis, size in enumerate(dims):
         dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
         dim.dim_value = size
-
-
-def _values(graph: GraphProto) -> defaultdict[str, list[ValueInfoProto]]:
-    found = defaultdict(list)
-    for value in (*graph.output, *graph.value_info):
-        found[value.name].append(value)
-    return found

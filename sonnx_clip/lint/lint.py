@@ -6,14 +6,13 @@ import math
 import shlex
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.lint.clip_nodes import ClipNode, FoundNodes, arguments, find_nodes, opsets, scalars
+from sonnx_clip.lint.clip_nodes import ClipNode, FoundNodes, arguments, find_nodes, scalars
 from sonnx_clip.lint.model_file import bodies, parse_model, read_model
 from sonnx_clip.lint.operator_versions import (
     BASED_ON,
@@ -32,8 +31,6 @@ from sonnx_clip.lint.verdict import (
     Findings,
     ModelReport,
     NodeReport,
-    Run,
-    run_each,
 )
 from sonnx_clip.root.isolated import without_collection
 from sonnx_clip.root.terminal import counted
@@ -43,11 +40,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.lint.tensors import Argument, Dims
-
-
-def lint_models(paths: Sequence[Path], *, accept_inferred: bool = False) -> Run[ModelReport]:
-    """Judge several models; one that cannot be read does not hide the others."""
-    return run_each(paths, partial(lint_model, accept_inferred=accept_inferred))
 
 
 @without_collection()
@@ -72,7 +64,7 @@ def report_of(
     report = ModelReport(
         path=path,
         ir_version=model.ir_version,
-        opsets=tuple(opsets(model.opset_import, path, "the model").items()),
+        opsets=tuple(found.opsets.items()),
         accept_inferred=accept_inferred,
         nodes=tuple(_node_reports(found.nodes, path, accept_inferred=accept_inferred)),
         notes=(*_notes(model, found.nodes), *found.notes),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx import ModelProto, defs
 
 from sonnx_clip.lint.changes import NodeChange, Step, set_shapes
-from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_nodes, opsets
+from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_nodes
 from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.lint import report_of
 from sonnx_clip.lint.model_file import external_files, parse_model, read_model
@@ -93,7 +93,7 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions = Norma
     found = find_nodes(model, path)
     _check(model, found, path, "", "correct the model first")
     editor, finite = Editor(model), options.assume_finite
-    places = clip_nodes(Scope(model.graph, ""), opsets(model.opset_import, path, "").get(""), path)
+    places = clip_nodes(Scope(model.graph, ""), found.opsets.get(""), path)
     steps = [
         []
         if node.in_function
@@ -141,7 +141,7 @@ def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: s
 
 def _left(judged: NodeReport, steps: Sequence[Step]) -> Iterator[Step]:
     """What lint still has against a node, with the reason of the change that left it where there is one."""
-    for judgement in judged.judgements:
+    for judgement in judged.findings.judgements:
         known = [step for step in steps if not step.done and step.rule == judgement.id]
         if judgement.problems and known:
             yield from known

@@ -27,7 +27,6 @@ def normalise_text(report: NormaliseReport) -> str:
     target = "nothing is written" if report.target is None else shown(str(report.target))
     lines = [f"{shown(str(report.source))} -> {target}: {_summary(report)}"]
     lines += [f"  {note}" for note in report.notes]
-    lines += [f"  unknown: {text}" for text in report.after.undecided]
     lines += cause_lines(report.after)
     for group in grouped(report.nodes, _key):
         titles = some(node_title(node.operator, node.name, node.output, node.place) for node in group)

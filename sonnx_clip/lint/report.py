@@ -30,13 +30,11 @@ def to_text(report: ModelReport) -> str:
     path = shown(str(report.path))
     opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
     lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
-    lines += [f"  unknown: {text}" for text in report.undecided]
     lines += cause_lines(report)
     for group in report.alike:
         lines += _group_lines(group, caused=bool(report.causes))
     lines += [f"  note: {note}" for note in report.notes]
-    groups = (group[0].judgements for group in report.alike)
-    broken = {one.id for judgements in groups for one in judgements if one.problems}
+    broken = {one.id for group in report.alike for one in group[0].findings.judgements if one.problems}
     lines += [
         f"  note: {rule} is interpreted here: {found['ours']}. It could also mean: {found['alternative']}"
         for rule, found in profile().interpretations.items()
@@ -55,8 +53,8 @@ def _summary(report: ModelReport) -> str:
 
 
 def cause_lines(report: ModelReport) -> list[str]:
-    """Each root cause once, and the command that carries out the remedies."""
-    lines = []
+    """What could not be analysed, each root cause once, and the command that carries out the remedies."""
+    lines = [f"  unknown: {text}" for text in report.undecided]
     for cause in report.causes:
         lines += [f"  root cause: {cause.message}", f"    remedy: {cause.remedy}"]
     return lines + ([f"  to normalise: {report.command}"] if report.command else [])
@@ -168,7 +166,7 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "tensors": tensors,
         "bounds": dict(node.findings.bounds),
         "note": node.findings.note,
-        "verdict": node.verdict,
+        "verdict": node.findings.verdict,
         "restrictions": [
             {
                 "id": judgement.id,
@@ -176,6 +174,6 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
                 "verdict": judgement.verdict,
                 "problems": [{**vars(one), "tensor": tensors[one.argument]} for one in judgement.problems],
             }
-            for judgement in node.judgements
+            for judgement in node.findings.judgements
         ],
     }

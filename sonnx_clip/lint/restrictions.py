@@ -31,10 +31,7 @@ def judge(
     judge = _Judge(node, tensors, profile, accept_inferred)
     found = [(rule.id, judge.problems(rule)) for rule in profile.restrictions]
     found += [("element_types", [judge.element_type()]), ("C1", [judge.constraint()])]
-    return tuple(
-        Judgement(id_, tuple(problem for problem in problems if problem is not None))
-        for id_, problems in found
-    )
+    return tuple(Judgement(id_, tuple(filter(None, problems))) for id_, problems in found)
 
 
 def _violates(tensor: Argument, message: str, remedy: str, *, follows: bool = False) -> Problem:

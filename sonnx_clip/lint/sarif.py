@@ -80,9 +80,10 @@ def _results(report: ModelReport) -> Iterator[Object]:
 
 
 def _result(
-    rule: str, kind: str, level: str, text: str, places: Sequence[Object], count: int, fingerprint: str
+    rule: str, verdict: Verdict, text: str, places: Sequence[Object], count: int, fingerprint: str
 ) -> Object:
     """One result; its first place is its location, the others are related ones."""
+    kind, level = _KIND_AND_LEVEL[verdict]
     return {
         "ruleId": rule,
         "ruleIndex": profile().rules.index(rule),
@@ -101,12 +102,12 @@ def _cause(report: ModelReport, cause: Cause) -> Object:
     places = [_place(report.path, *logical), *(_location(report, node, None) for node in report.open)]
     text = f"{cause.message}. Remedy: {cause.remedy}"
     fingerprint = f"root cause/{cause.tensor or ''}"
-    return _result(_SHAPES, "fail", "error", text, places, len(report.open), fingerprint)
+    return _result(_SHAPES, Verdict.VIOLATES, text, places, len(report.open), fingerprint)
 
 
 def _finding(report: ModelReport, nodes: Sequence[NodeReport], place: int, number: int) -> Object:
     """One finding at all nodes that have it."""
-    node, judgement = nodes[0], nodes[0].judgements[place]
+    node, judgement = nodes[0], nodes[0].findings.judgements[place]
     problem = judgement.problems[number]
     names = [one.tensors[problem.argument] for one in nodes]
     tensor = "" if names[0] is None else f" {quoted(names[0])}"
@@ -115,8 +116,7 @@ def _finding(report: ModelReport, nodes: Sequence[NodeReport], place: int, numbe
     places = [_location(report, one, name) for one, name in zip(nodes, names, strict=True)]
     text = f"{title}: {problem.message}. Remedy: {problem.remedy}"
     fingerprint = f"{problem.argument}/{node.graph}/{node.output}"
-    kind, level = _KIND_AND_LEVEL[problem.verdict]
-    return _result(judgement.id, kind, level, text, places, len(nodes), fingerprint)
+    return _result(judgement.id, problem.verdict, text, places, len(nodes), fingerprint)
 
 
 def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> Object:

@@ -125,16 +125,6 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
         """Where viewers of ONNX models show the node: its graph, and its name or else that of its output."""
         return f"{self.graph} > {shown(self.name or self.output)}"
 
-    @property
-    def judgements(self) -> tuple[Judgement, ...]:
-        """One per restriction, in the order of the page."""
-        return self.findings.judgements
-
-    @property
-    def verdict(self) -> Verdict:
-        """The worst of its judgements."""
-        return self.findings.verdict
-
 
 @dataclass(frozen=True)
 class Cause:

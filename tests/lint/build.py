@@ -91,12 +91,12 @@ def lint(folder: Path, proto: onnx.ModelProto, *, accept_inferred: bool = False)
 
 def verdicts(report: ModelReport, index: int = 0) -> dict[str, str]:
     """The verdicts of one node that are not `meets`, by id."""
-    found = {judgement.id: str(judgement.verdict) for judgement in report.nodes[index].judgements}
+    found = {judgement.id: str(judgement.verdict) for judgement in report.nodes[index].findings.judgements}
     assert list(found) == ["R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1"]
     return {tag: verdict for tag, verdict in found.items() if verdict != "meets"}
 
 
 def problems(report: ModelReport, tag: str, index: int = 0) -> Problems:
     """Tensor, message and remedy of each problem of one restriction at one node."""
-    judgement = next(j for j in report.nodes[index].judgements if j.id == tag)
+    judgement = next(j for j in report.nodes[index].findings.judgements if j.id == tag)
     return [(problem.argument, problem.message, problem.remedy) for problem in judgement.problems]

@@ -58,7 +58,7 @@ def test_external_data_outside_the_folder(tmp_path: Path, location: str | None, 
 
 
 def test_external_data_inside_the_folder_is_not_loaded(tmp_path: Path) -> None:
-    assert lint(tmp_path, with_external("sub/not_there.bin")).nodes[0].verdict == "meets"
+    assert lint(tmp_path, with_external("sub/not_there.bin")).nodes[0].findings.verdict == "meets"
 
 
 def _in_constant() -> onnx.ModelProto:

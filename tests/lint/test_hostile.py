@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from sonnx_clip.lint import lint_model, lint_models, to_text
+from sonnx_clip.lint import lint_model, to_text
 from sonnx_clip.lint.onnx_process import ask_onnx
 from sonnx_clip.root.errors import UserError
 from tests.lint.build import clip, graph, lint, model, value
@@ -80,7 +80,7 @@ def test_random_damage_gives_a_report_or_one_message(tmp_path: Path) -> None:
         damaged = bytearray(data)
         for _ in range(random_source.randint(1, 6)):
             damaged[random_source.randrange(len(damaged))] = random_source.randrange(256)
-        outcomes[lint_models([written(tmp_path, bytes(damaged))]).exit_status] += 1
+        outcomes[run_each([written(tmp_path, bytes(damaged))], lint_model).exit_status] += 1
     assert outcomes[1] > 0
     assert outcomes[2] > 0
 

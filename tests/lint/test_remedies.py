@@ -41,11 +41,13 @@ def test_the_printed_command_settles_what_it_is_for(tmp_path: Path, model: Path)
     for old, new in zip(report.nodes, after.nodes, strict=True):
         promised = {
             (judgement.id, problem.argument)
-            for judgement in old.judgements
+            for judgement in old.findings.judgements
             for problem in judgement.problems
             if problem.remedy.startswith(NORMALISE) or (problem.open and settles_shapes)
         }
         left = {
-            (judgement.id, problem.argument) for judgement in new.judgements for problem in judgement.problems
+            (judgement.id, problem.argument)
+            for judgement in new.findings.judgements
+            for problem in judgement.problems
         }
         assert promised.isdisjoint(left)

@@ -11,7 +11,7 @@ import jsonschema
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
-from sonnx_clip.lint import lint_models, to_sarif
+from sonnx_clip.lint import lint_model, run_each, to_sarif
 from sonnx_clip.lint.sarif import SCHEMA
 from sonnx_clip.lint.verdict import Run
 from tests.lint.build import clip, graph, lint, model, value
@@ -39,9 +39,9 @@ def test_the_schema_is_the_official_one() -> None:
 def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"no")
-    run = lint_models([*MODELS, broken])
+    run = run_each([*MODELS, broken], lint_model)
     (log,) = valid(to_sarif(run))["runs"]
-    problems = [p for r in run.reports for n in r.nodes for j in n.judgements for p in j.problems]
+    problems = [p for r in run.reports for n in r.nodes for j in n.findings.judgements for p in j.problems]
     causes = [
         r for r in log["results"] if r["partialFingerprints"]["sonnxClip/v1"].startswith("R4/root cause/")
     ]
@@ -53,7 +53,7 @@ def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
     behind = {(r.path, n.path) for r in run.reports for n in r.open}
     nodes = [(r.path, n) for r in run.reports for n in r.nodes]
     assert behind == {
-        (path, n.path) for path, n in nodes if any(p.open for j in n.judgements for p in j.problems)
+        (path, n.path) for path, n in nodes if any(p.open for j in n.findings.judgements for p in j.problems)
     }
     assert behind
     paddle = [r for r in log["results"] if "ch_ppocr" in json.dumps(r["locations"])]

@@ -50,7 +50,7 @@ def test_a_shape_that_the_caller_chooses_is_not_declared(tmp_path: Path) -> None
     found = normalised(tmp_path, name)
     assert "R4" in {step.rule for step in left(found)}
     report = lint_model(FOLDER / f"{name}.onnx", accept_inferred=True)
-    assert {j.id for j in report.nodes[0].judgements if j.verdict != "meets"} >= {"R4"}
+    assert {j.id for j in report.nodes[0].findings.judgements if j.verdict != "meets"} >= {"R4"}
     before, after = FOLDER / f"{name}.onnx", tmp_path / "after.onnx"
     for given in overriding(onnx.load(before)):
         assert differences(before, after, [given]) == []
@@ -71,7 +71,7 @@ def overriding(model: onnx.ModelProto) -> list[Feed]:
 )
 def test_a_node_that_onnx_does_not_define(name: str, text: str) -> None:
     (node,) = lint_model(FOLDER / f"{name}.onnx").nodes
-    problems = {j.id: j.problems[0].message for j in node.judgements if j.problems}
+    problems = {j.id: j.problems[0].message for j in node.findings.judgements if j.problems}
     assert problems == {"element_types": text}
 
 
