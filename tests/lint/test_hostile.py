@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from sonnx_clip.lint import lint_model, to_text
+from sonnx_clip.lint import lint_model, run_each, to_text
 from sonnx_clip.lint.onnx_process import ask_onnx
 from sonnx_clip.root.errors import UserError
 from tests.lint.build import clip, graph, lint, model, value
