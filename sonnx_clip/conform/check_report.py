@@ -150,7 +150,7 @@ def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
 
 
 class ReadingMatch(Stored):
-    """What the readings of Clip say to different answers of a runtime in one element type.
+    """What the readings of Clip say to answers of a runtime in one element type.
 
     `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
     inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` of
