@@ -113,6 +113,7 @@ bench: setup setup-bench ## benchmarks, as ratios; 1 if one misses its target tw
 	status=0; \
 	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS) || status=$$?; \
 	$(BIN)/python -m bench.commands || status=$$?; \
+	$(BIN)/python -m bench.judge || status=$$?; \
 	$(BIN)/python -m bench.prove || status=$$?; \
 	exit $$status
 

@@ -1,4 +1,4 @@
-"""Processor time of whole commands, start-up included, and of lint and check relative to what they call.
+"""Processor time of whole commands, start-up included, and of lint relative to what it calls.
 
     python -m bench.commands
 
@@ -26,7 +26,6 @@ COMMANDS = {
     "lint of a small model, without import onnx": "lint tests/models/relu6_op13.onnx",
 }
 _TIMES = 5
-CHECK = "check --runtime numpy --dtype float32 --again --jobs 1 --level"
 _INFER = "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]))"
 
 
@@ -66,9 +65,6 @@ def main() -> int:
     for opset in (13, 6):
         target = Target(f"lint of 100,000 Clip nodes, operator set {opset}, over load and inference", 4)
         passed &= judge(target, partial(lint_ratio, opset, 100_000))
-    for level, limit in (("quick", 0.8), ("standard", 2.5)):
-        target = Target(f"check of NumPy, float32, {level}", limit, "CPU-s", gates=False)
-        passed &= judge(target, partial(command_seconds, f"{CHECK} {level}"))
     return 0 if passed else 1
 
 

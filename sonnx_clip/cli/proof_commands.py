@@ -1,23 +1,13 @@
 """The commands that render, prove and collect: `generate`, `prove`, `evidence` and `verify`."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from sonnx_clip.cli.options import (
-    BUILD,
-    INPUT,
-    OUTPUT,
-    RUN,
-    Another,
-    Build,
-    Format,
-    Jobs,
-    OnlyTypes,
-    option,
-)
+from sonnx_clip.cli.options import BUILD, INPUT, OUTPUT, RUN, Another, Build, Format, Jobs, OnlyTypes, option
 from sonnx_clip.root.errors import UserError
 
 
@@ -131,10 +121,7 @@ def verify(
 
 def part_of(text: str) -> float:
     """The fraction in ``2%`` or ``all``; UserError for anything else."""
-    try:
-        part = 1.0 if text == "all" else float(text.removesuffix("%")) / 100 if text.endswith("%") else -1.0
-    except ValueError:
-        part = -1.0
-    if not 0 <= part <= 1:
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)%", "100%" if text == "all" else text)
+    if found is None or float(found[1]) > 100:
         raise UserError(f"`{text}` is not a percentage", "--replay", "write 0% to 100%, or all")
-    return part
+    return float(found[1]) / 100

@@ -64,7 +64,10 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
     types = {"x": etype, "min": of_bounds, "max": of_bounds, "scale": float_type, "bias": float_type}
     texts = {"x": x, **{name: given.get(name) for name in _NAMES}}
     values = encoded({name: (text, types[name]) for name, text in texts.items()})
-    operands = {name: _operand(value, types[name]) for name, value in values.items()}
+    operands = {  # NumPy scalars, or Fractions of `real`
+        name: value if isinstance(value, Fraction) else from_bits(value, types[name].id)[()]
+        for name, value in values.items()
+    }
     try:
         result, triple, others = _called(oracle, operands, etype, dialect.ranks.least)
     except DialectError as error:
@@ -84,13 +87,6 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         sonnx=written(evaluator(spec, etype).result(*triple), etype),
         unsaid=dict(dialect.unsaid),
     )
-
-
-def _operand(value: Value, etype: ElementType) -> Any:
-    """A NumPy scalar, or a Fraction of `real`."""
-    if isinstance(value, Fraction):
-        return value
-    return from_bits(value, etype.id)[()]
 
 
 def _called(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,10 +51,8 @@ def installed() -> dict[str, Runtime]:
     """The runtimes that can be imported here, by name."""
     found = {}
     for name in RUNTIMES:
-        try:
+        with suppress(ImportError):
             found[name] = find_runtime(name)
-        except ImportError:
-            continue
     return found
 
 

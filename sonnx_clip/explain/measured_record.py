@@ -94,13 +94,8 @@ class Measured(Stored):
 
 def questions(spec: Spec) -> list[Question]:
     """The questions of all findings, each once, in their order."""
-    every = (
-        question
-        for entry in spec.findings
-        for witness in entry.witnesses
-        if not isinstance(witness, Stands)
-        for question in questions_of(spec, witness)
-    )
+    witnesses = [one for entry in spec.findings for one in entry.witnesses if not isinstance(one, Stands)]
+    every = [question for witness in witnesses for question in questions_of(spec, witness)]
     return list({str(question): question for question in every}.values())
 
 

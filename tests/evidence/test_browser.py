@@ -82,9 +82,9 @@ def test_nothing_goes_to_the_console(seen):
 
 
 @pytest.mark.parametrize("width", ["1400", "400"])
-def test_links_lead_somewhere_and_nothing_is_wider_than_the_screen(seen, width):
+def test_links_lead_somewhere_and_nothing_is_wider_than_the_screen(seen, written, width):
     found = seen[0][width]
-    assert found["dead"] == []
+    assert [link for link in found["dead"] if not (written.folder / link).is_file()] == []
     assert found["closed"] == 0
     assert found["open"] == 0
     assert found["hidden"] == 0
@@ -137,7 +137,7 @@ def test_these_checks_can_fail(written, tmp_path):
     )
     (tmp_path / "index.html").write_text(spoilt)
     found, console = browse(tmp_path, tmp_path / "profile")
-    assert found["400"]["dead"] == ["#nowhere"]
+    assert "#nowhere" in found["400"]["dead"]
     assert found["400"]["closed"] > 1000
     assert found["1400"]["closed"] > 500
     assert any("oops" in line for line in console)
