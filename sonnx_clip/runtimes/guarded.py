@@ -68,16 +68,13 @@ class _Place:
             os.close(descriptor)
         if _FAILED in found:
             raise OSError(ctypes.get_errno(), f"mmap of {size} bytes")
-        self._address, self._inner_address = found
+        self._address, self._pages = found[0], pages
         self._whole, self._inner = (
             np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)) for address in found
         )
         self._inner[...] = _FILLED
-        self._pages, self._used, self._data = pages, slice(_PAGE, _PAGE), b""
-        self._guards: frozenset[str] = frozenset()
+        self._used, self._guards = slice(_PAGE, _PAGE), frozenset[str]()
         self._key: tuple[object, ...] = ()
-        self._dense = False
-        self._room = self._shown = self._inner
 
     def _protect(self, guards: frozenset[str]) -> None:
         """Allow the runtime as much as the guards do, and no more."""
@@ -90,36 +87,35 @@ class _Place:
         self._guards = guards
 
     def put(self, bits: Array, dtype: np.dtype[Any], guards: frozenset[str], *, at_start: bool) -> Array:
-        """A copy of an operand, of its shape and strides, at the start or at the end of the pages.
+        """A copy of an operand, of its shape and strides, at the start or at the end of the pages."""
+        key = (bits.shape, bits.strides, dtype, bits.flags.aligned, at_start, guards)
+        if key != self._key:
+            self._room, shown = self._placed(bits, guards, at_start=at_start)
+            self._shown: Array = shown.view(dtype)
+            self._shown.flags.writeable = False
+            self._key = key
+        self._room[...] = bits
+        self._data = b"" if WRITE in guards else self._inner[self._used].tobytes()
+        return self._shown
+
+    def _placed(self, bits: Array, guards: frozenset[str], *, at_start: bool) -> Iterator[Array]:
+        """Two arrays like `bits` in the same memory: for the checker and for the runtime.
 
         One that is not aligned lies a byte further in: the page beside it is a byte away.
         """
-        flags = bits.flags
-        key = (bits.shape, bits.strides, dtype, flags.aligned, at_start, guards)
-        if key == self._key and self._dense:
-            self._room[...] = bits
-            return self._shown
-        low, size = _extent(bits)
-        off = 0 if flags.aligned else 1
+        steps = [(n - 1) * step for n, step in zip(bits.shape, bits.strides, strict=True)]
+        low = sum(min(0, step) for step in steps) if bits.size else 0  # where its memory begins, from entry 0
+        size = sum(map(abs, steps)) + bits.itemsize if bits.size else 0
+        off = 0 if bits.flags.aligned else 1
         if size + off > self._pages * _PAGE:
             self._map(2 * -(-(size + off) // _PAGE))
         self._protect(guards)
-        start = _PAGE + off if at_start else (self._pages + 1) * _PAGE - size - off
         self._inner[self._used] = _FILLED
+        start = _PAGE + off if at_start else (self._pages + 1) * _PAGE - size - off
         self._used = slice(start, start + size)
-        ctypes.memmove(self._inner_address + start, bits.ctypes.data + low, size)
-        self._data = b"" if WRITE in guards else self._inner[self._used].tobytes()
-        if key != self._key:
-            strides = bits.strides if bits.size else None
-            offset = start - low if size else _PAGE
-            self._room, whole = (
-                np.ndarray(bits.shape, bits.dtype, memory, offset, strides)
-                for memory in (self._inner, self._whole)
-            )
-            self._shown = whole.view(dtype)
-            self._shown.flags.writeable = False
-            self._key, self._dense = key, WRITE in guards and flags.c_contiguous
-        return self._shown
+        offset, strides = (start - low, bits.strides) if size else (_PAGE, None)
+        views = (self._inner, self._whole)
+        return (np.ndarray(bits.shape, bits.dtype, memory, offset, strides) for memory in views)
 
     def written(self, name: str) -> str | None:
         """What was written since `put` where no guard stands, in words; what was there is restored."""
@@ -137,15 +133,6 @@ class _Place:
                 words = f"it wrote {place} of {name}"
                 around[...] = _FILLED
         return words
-
-
-def _extent(operand: Array) -> tuple[int, int]:
-    """Where the memory of an operand begins, from its first entry on, and how many bytes it has."""
-    if operand.flags.c_contiguous or not operand.size:
-        return 0, operand.nbytes
-    steps = [(n - 1) * s for n, s in zip(operand.shape, operand.strides, strict=True)]
-    low, high = sum(min(0, step) for step in steps), sum(max(0, step) for step in steps)
-    return low, high - low + operand.itemsize
 
 
 class Operands:
