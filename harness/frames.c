@@ -6,7 +6,7 @@
        cc -O2 -Igenerated/c harness/frames.c generated/c/sonnx_clip_*.c -o build/harness
        sonnx-clip check --exec build/harness
 
-   -DENTRIES=1024 -DBATCH=16 suits a small memory; -DINPUT=0 -DOUTPUT=1 speaks on standard input and output (--stdio). */
+   -DENTRIES=1024 suits a small memory; -DINPUT=0 -DOUTPUT=1 speaks on standard input and output (--stdio). */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,10 +21,7 @@ long write(int descriptor, const void *bytes, size_t count);
 #endif
 
 #ifndef ENTRIES
-#define ENTRIES 65537u  /* of all calls of a request */
-#endif
-#ifndef BATCH
-#define BATCH 4096u     /* calls of a request */
+#define ENTRIES 65537u  /* of X */
 #endif
 #ifndef INPUT
 #define INPUT 3
@@ -36,7 +33,7 @@ long write(int descriptor, const void *bytes, size_t count);
 #define FILLED 0xA5u
 
 enum { OK, REFUSED, UNSUPPORTED, FAULT };
-enum { NUMBER, STATUS, TYPE, CALLS, RANK, DIMS };  /* the words of a request and of a reply, behind their length */
+enum { NUMBER, STATUS, TYPE, RANK, DIMS };  /* the words of a request and of a reply, behind their length */
 
 /* X(number of the type, its name, its C type), as docs/integrations.md numbers them */
 #define KERNELS(X)                                                                                               \
@@ -44,7 +41,7 @@ enum { NUMBER, STATUS, TYPE, CALLS, RANK, DIMS };  /* the words of a request and
   X(5, uint16, uint16_t) X(6, uint32, uint32_t) X(7, uint64, uint64_t) X(8, float16, uint16_t)                   \
   X(9, bfloat16, uint16_t) X(10, float32, float) X(11, float64, double)
 
-static uint64_t bounds[2 * BATCH], x[ENTRIES + 2 * AROUND / 8], y[ENTRIES + 2 * AROUND / 8];  /* aligned for all */
+static uint64_t bounds[2], x[ENTRIES + 2 * AROUND / 8], y[ENTRIES + 2 * AROUND / 8];  /* aligned for all */
 
 /* Exactly so many bytes; 0 if the other side has closed. */
 static int get(void *place, size_t count) {
@@ -105,13 +102,11 @@ static int untouched(const unsigned char *array, size_t bytes) {
   return 1;
 }
 
-static void run(uint32_t type, uint32_t calls, uint32_t n) {
-  uint32_t i;
+static void run(uint32_t type, uint32_t n) {
 #define RUN(NUMBER, TYPE_, T)                                                                                    \
   if (type == NUMBER) {                                                                                          \
     const T *lower = (const T *)(const void *)bounds, *from = (const T *)(const void *)((const char *)x + AROUND); \
-    T *to = (T *)(void *)((char *)y + AROUND);                                                                   \
-    for (i = 0; i < calls; i++) sonnx_clip_##TYPE_(to + (size_t)i * n, from + (size_t)i * n, lower[i], lower[calls + i], n); \
+    sonnx_clip_##TYPE_((T *)(void *)((char *)y + AROUND), from, lower[0], lower[1], n);                          \
   }
   KERNELS(RUN)
 }
@@ -127,13 +122,13 @@ static int answer(void) {
   if (!get(head + DIMS, 4 * head[RANK])) return 0;
   rest -= 4 * head[RANK];
   for (i = 0; i < head[RANK]; i++) n = head[DIMS + i] == 0 || n <= ENTRIES / head[DIMS + i] ? n * head[DIMS + i] : ENTRIES + 1;
-  if (head[CALLS] > BATCH || (n > 0 && head[CALLS] > ENTRIES / n)) return skip(rest) && say(head[NUMBER], REFUSED, "too large");
-  bytes = (size_t)head[CALLS] * n * size;
+  if (n > ENTRIES) return skip(rest) && say(head[NUMBER], REFUSED, "too large");
+  bytes = (size_t)n * size;
   fill((unsigned char *)x, 0, AROUND);
   fill((unsigned char *)x, AROUND + bytes, AROUND);
   fill((unsigned char *)y, 0, bytes + 2 * AROUND);
-  if (!get(bounds, 2 * (size_t)head[CALLS] * size) || !get((char *)x + AROUND, bytes)) return 0;
-  run(head[TYPE], head[CALLS], n);
+  if (!get(bounds, 2 * (size_t)size) || !get((char *)x + AROUND, bytes)) return 0;
+  run(head[TYPE], n);
   if (!untouched((unsigned char *)y, bytes)) return say(head[NUMBER], FAULT, "it wrote outside of its result");
   if (!untouched((unsigned char *)x, bytes)) return say(head[NUMBER], FAULT, "it wrote outside of X");
   length = (uint32_t)(4 * (DIMS + head[RANK]) + bytes);
@@ -142,7 +137,7 @@ static int answer(void) {
 }
 
 int main(void) {
-  const uint32_t hello[6] = {1, 0xfffu, RANKS, BATCH, ENTRIES, sizeof NAME - 1};
+  const uint32_t hello[5] = {2, 0xfffu, RANKS, ENTRIES, sizeof NAME - 1};
   if (!put("CLIP", 4) || !put(hello, sizeof hello) || !put(NAME, sizeof NAME - 1)) return 1;
   while (answer()) continue;
   return 0;

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ByteOrder: TypeAlias = Literal["little", "big"]
 
-VERSION = 1
+VERSION = 2
 MAGIC = b"CLIP"
 TYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -34,7 +34,7 @@ OK, REFUSED, UNSUPPORTED, FAULT = range(4)
 """Status of a reply."""
 BAD_FRAME = "bad frame: "
 """Prefix of the words on a program that was ended because it sent an invalid frame."""
-HELLO_SIZE = 28
+HELLO_SIZE = 24
 """Bytes of a hello before its name."""
 
 LEAST_ENTRIES = 64
@@ -50,11 +50,10 @@ class FrameError(Exception):
 
 @dataclass(frozen=True)
 class Hello:
-    """What a program supports: types, ranks of X, calls and entries in a request; and its name."""
+    """What a program supports: types, ranks of X and entries in a request; and its name."""
 
     types: tuple[str, ...]
     ranks: frozenset[int]
-    batch: int
     entries: int
     name: str
 
@@ -63,8 +62,8 @@ class Hello:
 class FrameReply:
     """A reply: its status and, where it has no result, words.
 
-    `shape` is that of the result of each call; `bits` are in this machine's byte order, of shape
-    (calls, entries), or None without a result.
+    `shape` is that of the result; `bits`, shape (entries,), are in this machine's byte order, or None
+    without a result.
     """
 
     status: int
@@ -79,7 +78,7 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
     if head[:4] != MAGIC:
         shown = printable(head.decode("utf-8", "backslashreplace"))
         raise FrameError(f"its first bytes are no hello: {shown}")
-    version, *_, size = _numbers(head, 4, 6, order)
+    version, *_, size = _numbers(head, 4, 5, order)
     if version != VERSION:
         if _numbers(head, 4, 1, _OTHER[order])[0] == VERSION:
             raise FrameError(f"its hello is {_OTHER[order]}-endian: give --endian {_OTHER[order]}")
@@ -91,12 +90,11 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
 
 def read_hello(data: bytes, order: ByteOrder) -> Hello:
     """A whole hello; FrameError if it is invalid."""
-    types, ranks, batch, entries = _numbers(data, 8, 4, order)
+    types, ranks, entries = _numbers(data, 8, 3, order)
     mistakes = (
         (types == 0, "its hello lists no element type"),
         (types >> len(TYPES), f"its hello lists element types that there are not: {types:#x}"),
         (ranks == 0, "its hello lists no rank"),
-        (batch == 0, "its hello allows no call in a request: batch is 0"),
         (
             entries < LEAST_ENTRIES,
             f"its hello takes {entries} entries in a request; at least {LEAST_ENTRIES} are due",
@@ -108,36 +106,32 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
     return Hello(
         types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
         ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),
-        batch=batch,
         entries=entries,
         name=printable(data[HELLO_SIZE:].decode("utf-8", "backslashreplace")),
     )
 
 
 def write_request(
-    order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: tuple[Array, ...]
+    order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: Sequence[Array]
 ) -> bytes:
-    """A request for calls with X of one shape.
-
-    `operands` are bits: of X, shape (calls, entries), and of each bound, shape (calls,).
-    """
+    """A request for the call of X of a shape, and bounds; `operands` are their bits, shape (entries,)."""
     x, *bounds = operands
     data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
-    head = _packed(order, number, 0, TYPES.index(etype), len(x), len(shape), *shape)
+    head = _packed(order, number, 0, TYPES.index(etype), len(shape), *shape)
     return _packed(order, len(head) + len(data)) + head + data
 
 
-def reply_size(head: bytes, order: ByteOrder, calls: int, entries: int) -> int:
+def reply_size(head: bytes, order: ByteOrder, entries: int) -> int:
     """Bytes that follow the first four of a reply; FrameError if no reply to such a request has as many."""
     (size,) = _numbers(head, 0, 1, order)
-    most = max(_MOST_WORDS, 12 + 4 * _MOST_RANK + 8 * calls * max(1, entries)) + 8
+    most = max(_MOST_WORDS, 8 + 4 * _MOST_RANK + 8 * max(1, entries)) + 8
     if not 8 <= size <= most:
         raise FrameError(f"its reply says that {size:,} bytes follow; it can be 8 to {most:,}")
     return size
 
 
-def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> FrameReply:
-    """The reply to request `number` with `calls` calls, from the bytes after the first four.
+def read_reply(data: bytes, order: ByteOrder, number: int) -> FrameReply:
+    """The reply to request `number`, from the bytes after the first four.
 
     Raises:
         FrameError: it is no valid reply to that request.
@@ -149,26 +143,23 @@ def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> FrameR
         raise FrameError(f"its reply says {status}, which means nothing")
     if status != OK:
         return FrameReply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
-    if len(data) < 20:
-        raise FrameError(f"its reply ends after {len(data)} bytes, before type, calls and rank")
-    type_number, found, rank = _numbers(data, 8, 3, order)
+    if len(data) < 16:
+        raise FrameError(f"its reply ends after {len(data)} bytes, before type and rank")
+    type_number, rank = _numbers(data, 8, 2, order)
     if type_number >= len(TYPES):
         raise FrameError(f"its reply has element type {type_number}, which there is not")
-    if found != calls:
-        raise FrameError(f"its reply has {found:,} calls; the request had {calls:,}")
-    if rank > _MOST_RANK or len(data) < 20 + 4 * rank:
-        raise FrameError(f"its reply has rank {rank}, and {len(data) - 20:,} bytes follow")
-    shape, etype = tuple(_numbers(data, 20, rank, order)), TYPES[type_number]
-    entries, start = math.prod(shape), 20 + 4 * rank
-    dtype = np.dtype(bits_type(etype))
-    due = calls * entries * dtype.itemsize
-    if math.prod(filter(None, (calls, *shape))) * dtype.itemsize > _MOST_BYTES:
+    start = 16 + 4 * rank
+    if rank > _MOST_RANK or len(data) < start:
+        raise FrameError(f"its reply has rank {rank}, and {len(data) - 16:,} bytes follow")
+    shape, etype = _numbers(data, 16, rank, order), TYPES[type_number]
+    entries, dtype = math.prod(shape), np.dtype(bits_type(etype))
+    if math.prod(filter(None, shape)) * dtype.itemsize > _MOST_BYTES:
         raise FrameError(f"its reply has shape {shape}, which is too large for any array")
-    if len(data) - start != due:
-        called = f"{calls:,} result{'s' if calls > 1 else ''} of {etype} and shape {shape}"
-        raise FrameError(f"its reply has {len(data) - start:,} bytes of entries; {called} have {due:,}")
-    bits = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), calls * entries, start)
-    return FrameReply(OK, "", etype, shape, bits.astype(dtype).reshape(calls, entries))
+    if len(data) - start != entries * dtype.itemsize:
+        due = f"a result of {etype} and shape {shape} has {entries * dtype.itemsize:,}"
+        raise FrameError(f"its reply has {len(data) - start:,} bytes of entries; {due}")
+    bits = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), entries, start)
+    return FrameReply(OK, "", etype, shape, bits.astype(dtype))
 
 
 def _entries(bits: Array, etype: str, order: ByteOrder) -> bytes:

@@ -118,8 +118,8 @@ class Program:
         if x.ndim not in self.hello.ranks:
             raise Refused(f"its hello lists no rank {x.ndim}")
         bits = bits_type(etype)
-        entries, *scalars = (np.ascontiguousarray(part).reshape(-1).view(bits) for part in (x, *bounds))
-        reply = self._ask(etype, x.shape, (entries[None, :], *scalars))
+        operands = [np.ascontiguousarray(part).reshape(-1).view(bits) for part in (x, *bounds)]
+        reply = self._ask(etype, x.shape, operands)
         if reply.bits is None:
             lies = reply.status == UNSUPPORTED and etype in self.hello.types
             raise _RAISES[reply.status](reply.words + f" (its hello lists {etype})" * lies)
@@ -138,16 +138,15 @@ class Program:
                 os.waitpid(self.pid, 0)
         self.pid = 0
 
-    def _ask(self, etype: str, shape: Sequence[int], operands: tuple[Array, ...]) -> FrameReply:
+    def _ask(self, etype: str, shape: Sequence[int], operands: Sequence[Array]) -> FrameReply:
         """The reply to a request; `operands` as `write_request` takes them."""
         self._number = self._number % (2**32 - 1) + 1
-        calls, entries = operands[0].shape
         try:
             self._require_silence()
             data = write_request(self._order, self._number, etype, shape, operands)
             head = self._read(4, "a reply", data)
-            body = self._read(reply_size(head, self._order, calls, entries), "a reply")
-            return read_reply(body, self._order, self._number, calls)
+            body = self._read(reply_size(head, self._order, len(operands[0])), "a reply")
+            return read_reply(body, self._order, self._number)
         except FrameError as error:
             raise EndedError(f"{BAD_FRAME}{error}") from None
 

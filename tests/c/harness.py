@@ -12,7 +12,7 @@ from sonnx_clip.runtimes.frames import TYPES
 from tests.c.targets import FREESTANDING, WARNINGS, Target, call, kernels
 
 CONFORM = f"{len(TYPES)} conform"
-SMALL = ("-DENTRIES=256", "-DBATCH=8")
+SMALL = ("-DENTRIES=256",)
 """For a small memory: longer calls are made in pieces."""
 BARE = ("-fno-tree-loop-distribute-patterns", *SMALL, "-Wl,--defsym=RAM_SIZE=16K")
 """Without a system: no call of memset is made up, and all fits into 16 kB."""
