@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -202,7 +202,7 @@ class Caller:
         self._bits = bits_type(etype)
         self._operands = Operands(node)
         self._process = os.getpid()
-        self._written: Callable[[], Iterable[str]] | None = getattr(function, "written", None)
+        self._written: Callable[[], Iterable[str]] = getattr(function, "written", lambda: ())
 
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, one by one, and write what they give on the board.
@@ -216,7 +216,7 @@ class Caller:
         for call in range(request.count):
             board.call = call
             given = operands.of_call(call)
-            result = call_once(lambda given=given: function(*given), given[0])  # type: ignore[misc]
+            result = call_once(function, given)
             if os.getpid() != self._process:  # a copy that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):
@@ -229,12 +229,8 @@ class Caller:
                 self._read_again(last, board)
                 shared = operands.is_x(result)
                 views, last = views or shared, None if shared else (call, result, row)
-            if not operands.guarded:
-                for words in operands.written():
-                    _note(board, call, Failure((), words, memory=True))
-            if self._written is not None:
-                for words in self._written():
-                    _note(board, call, Failure((), words, memory=True))
+            for words in (*operands.written(), *self._written()):
+                _note(board, call, Failure((), words, memory=True))
         self._read_again(last, board)
         if views:
             board.note(remark="its result is the memory of X itself")
@@ -246,10 +242,11 @@ class Caller:
                 _note(board, call, Failure((), OVERWRITTEN))
 
 
-def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
-    """The result of a call, of the shape and type of `x`; or what there was instead; or an EndedError."""
+def call_once(function: ClipFunction, operands: Sequence[Array]) -> Array | Failure:
+    """The result, of the shape and type of X; or what there was instead; or an EndedError."""
+    x = operands[0]
     try:
-        result = call()
+        result = function(*operands)
     except EndedError:
         raise
     except BaseException as error:  # noqa: BLE001  (whatever a runtime raises is its answer)

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import nearest
-from sonnx_clip.runtimes.models import for_node
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, Runtime
 
@@ -37,7 +36,7 @@ GROUP = "sonnx_clip.runtimes"
 _OPENED_BY = {
     "exec": "sonnx_clip.runtimes.program",
     "so": "sonnx_clip.runtimes.shared_library",
-    "onnx": "sonnx_clip.runtimes.model_opener",
+    "onnx": "sonnx_clip.runtimes.models",
     "onnx-cmd": "sonnx_clip.runtimes.model_command",
 }
 """The kinds of names, each with a module whose `open_named` takes a name and a board."""
@@ -165,7 +164,11 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
             imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
         found = _runtime_of(function, version, f"{place}.{attribute}", imports, attribute, node)
     own = name not in KNOWN and other is None and found.open_model is None
-    return found if node == CLIP_NODE or own else for_node(name, found, node)
+    if node == CLIP_NODE or own:
+        return found
+    from sonnx_clip.runtimes.models import for_node
+
+    return for_node(name, found, node)
 
 
 def _runtime_of(

@@ -146,7 +146,6 @@ class Operands:
         """Prepare the operands of a request, of an element type."""
         self._request, self._guards = request, request.guards
         self._sides, self._starts = request.sides.tolist(), request.starts.tolist()
-        self.guarded = self._guards >= ALL
         self._layout, self._type = _BY_ID[request.layout], dtype
         self._of_tensors = self._places[: len(request.pools)]
         self._of_scalars = [*zip(self._places[len(request.pools) :], request.scalars, strict=True)]
@@ -187,6 +186,8 @@ class Operands:
 
     def written(self) -> Iterator[str]:
         """What the last call wrote where it may not, in words, as far as no guard stands there."""
+        if self._guards >= ALL:
+            return
         for place, name in zip(self._places, self._names, strict=True):
             if words := place.written(name):
                 yield words

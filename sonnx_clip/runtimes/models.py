@@ -1,6 +1,8 @@
 """Runtimes that open ONNX models of one node: how a model is built, opened and called.
 
-Only what builds a model needs onnx, as such a runtime does.
+Only what builds a model needs onnx, as such a runtime does. The runtime behind ``onnx:module:open`` is here,
+too: its function takes a serialised model, and returns a function of the inputs of the model (arrays, in the
+order of the graph) that returns the output, or a list or tuple of all outputs.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ import numpy as np
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Caller, failure_of
+from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
 from sonnx_clip.runtimes.model_forms import ATTRIBUTES, SYMBOLIC, base, inputs_of, text_of_form
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import ClipFunction, OpenModel, RunText, Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import onnx
 
@@ -104,6 +107,41 @@ def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
         runtime.open_model, runtime.version, runtime.imports, runtime.run_model, node=node, few=runtime.few
     )
     return replace(found, open_model=None, run_model=None, strides=runtime.strides)
+
+
+# --- Functions that open models -----------------------------------------------------------------------------
+
+
+def open_named(name: str, _: Board | None = None) -> Runtime:
+    """The runtime of a name such as ``onnx:module:open``; it raises as `named`, and a TypeError."""
+    version = named(split_name(name)[2])[1]
+    return runtime_of_models(
+        opened(name), version, f"from {__name__} import opened", f"opened({quoted(name)})"
+    )
+
+
+def opened(name: str) -> OpenModel:
+    """How the runtime of a name opens a model, for `open_named` and reproducers."""
+    target = split_name(name)[2]
+    theirs, _ = named(target)
+    if not callable(theirs):
+        raise TypeError(f"{target} is no function")
+
+    def open_model(model: bytes) -> ModelFunction:
+        function = theirs(model)
+        kind = None if callable(function) else type(function).__name__
+
+        def run(inputs: Mapping[str, Any]) -> Any:
+            if kind is not None:  # a mistake of every call, and no refusal of the model
+                what = f"{target} returned {kind}"
+                raise AssertionError(f"{what}, not a function of the inputs of the model")
+            found = function(*inputs.values())
+            # Clip has one output; what else is returned is judged as it is.
+            return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+
+        return run
+
+    return open_model
 
 
 # --- Models of a form ---------------------------------------------------------------------------------------

@@ -77,4 +77,4 @@ def test_a_program_that_dies_is_not_judged_by_its_function():
     clip = find_runtime(named("exits_at_a_triple")).open("int16")
     assert clip(X, LOW, HIGH).tolist() == [0, 1, 5]
     with pytest.raises(EndedError, match="exited with status 5"):
-        call_once(lambda: clip(X, LOW, np.array(-1, np.int16)), X)
+        call_once(clip, (X, LOW, np.array(-1, np.int16)))
