@@ -216,7 +216,7 @@ class _Family:
         found = self.spec.constraint(entry)
         where, rationale = "", None
         if self.id in found.refuted_for:
-            where = f"where ${self.show(found.repaired[self.id])}$ holds, "
+            where = f"if ${self.show(found.repaired[self.id])}$, then "
             numbers = found.refuted_for[self.id].texts().items()
             shown = ", ".join(f"${name} = {number(text, self.id)}$" for name, text in numbers)
             rationale = f"elsewhere it does not hold, for example for {shown}."

@@ -138,7 +138,7 @@ def test_signs_of_open_results_are_explained_before_they_are_used() -> None:
 
 
 def test_open_zeros_do_not_repeat_the_condition_under_which_they_are_open() -> None:
-    (zeros,) = re.findall(r"^- Which of several equal zeros.*", files()[PAGE], re.MULTILINE)
+    (zeros,) = re.findall(r"^- Sign of a zero.*", files()[PAGE], re.MULTILINE)
     assert zeros.count("M \\lt") == 1
 
 

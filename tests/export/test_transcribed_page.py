@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sonnx_clip.export.sonnx_page import page_text
+from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import sampled
-from sonnx_clip.language.values import encode
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator, load_spec
 from tests.export import transcribed_page as page
@@ -19,10 +19,6 @@ from tests.export import transcribed_page as page
 SPEC = load_spec()
 MACHINE = [etype for etype in SPEC.element_types if etype.width is not None]
 BY_ID = pytest.mark.parametrize("etype", MACHINE, ids=lambda etype: etype.id)
-
-
-def as_page(etype: Any) -> page.ElementType:
-    return page.TYPES[etype.onnx.lower()]
 
 
 def vectors(etype: Any) -> list[tuple[dict[str, Any], list[int]]]:
@@ -41,36 +37,36 @@ def test_result_of_the_page_is_that_of_every_vector(etype: Any) -> None:
     found = vectors(etype)
     assert len(found) > 20
     for vector, triple in found:
-        assert page.e_clip_func_0010(as_page(etype), *triple) == int(vector["expected"], 16), vector["id"]
+        assert page.result(etype.id, *triple) == int(vector["expected"], 16), vector["id"]
 
 
-@pytest.mark.parametrize("etype", SPEC.types_of("float"), ids=lambda etype: etype.id)
+@BY_ID
 def test_results_that_conform_on_the_page_are_those_that_the_vectors_accept(etype: Any) -> None:
-    of, others = (
-        as_page(etype),
-        [int(encode(text, etype)) for text in ("nan", "-nan", "snan", "0", "-0", "1")],
-    )
+    texts = ("nan", "-nan", "snan", "0", "-0", "1") if etype.family == "float" else ("0", "1")
+    others = [int(encode(text, etype)) for text in texts]
     for vector, triple in vectors(etype):
         accepted = {int(vector["expected"], 16)}
         accepted |= {int(bits, 16) for one in vector["acceptable"] if (bits := one.get("bits"))}
         any_nan = any(one.get("any_nan") for one in vector["acceptable"])
         for answer in {*triple, *others}:
-            due = answer in accepted or (any_nan and of.value(answer) is None)
-            x, l, m = triple
-            assert page.e_clip_float_func_0020(of, x, l, m, answer) == due, (vector["id"], hex(answer))
+            due = answer in accepted or (any_nan and decode(answer, etype) == "nan")
+            assert page.conforming(etype.id, *triple, answer) == due, (vector["id"], hex(answer))
 
 
-@BY_ID
-def test_interval_holds_of_the_page_where_it_says_so(etype: Any) -> None:
-    of, triples = as_page(etype), [triple for _, triple in vectors(etype)]
-    assert all(page.e_clip_constr_y_0020(of, [x], l, m) for x, l, m in triples)
+@pytest.mark.parametrize("etype", SPEC.types_of("float"), ids=lambda etype: etype.id)
+def test_interval_holds_of_the_page_exactly_where_it_says_so(etype: Any) -> None:
+    triples = [[page.Float(etype.id, bits) for bits in triple] for _, triple in vectors(etype)]
     for (first, l, m), (other, *_) in product(triples[::9], triples[::7]):
-        assert page.e_clip_constr_y_0020(of, [first, other], l, m)
-    assert page.e_clip_constr_y_0020(of, [], *triples[0][1:])
+        every = [page.E_CLIP_FLOAT_FUNC_0010(x, l, m) for x in (first, other)]
+        for xs, ys in (([first], every[:1]), ([first, other], every)):
+            where = page.E_CLIP_FLOAT_CONSTR_Y_0020_where(xs, l, m)
+            assert page.E_CLIP_FLOAT_CONSTR_Y_0020_then(ys, l, m) == where
+    assert page.E_CLIP_FLOAT_CONSTR_Y_0020_then([], *triples[0][1:])
 
 
 def test_reals_of_the_page_are_those_of_the_evaluator() -> None:
     real = SPEC.element_type("real")
     for triple in sampled(real, 3):
         x, l, m = map(Fraction, triple)
-        assert page.e_clip_real_func_0010(x, l, m) == evaluator(SPEC, real).result(*triple)
+        assert page.real_result(x, l, m) == evaluator(SPEC, real).result(*triple)
+        assert page.E_CLIP_REAL_CONSTR_Y_0020([page.real_result(x, l, m)], l, m)

@@ -1,62 +1,10 @@
-"""The exported page ops/clip.md in Python: each function is the text behind the tag of its name.
+"""The exported page ops/clip.md in Python, by a reader who had the page alone; its tags are the names.
 
-It imports nothing of the project. A test compares `QUOTED`, what was transcribed, with the page.
-A value is a bit pattern of an element type, or a Fraction of the reals.
+It imports nothing of the project. What the page says of shapes and of equal types is left out: vectors are
+single entries. A test compares `QUOTED`, what was transcribed, with the page.
 """
 
-from __future__ import annotations
-
-import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeAlias
-
-Number: TypeAlias = Fraction | float
-"""A number; a float is one of the infinities."""
-
-
-class ElementType(Protocol):
-    """How the patterns of a type are read: as a number, or as None, which is a NaN."""
-
-    def value(self, bits: int) -> Number | None: ...
-
-
-@dataclass(frozen=True)
-class Floats:
-    """A binary format of IEEE 754, by its bits of exponent and of fraction."""
-
-    exponent: int
-    fraction: int
-
-    def value(self, bits: int) -> Number | None:
-        fraction = bits & ((1 << self.fraction) - 1)
-        exponent = (bits >> self.fraction) & ((1 << self.exponent) - 1)
-        sign = -1 if bits >> (self.fraction + self.exponent) else 1
-        least = 2 - (1 << (self.exponent - 1))  # the exponent of subnormal numbers
-        if exponent == (1 << self.exponent) - 1:
-            return None if fraction else sign * math.inf
-        hidden = (1 << self.fraction) if exponent else 0
-        scale = Fraction(2) ** (least + max(exponent, 1) - 1 - self.fraction)
-        return sign * (hidden + fraction) * scale
-
-
-@dataclass(frozen=True)
-class Integers:
-    """Two's complement, or unsigned."""
-
-    width: int
-    signed: bool
-
-    def value(self, bits: int) -> Number | None:
-        return Fraction(bits - (1 << self.width) if self.signed and bits >> (self.width - 1) else bits)
-
-
-TYPES: dict[str, ElementType] = {
-    "float16": Floats(5, 10), "bfloat16": Floats(8, 7), "float": Floats(8, 23), "double": Floats(11, 52),
-    **{f"int{width}": Integers(width, signed=True) for width in (8, 16, 32, 64)},
-    **{f"uint{width}": Integers(width, signed=False) for width in (8, 16, 32, 64)},
-}  # fmt: skip
-
 
 QUOTED = (
     r"M & \text{if } M \lt L \\",
@@ -69,93 +17,241 @@ QUOTED = (
     r"\lnot (X[i] \le_{(\text{f})} L) \land M \le_{(\text{f})} X[i] \\",
     r"X[i] & \text{if } \lnot (M \lt_{(\text{f})} L) \land ",
     r"\lnot (X[i] \le_{(\text{f})} L) \land \lnot (M \le_{(\text{f})} X[i])",
-    r"the result $A[i] \equiv Y[i]$ conforms, and so does each $A[i]$ of the following cases; ",
-    r"every other result does not conform.",
-    r"where $\lnot (M \lt_{(\text{f})} L) \land Y[i] =_{(\text{f})} 0$, each",
+    r"$A[i]$ conforms if $A[i] \equiv Y[i]$ or in one of the following cases. No other result conforms.",
+    r"if $\lnot (M \lt_{(\text{f})} L) \land Y[i] =_{(\text{f})} 0$, each",
     r"each $A[i]$ with $A[i] =_{(\text{f})} 0 \land ",
     r"(A[i] \equiv X[i] \lor X[i] \le_{(\text{f})} L \land A[i] \equiv M)$ conforms.",
-    r"where $Y[i] \text{ is NaN}$, each $A[i]$ with $A[i] \text{ is NaN}$ conforms.",
-    r"where $X[i] \text{ is NaN} \land M \lt_{(\text{f})} L$, each $A[i]$ with",
+    r"if $Y[i] \text{ is NaN}$, each $A[i]$ with $A[i] \text{ is NaN}$ conforms.",
+    r"if $X[i] \text{ is NaN} \land M \lt_{(\text{f})} L$, each $A[i]$ with",
     r"$M \lt_{(\text{f})} L \lor (\forall i \colon",
     r"\lnot (X[i] \text{ is NaN}) \land \lnot (L \text{ is NaN}) \land ",
-    r"\lnot (M \text{ is NaN})) \lor (\forall i \colon M \le_{(\text{f})} X[i])$ holds, ",
+    r"\lnot (M \text{ is NaN})) \lor (\forall i \colon M \le_{(\text{f})} X[i])$, then ",
     r"$(\forall i \colon L \le_{(\text{f})} Y[i] \land Y[i] \le_{(\text{f})} M)",
     r" \lor (\forall i \colon Y[i] =_{(\text{f})} M)$.",
     r"Statement: $(\forall i \colon L \le Y[i] \land Y[i] \le M) \lor (\forall i \colon Y[i] = M)$.",
 )  # fmt: skip
 
 
-# --- Real -------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ cases
 
 
-def e_clip_real_func_0010(x: Fraction, l: Fraction, m: Fraction) -> Fraction:
-    """Y[i] by its cases, exactly one of whose conditions holds."""
-    cases = [
-        (m, m < l),
-        (l, not (m < l) and x <= l),
-        (m, not (m < l) and not (x <= l) and m <= x),
-        (x, not (m < l) and not (x <= l) and not (m <= x)),
-    ]
-    (result,) = (result for result, condition in cases if condition)
-    return result
+def choose(cases):
+    """'For any operands exactly one of the conditions holds.'"""
+    held = [value for value, condition in cases if condition]
+    assert len(held) == 1, cases
+    return held[0]
 
 
-# --- Float and int: the formulas are the same, and the comparisons are those of the type ------------------
+# ------------------------------------------------------------------ real
 
 
-def lt(a: Number | None, b: Number | None) -> bool:
-    """Less than: false where an operand is NaN."""
-    return a is not None and b is not None and a < b
+# [E_CLIP_REAL_FUNC_0010]
+def E_CLIP_REAL_FUNC_0010(X_i, L, M):
+    return choose(
+        [
+            (M, M < L),
+            (L, (not (M < L)) and X_i <= L),
+            (M, (not (M < L)) and (not (X_i <= L)) and M <= X_i),
+            (X_i, (not (M < L)) and (not (X_i <= L)) and (not (M <= X_i))),
+        ]
+    )
 
 
-def le(a: Number | None, b: Number | None) -> bool:
-    """Less than or equal: false where an operand is NaN."""
-    return a is not None and b is not None and a <= b
+# [E_CLIP_REAL_CONSTR_Y_0020]
+def E_CLIP_REAL_CONSTR_Y_0020(Y, L, M):
+    return all(L <= Y_i and Y_i <= M for Y_i in Y) or all(Y_i == M for Y_i in Y)
 
 
-def eq(a: Number | None, b: Number | None) -> bool:
-    """Equal: false where an operand is NaN; -0 equals +0."""
-    return a is not None and b is not None and a == b
+# ------------------------------------------------------------------ float
+
+# exponent bits, fraction bits; of bfloat16 as the page has them, of the others as IEEE 754
+FLOAT_TYPES = {
+    "float16": (5, 10),
+    "bfloat16": (8, 7),
+    "float32": (8, 23),
+    "float64": (11, 52),
+}
 
 
-def e_clip_func_0010(of: ElementType, x: int, l: int, m: int) -> int:
-    """E_CLIP_FLOAT_FUNC_0010 and E_CLIP_INT_FUNC_0010: the result is an operand, bit for bit."""
-    xv, lv, mv = (of.value(bits) for bits in (x, l, m))
-    cases = [
-        (m, lt(mv, lv)),
-        (l, not lt(mv, lv) and le(xv, lv)),
-        (m, not lt(mv, lv) and not le(xv, lv) and le(mv, xv)),
-        (x, not lt(mv, lv) and not le(xv, lv) and not le(mv, xv)),
-    ]
-    (result,) = (result for result, condition in cases if condition)
-    return result
+class Float:
+    """One entry: its type and its bits."""
+
+    def __init__(self, element_type, bits):
+        e, f = FLOAT_TYPES[element_type]
+        assert 0 <= bits < 1 << (1 + e + f)
+        self.element_type = element_type
+        self.bits = bits
+        sign = bits >> (e + f)
+        exponent = (bits >> f) & ((1 << e) - 1)
+        fraction = bits & ((1 << f) - 1)
+        bias = (1 << (e - 1)) - 1
+        self.nan = exponent == (1 << e) - 1 and fraction != 0
+        self.infinite = exponent == (1 << e) - 1 and fraction == 0
+        if self.nan:
+            self.key = None
+        elif self.infinite:
+            self.key = (-1 if sign else 1, Fraction(0))
+        else:
+            if exponent == 0:
+                magnitude = Fraction(fraction, 1 << f) * Fraction(2) ** (1 - bias)
+            else:
+                magnitude = (1 + Fraction(fraction, 1 << f)) * Fraction(2) ** (exponent - bias)
+            # -0 and +0 have the same key: they are equal
+            self.key = (0, -magnitude if sign else magnitude)
 
 
-def e_clip_float_func_0020(of: ElementType, x: int, l: int, m: int, a: int) -> bool:
-    """Whether a result A[i] conforms."""
-    y = e_clip_func_0010(of, x, l, m)
-    xv, lv, mv, yv, av = (of.value(bits) for bits in (x, l, m, y, a))
+def is_NaN(a):
+    return a.nan
+
+
+# <_(f), false where an operand is NaN
+def lt_f(a, b):
+    return (not is_NaN(a)) and (not is_NaN(b)) and a.key < b.key
+
+
+# <=_(f), false where an operand is NaN
+def le_f(a, b):
+    return (not is_NaN(a)) and (not is_NaN(b)) and a.key <= b.key
+
+
+# =_(f), false where an operand is NaN
+def eq_f(a, b):
+    return (not is_NaN(a)) and (not is_NaN(b)) and a.key == b.key
+
+
+# a and b have the same bits
+def same_bits(a, b):
+    return a.element_type == b.element_type and a.bits == b.bits
+
+
+# [E_CLIP_FLOAT_FUNC_0010]
+def E_CLIP_FLOAT_FUNC_0010(X_i, L, M):
+    return choose(
+        [
+            (M, lt_f(M, L)),
+            (L, (not lt_f(M, L)) and le_f(X_i, L)),
+            (M, (not lt_f(M, L)) and (not le_f(X_i, L)) and le_f(M, X_i)),
+            (X_i, (not lt_f(M, L)) and (not le_f(X_i, L)) and (not le_f(M, X_i))),
+        ]
+    )
+
+
+# [E_CLIP_FLOAT_FUNC_0020], first case; "and" binds more tightly than "or"
+def E_CLIP_FLOAT_FUNC_0020_case_1(X_i, L, M, Y_i, A_i):
+    zero = Float(A_i.element_type, 0)
+    if (not lt_f(M, L)) and eq_f(Y_i, zero):
+        return eq_f(A_i, zero) and (same_bits(A_i, X_i) or (le_f(X_i, L) and same_bits(A_i, M)))
+    return False
+
+
+# [E_CLIP_FLOAT_FUNC_0020], second case
+def E_CLIP_FLOAT_FUNC_0020_case_2(X_i, L, M, Y_i, A_i):
+    if is_NaN(Y_i):
+        return is_NaN(A_i)
+    return False
+
+
+# [E_CLIP_FLOAT_FUNC_0020], third case
+def E_CLIP_FLOAT_FUNC_0020_case_3(X_i, L, M, Y_i, A_i):
+    if is_NaN(X_i) and lt_f(M, L):
+        return is_NaN(A_i)
+    return False
+
+
+# [E_CLIP_FLOAT_FUNC_0020]
+def E_CLIP_FLOAT_FUNC_0020(X_i, L, M, A_i):
+    Y_i = E_CLIP_FLOAT_FUNC_0010(X_i, L, M)
     return (
-        a == y
-        or (
-            not lt(mv, lv)
-            and eq(yv, Fraction(0))
-            and eq(av, Fraction(0))
-            and (a == x or (le(xv, lv) and a == m))
-        )
-        or (yv is None and av is None)
-        or (xv is None and lt(mv, lv) and av is None)
+        same_bits(A_i, Y_i)
+        or E_CLIP_FLOAT_FUNC_0020_case_1(X_i, L, M, Y_i, A_i)
+        or E_CLIP_FLOAT_FUNC_0020_case_2(X_i, L, M, Y_i, A_i)
+        or E_CLIP_FLOAT_FUNC_0020_case_3(X_i, L, M, Y_i, A_i)
     )
 
 
-def e_clip_constr_y_0020(of: ElementType, entries: list[int], l: int, m: int) -> bool:
-    """Interval consistency of the tensor Y of E_CLIP_…_FUNC_0010, with its condition for floats."""
-    lv, mv, xs = of.value(l), of.value(m), [of.value(x) for x in entries]
-    ys = [of.value(e_clip_func_0010(of, x, l, m)) for x in entries]
-    condition = (
-        lt(mv, lv)
-        or all(xv is not None and lv is not None and mv is not None for xv in xs)
-        or all(le(mv, xv) for xv in xs)
+# [E_CLIP_FLOAT_CONSTR_Y_0020], where this holds ...
+def E_CLIP_FLOAT_CONSTR_Y_0020_where(X, L, M):
+    return (
+        lt_f(M, L)
+        or all((not is_NaN(X_i)) and (not is_NaN(L)) and (not is_NaN(M)) for X_i in X)
+        or all(le_f(M, X_i) for X_i in X)
     )
-    holds = all(le(lv, yv) and le(yv, mv) for yv in ys) or all(eq(yv, mv) for yv in ys)
-    return holds or not condition
+
+
+# [E_CLIP_FLOAT_CONSTR_Y_0020], ... this
+def E_CLIP_FLOAT_CONSTR_Y_0020_then(Y, L, M):
+    return all(le_f(L, Y_i) and le_f(Y_i, M) for Y_i in Y) or all(eq_f(Y_i, M) for Y_i in Y)
+
+
+# [E_CLIP_FLOAT_CONSTR_Y_0020], (Y as defined by E_CLIP_FLOAT_FUNC_0010)
+def E_CLIP_FLOAT_CONSTR_Y_0020(X, L, M):
+    Y = [E_CLIP_FLOAT_FUNC_0010(X_i, L, M) for X_i in X]
+    if E_CLIP_FLOAT_CONSTR_Y_0020_where(X, L, M):
+        return E_CLIP_FLOAT_CONSTR_Y_0020_then(Y, L, M)
+    return True
+
+
+# ------------------------------------------------------------------ int
+
+# signed, width
+INT_TYPES = {
+    "int8": (True, 8),
+    "int16": (True, 16),
+    "int32": (True, 32),
+    "int64": (True, 64),
+    "uint8": (False, 8),
+    "uint16": (False, 16),
+    "uint32": (False, 32),
+    "uint64": (False, 64),
+}
+
+
+# the number that an integer represents, in two's complement if signed
+def number(element_type, bits):
+    signed, width = INT_TYPES[element_type]
+    assert 0 <= bits < 1 << width
+    if signed and bits >> (width - 1):
+        return bits - (1 << width)
+    return bits
+
+
+# [E_CLIP_INT_FUNC_0010]
+def E_CLIP_INT_FUNC_0010(X_i, L, M):
+    return choose(
+        [
+            (M, M < L),
+            (L, (not (M < L)) and X_i <= L),
+            (M, (not (M < L)) and (not (X_i <= L)) and M <= X_i),
+            (X_i, (not (M < L)) and (not (X_i <= L)) and (not (M <= X_i))),
+        ]
+    )
+
+
+# [E_CLIP_INT_CONSTR_Y_0020]
+def E_CLIP_INT_CONSTR_Y_0020(Y, L, M):
+    return all(L <= Y_i and Y_i <= M for Y_i in Y) or all(Y_i == M for Y_i in Y)
+
+
+# ------------------------------------------------------------------ interface
+
+NAMES = {"float": "float32", "double": "float64"}
+
+
+def result(element_type: str, x: int, l: int, m: int) -> int:
+    t = NAMES.get(element_type, element_type)
+    if t in FLOAT_TYPES:
+        return E_CLIP_FLOAT_FUNC_0010(Float(t, x), Float(t, l), Float(t, m)).bits
+    _, width = INT_TYPES[t]
+    return E_CLIP_INT_FUNC_0010(number(t, x), number(t, l), number(t, m)) & ((1 << width) - 1)
+
+
+def conforming(element_type: str, x: int, l: int, m: int, y: int) -> bool:
+    t = NAMES.get(element_type, element_type)
+    if t in FLOAT_TYPES:
+        return E_CLIP_FLOAT_FUNC_0020(Float(t, x), Float(t, l), Float(t, m), Float(t, y))
+    number(t, y)  # y must be bits of the type
+    return y == result(t, x, l, m)
+
+
+def real_result(x: Fraction, l: Fraction, m: Fraction) -> Fraction:
+    return E_CLIP_REAL_FUNC_0010(x, l, m)
