@@ -84,20 +84,21 @@ def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: boo
         known = map(id, map(node.scope.__getitem__, read + made))
         attributes = [one.SerializeToString() for one in node.proto.attribute]
         key = (node.opset, id(node.mark), len(read), *known, *attributes)
-        if key not in memo:
+        findings = memo.get(key)
+        if findings is None:
             tensors = arguments(node, path, profile())
             bounds = scalars(tensors)
-            memo[key] = Findings(
+            findings = memo[key] = Findings(
                 node.operator,
                 judge(node, tensors, profile(), accept_inferred=accept_inferred),
                 tuple(tensor.id for tensor in tensors),
                 tuple((one.id, show_number(one.value)) for one in bounds if one.value is not None),
                 _bounds_note(bounds),
             )
-        unset = (None,) * (len(memo[key].arguments) - len(read) - len(made))
+        unset = (None,) * (len(findings.arguments) - len(read) - len(made))
         given = (*read, *unset, *made)
         names = given if "" not in read else tuple(name or None for name in given)
-        yield NodeReport(proto.name or None, graph, position, proto.output[0], names, memo[key])
+        yield NodeReport(proto.name or None, graph, position, proto.output[0], names, findings)
 
 
 def _bounds_note(bounds: Sequence[Argument]) -> str | None:
