@@ -57,7 +57,7 @@ def answer_of(fault, mark, request):
     return answer
 
 
-def test_slow_calls_do_not_hang_however_many_a_frame_could_hold(mark):
+def test_slow_calls_do_not_add_up_to_a_hang(mark):
     bounds = np.zeros(30, np.uint16), np.full(30, 9, np.uint16)
     request = Request("contiguous", 2, np.array([1, 20], np.uint16), np.zeros(30, int), bounds)
     answer = answer_of("slow", mark, request)

@@ -53,11 +53,6 @@ def test_a_program_greets_and_answers(options):
     assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
 
 
-def test_many_calls_are_answered():
-    _, answer = asked_of(named("right"), calls=200)
-    assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 200
-
-
 @pytest.mark.parametrize("text", ["exec:./a", 'a "b" \\ c', "two\nlines", "é", "\U0001f600.py:clip"])
 def test_a_name_stands_in_a_line_of_python_as_it_is(text):
     assert ast.literal_eval(quoted(text)) == text
