@@ -27,7 +27,7 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worke
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import DeviationKind
+    from sonnx_clip.conform.check_report import DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.options import CheckOptions, Unit
     from sonnx_clip.conform.results import UnitResult
@@ -100,19 +100,12 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
     known = {} if first is None or first.tally is None else first.tally.of
     raised = [one.of for one in tally.raised.values() if not one.all]
     holders = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
-    shared = {id_ for every in (tally.of, known) for id_, count in every.items() if count.deviations}
-    shared -= {
-        id_ for id_, pairs in by_form(shared, result.forms or ()).items() if len({v for _, v in pairs}) > 1
-    }
-    forms = {
-        form.form: {k: d for k, d in form.deviations.items() if k not in shared}
-        for form in result.forms or ()
-    }
+    forms = _without_shared(result.forms or (), tally)
     every = [
         d for key, count in holders for d in count.deviations
         if d.key not in {one.key for one in known.get(key, Count()).deviations}
     ]  # fmt: skip
-    every += [d for some in forms.values() for d in some.values()]
+    every += [d for form in forms for d in form.deviations.values()]
     lines = shortest(every, unit.options, unit.etype) if every else []
     found = dict(zip(map(id, every), lines, strict=True))
 
@@ -131,10 +124,20 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
     if result.forms is None:
         return result
     reports = (
-        form.model_copy(update={"deviations": {id_: described(d) for id_, d in forms[form.form].items()}})
-        for form in result.forms
+        form.model_copy(update={"deviations": {id_: described(d) for id_, d in form.deviations.items()}})
+        for form in forms
     )
     return result.model_copy(update={"forms": tuple(reports)})
+
+
+def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormReport]:
+    """The forms without deviations that all of them share, where the class has one of its own."""
+    own = [id_ for id_, count in counts.of.items() if count.deviations]
+    shared = {id_ for id_, pairs in by_form(own, forms).items() if not len({v for _, v in pairs}) > 1}
+    return [
+        form.model_copy(update={"deviations": {k: d for k, d in form.deviations.items() if k not in shared}})
+        for form in forms
+    ]
 
 
 def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str | None:
