@@ -111,14 +111,14 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
         for found in evaluate.classes(*values):
             by_class[found.id][values] = None
     named = tuple(_named(spec, etype))
-    zeros: dict[str, list[Values]] = {c.id: [] for c in spec.classes_of(etype.family)}
-    for values in _about_zero(spec, etype):
+    last: dict[str, list[Values]] = {c.id: [] for c in spec.classes_of(etype.family)}
+    for values in (*_about_zero(spec, etype), *_of_dialects(spec, etype, cited=True)):
         for found in evaluate.classes(*values):
-            zeros[found.id].append(values)
+            last[found.id].append(values)  # so that no other vector is renumbered
     for klass in spec.classes_of(etype.family):
         due = [values for values in named if values in by_class[klass.id]]
         spread = _spread(list(by_class[klass.id]))
-        for number, values in enumerate(dict.fromkeys([*spread, *due, *zeros[klass.id]]), 1):
+        for number, values in enumerate(dict.fromkeys([*spread, *due, *last[klass.id]]), 1):
             yield vector_of(evaluate, klass, number, values)
 
 
@@ -139,16 +139,21 @@ def _encoded(etype: ElementType, texts: Iterable[str]) -> Values:
 
 def _named(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """What the YAML names beside the classes: the worked examples, and the numbers that refute a property."""
-    for of_dialect in spec.dialect_examples:
-        if of_dialect.type == etype.id:
-            low, high = bounds_of(spec, of_dialect)
-            yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in of_dialect.pairs)
+    yield from _of_dialects(spec, etype, cited=False)
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
             yield from (_encoded(etype, given) for given in example.given)
     for p in spec.properties:
         if (witness := p.refuted_for.get(etype.family)) is not None:
             yield _encoded(etype, map(witness.texts().__getitem__, spec.head.operands))
+
+
+def _of_dialects(spec: Spec, etype: ElementType, *, cited: bool) -> Iterator[Values]:
+    """The examples of dialects: those of texts that are kept, or that are cited."""
+    for example in spec.dialect_examples:
+        if example.type == etype.id and (spec.page(example.source.page).cites is not None) == cited:
+            low, high = bounds_of(spec, example)
+            yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in example.pairs)
 
 
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
