@@ -133,7 +133,7 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
 def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormReport]:
     """The forms without deviations that all of them share, where the class has one of its own."""
     own = [id_ for id_, count in counts.of.items() if count.deviations]
-    shared = {id_ for id_, pairs in by_form(own, forms).items() if not len({v for _, v in pairs}) > 1}
+    shared = {id_ for id_, pairs in by_form(own, forms).items() if len({v for _, v in pairs}) <= 1}
     return [
         form.model_copy(update={"deviations": {k: d for k, d in form.deviations.items() if k not in shared}})
         for form in forms

@@ -45,7 +45,7 @@ def scope(
     compared, unseen = _of_few(asked_for=few_calls) if few else _of_all(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
-    unseen += [(True, words) for words in {words: 0 for one in types for words in one.unasked}]
+    unseen += [(True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)]
     if forms:
         fewer = "fewer of these pairs" if few else "the same chosen bounds"
         values = every_value([found.form for found in forms])
