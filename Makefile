@@ -19,6 +19,7 @@ PROVE_ARGS ?=
 CHECK_ARGS ?=
 SWEEP_ARGS ?=
 BENCH_ARGS ?=
+PARTS ?=
 # Our own implementations must conform. What the others do otherwise is a result, and no failure.
 OURS := sonnx sonnx-c
 RUNTIMES ?= numpy onnxruntime onnx-reference
@@ -93,7 +94,7 @@ fresh: setup-python setup-provers ## fail if generated/ is not what spec/clip.ya
 
 .PHONY: nightly
 nightly: setup ## what is too slow for `make test`; writes docs/nightly.md
-	$(BIN)/python tools/nightly.py
+	$(BIN)/python tools/nightly.py $(PARTS)
 
 .PHONY: sweep
 sweep: setup-python setup-c ## every triple of 8 bits, every X of 16 bits with every bound, by C and by NumPy; resumable

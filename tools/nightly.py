@@ -1,11 +1,12 @@
-"""Run what is too slow for `make test`, and write docs/nightly.md; `make nightly` runs it.
+"""Run what is too slow for `make test`, and record it in docs/nightly.md; `make nightly` runs it.
 
-A part whose tools cannot be installed here is skipped and recorded with the reason. Each record replaces the
-one before. Exit status: 0 every part passed or was skipped, 1 a part failed.
+A part whose tools cannot be installed here is skipped and recorded with the reason. The record of a part
+replaces the one before; parts that are not run keep theirs. Exit status: 0 every part passed or was skipped,
+1 a part failed, 2 no part has that name.
 
     python tools/nightly.py            run every part
-    python tools/nightly.py coq        run the named parts only, without a record
-    python tools/nightly.py --age      print how old the record is
+    python tools/nightly.py coq        run the named parts
+    python tools/nightly.py --age      print how old the records are
 """
 
 from __future__ import annotations
@@ -47,10 +48,12 @@ def run(command: str) -> tuple[int, list[str]]:
 
 
 def run_part(name: str) -> tuple[str, list[str]]:
-    """Run a part; its outcome, and the row and the skipped tests for the page."""
+    """Run a part; its outcome, and its lines of the page: a row, and the tests that were skipped."""
     covers, command = PARTS[name]
     print(f"== {name}: {command}", flush=True)
-    begin = time.monotonic()
+    commit, begin = git("rev-parse", "--short", "HEAD"), time.monotonic()
+    if git("status", "--porcelain", "--untracked-files=no", "--", ":!docs/nightly.md"):
+        commit += " with changes"
     status, lines = run(command)
     unavailable = status == 2 and name not in ("tests", "coverage")
     outcome = "passed" if status == 0 else "skipped" if unavailable else "failed"
@@ -58,7 +61,8 @@ def run_part(name: str) -> tuple[str, list[str]]:
     closing = (summaries or lines or ["no output"])[-1].strip("= ").replace("|", "\\|")
     minutes = (time.monotonic() - begin) / 60
     skips = sorted(line.removeprefix("SKIPPED ") for line in lines if line.startswith("SKIPPED "))
-    row = f"| {name} | {covers} | {outcome} | {minutes:.0f} min | {closing} |"
+    when = f"{datetime.now(UTC):%Y-%m-%d} | {commit}"
+    row = f"| {name} | {covers} | {outcome} | {when} | {minutes:.0f} min | {closing} |"
     return outcome, [row, *(f"- {name}: {skip}" for skip in skips)]
 
 
@@ -68,22 +72,28 @@ def git(*arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def render(rows: list[str], skips: list[str]) -> str:
-    """The page of one run."""
+def read_record() -> dict[str, list[str]]:
+    """The lines of each part that the page has."""
+    text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
+    found = {name: re.findall(rf"^(?:\| {name} \| .*|- {name}: .*)$", text, re.MULTILINE) for name in PARTS}
+    return {name: lines for name, lines in found.items() if lines}
+
+
+def render(record: dict[str, list[str]]) -> str:
+    """The page."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
-    changed = " with uncommitted changes" if git("status", "--porcelain", "--untracked-files=no") else ""
+    rows = [record[name][0] for name in PARTS if name in record]
+    skips = [skip for name in PARTS if name in record for skip in record[name][1:]]
     return f"""\
-# The last nightly run
+# The last nightly runs
 
 <!-- Written by `make nightly`. Do not edit. -->
 
-`make nightly` runs what is too slow for `make test`. It replaces this page.
+`make nightly` runs what is too slow for `make test`. A row is the last run of its part.
+Last machine: {system}, Python {platform.python_version()}, {os.cpu_count()} processors.
 
-Run on {datetime.now(UTC):%Y-%m-%d} at commit {git("rev-parse", "--short", "HEAD")}{changed}.
-Machine: {system}, Python {platform.python_version()}, {os.cpu_count()} processors.
-
-| part | what it covers | outcome | time | closing line |
-| --- | --- | --- | ---: | --- |
+| part | what it covers | outcome | date | commit | time | closing line |
+| --- | --- | --- | --- | --- | ---: | --- |
 {chr(10).join(rows)}
 
 ## Skipped tests
@@ -92,39 +102,37 @@ Machine: {system}, Python {platform.python_version()}, {os.cpu_count()} processo
 """
 
 
-def age() -> str:
-    """How old the record is."""
-    text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
-    found = re.search(r"^Run on (\S+) at commit (\w+)", text, re.MULTILINE)
-    if found is None:
-        return "make nightly: no record; docs/nightly.md is missing"
-    days = (datetime.now(UTC).date() - date.fromisoformat(found[1])).days
-    behind = git("rev-list", "--count", f"{found[2]}..HEAD")
-    commits = f", {behind} commits ago" if behind else ""
-    failed = re.findall(r"^\| (\S+) \|.*\| failed \|", text, re.MULTILINE)
-    failures = f"; failed: {', '.join(failed)}" if failed else ""
-    return f"make nightly: last run on {found[1]}, {days} days ago, at commit {found[2]}{commits}{failures}"
+def ages() -> list[str]:
+    """A line for each part: when it ran last, and how many commits ago."""
+    lines, record = [], read_record()
+    for name in PARTS:
+        if name not in record:
+            lines.append(f"nightly: {name}: no record")
+            continue
+        outcome, day, commit = (cell.strip() for cell in record[name][0].split("|")[3:6])
+        days = (datetime.now(UTC).date() - date.fromisoformat(day)).days
+        behind = git("rev-list", "--count", f"{commit.split()[0]}..HEAD")
+        commits = f", {behind} commits ago" if behind else ""
+        lines.append(f"nightly: {name}: {outcome} on {day}, {days} days ago, at commit {commit}{commits}")
+    return lines
 
 
 def main(arguments: list[str]) -> int:
-    """Run the parts that are named, or all and write the record."""
+    """Run the parts that are named, or all, and record them."""
     if arguments == ["--age"]:
-        print(age())
+        print("\n".join(ages()))
         return 0
     if unknown := sorted(set(arguments) - set(PARTS)):
         print(f"nightly: error: no part is named {unknown[0]}; parts: {' '.join(PARTS)}", file=sys.stderr)
         return 2
     for tool in ("browser", "coq", "frama-c"):  # tests that need them are skipped without
         run(f"tools/setup.sh {tool}")
-    outcomes, rows, skips = [], [], []
+    outcomes = []
     for name in arguments or PARTS:
-        outcome, (row, *skipped) = run_part(name)
+        outcome, lines = run_part(name)
         outcomes.append(outcome)
-        rows.append(row)
-        skips += skipped
-    if not arguments:
-        RECORD.write_text(render(rows, skips), encoding="utf-8")
-    print("\n".join(rows))
+        RECORD.write_text(render(read_record() | {name: lines}), encoding="utf-8")
+        print(lines[0])
     return int("failed" in outcomes)
 
 
