@@ -23,7 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
-from sonnx_clip.conform.report_text import SIGNS, WORDS, behaviour, dependences, grouped, notes, short_type
+from sonnx_clip.conform.report_text import (
+    SIGNS,
+    behaviour,
+    dependences,
+    grouped,
+    notes,
+    short_type,
+    words_of,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.installed import processor
@@ -123,7 +131,7 @@ def page(records: list[dict[str, Any]]) -> str:
         signs = [SIGNS[record["verdicts"][one]][0] for one in types]
         rows.append([f"[{record['runtime']}](#{record['runtime']})", record["version"], *signs])
     there = {verdict for record in records for verdict in record["verdicts"].values()}
-    legend = ", ".join(f"`{SIGNS[v][0]}` {WORDS[SIGNS[v][0]]}" for v in SIGNS if v in there)
+    legend = ", ".join(f"`{SIGNS[v][0]}` {words_of(v)}" for v in SIGNS if v in there)
     table = [f"| {' | '.join(row)} |" for row in rows]
     lines = [*_HEAD.splitlines(), "", *table, "", f"{legend[0].upper()}{legend[1:]}.", ""]
     for record in records:

@@ -1,11 +1,11 @@
-"""What a run of the checker found, in the form in which it is stored (format 3).
+"""The report of the checker, as it is stored (format 3).
 
 A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is one entry of one call.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -15,7 +15,7 @@ from sonnx_clip.runtimes.find_runtime import require_ascii
 from sonnx_clip.runtimes.model_forms import ModelForm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.results import Raised
     from sonnx_clip.language.scope import Head
@@ -23,48 +23,43 @@ if TYPE_CHECKING:
 _T = TypeVar("_T", int, "Count", "Raised")
 
 Verdict: TypeAlias = Literal[
-    "conforms",
-    "acceptable",
-    "violates",
-    "depends",
-    "refused",
-    "unsupported",
-    "crashed",
-    "unreached",
-    "environment",
-    "unfinished",
-]
-"""What a runtime gets for a class; ``unreached`` says that the run compared nothing in it and has failed,
-``environment`` that the machine lacks what the runtime needs, so that nothing follows for the runtime,
-``depends`` that it is wrong in some forms of a model and not, or otherwise, in others, ``unfinished`` that
-the run was interrupted before all calls were made, and nothing wrong was found in those that were."""
+    "environment", "crashed", "unreached", "violates", "depends", "unfinished", "refused", "unsupported",
+    "acceptable", "conforms",
+]  # fmt: skip
+"""The verdict on a runtime in a class, the worst first.
+
+- ``environment``: the machine lacks what the runtime needs, so there is no verdict on the runtime.
+- ``unreached``: the run failed, and no result in the class was compared.
+- ``depends``: it is wrong in some forms of a model only, or wrong in different ways.
+- ``unfinished``: the run was interrupted, and the results compared until then are right.
+"""
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+FAILING: frozenset[Verdict] = frozenset(VERDICTS[: VERDICTS.index("refused")])
 
 Stop: TypeAlias = tuple[Verdict, str]
-"""Why judging ended early, ``crashed`` or ``environment``, and in which words."""
+"""Why judging ended early (``crashed``, ``environment``, ``unsupported``, ``unfinished``), and the words."""
 
-FAILING: frozenset[Verdict] = frozenset(
-    {"violates", "depends", "crashed", "unreached", "environment", "unfinished"}
-)
-
-
-DeviationKind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
-
-DEVIATION_KINDS: tuple[DeviationKind, ...] = ("crashed", "violates", "raises", "acceptable")
+DeviationKind: TypeAlias = Literal["crashed", "violates", "raises", "acceptable"]
 """The worst first."""
-
+DEVIATION_KINDS: tuple[DeviationKind, ...] = get_args(DeviationKind)
 
 Bits: TypeAlias = Annotated[str, Field(pattern="^0x[0-9a-f]+$")]
 
 
 class Deviation(Stored):
-    """The first deviation of a kind in a class, and the call in which it was found.
+    """The first deviation of a kind in a class, and the call that shows it.
 
-    `operands` are bits by name at the entry that deviates. `got` is None where there was no result to read;
-    `words` says then what there was instead: ``raises`` is the kind of a call that raised, ``crashed`` of one
-    of which the runtime died. The call has X of `length` entries in a layout, in a `form` if it was one of a
-    model: `entries` are the bits of each tensor, which recur, and `entry` is the place that deviates;
-    `following` are the scalars of the next call, where that changes the result. `reproduce` is one line of
-    Python that makes the call, empty where none shows the deviation.
+    Args:
+        operands: bits by name, at the entry that deviates.
+        got: None if the call gave no result that can be compared; `words` is then the reason.
+        shown: operands, result and expected result in decimals, on one line.
+        latitude: the latitude that accepts the result, of kind ``acceptable``.
+        length: entries of X in the call.
+        entries: the bits of each tensor of the call, repeated up to `length`.
+        entry: the index of the entry that deviates.
+        following: the scalars of the next call, if that call overwrites the result.
+        form: of the model that was called, if one was.
+        reproduce: one line of Python that makes the call; empty if no line shows the deviation.
     """
 
     kind: DeviationKind
@@ -85,11 +80,11 @@ class Deviation(Stored):
 
     @property
     def key(self) -> str:
-        """The latitude, or the kind."""
+        """The latitude, or the kind: a class has one deviation of each."""
         return self.latitude or self.kind
 
     def environment(self, head: Head) -> dict[str, int] | None:
-        """The bits of the operands and of the answer, for a condition; None without an answer."""
+        """Bits of the operands and of the result, to evaluate a condition; None without a result."""
         if self.got is None:
             return None
         given = [int(text, 16) for text in (*self.operands.values(), self.got)]
@@ -97,16 +92,16 @@ class Deviation(Stored):
 
 
 class Count(Stored):
-    """What was counted in a class, in entries, or for the shape (C1) or the type (C3) of results, in calls.
+    """Counts in a class, in entries, or for the shape (C1) or the type (C3) of results, in calls.
 
     Args:
         compared: results that were judged.
         violating: results that no latitude accepts.
         raised: results missing because a call raised, unless its form is refused as a whole.
         refused: calls in forms that are refused as a whole; of a class, only if nothing was compared.
-        died: calls of which the runtime died.
+        died: calls in which the runtime died.
         latitude: results that each latitude accepts.
-        words: the first words of the runtime, where it gave no result.
+        words: the runtime's first words where it gave no result.
         deviations: the first of each kind and latitude.
     """
 
@@ -150,12 +145,16 @@ def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
 
 
 class ReadingMatch(Stored):
-    """What the readings of Clip say to answers of a runtime in one element type.
+    """The readings of Clip that allow the answers of a runtime in one element type.
 
-    `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
-    inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` of
-    them, which lie in the classes `left_in`; `explained_by` are the words of what gives all of them, of
-    `explanations.explained`, or all but those to an X of rank 0, if something was found.
+    Args:
+        answers: how many were compared with the readings.
+        allowed_by: the readings that allow every answer.
+        exactly: those of them that allow no other answer to the same inputs.
+        nearest: the reading that allows the most answers, if none allows all.
+        left: how many answers `nearest` does not allow.
+        left_in: the classes of these.
+        explained_by: what gives every answer, if no reading does: see `explanations.explained`.
     """
 
     answers: int
@@ -168,11 +167,14 @@ class ReadingMatch(Stored):
 
 
 class FormReport(Stored):
-    """What came of one form of a model, in calls that are the same in every form.
+    """One form of a model; the calls are the same in every form.
 
-    The verdict is the worst of the classes; `classes` are those that do not conform, empty where the form is
-    refused as a whole, in the `words` of the runtime. `deviations` are the first of each class in which forms
-    differ.
+    Args:
+        form: the form.
+        verdict: the worst of its classes, or ``refused``.
+        words: the runtime's, if the form is refused as a whole or fails.
+        classes: those that do not conform; empty where the form is refused as a whole.
+        deviations: the first of each class in which the forms differ.
     """
 
     form: ModelForm
@@ -189,16 +191,20 @@ class FormReport(Stored):
 
 
 class TypeReport(Stored):
-    """One element type. `words` are the runtime's own when it is unsupported or crashed.
+    """One element type.
 
-    `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed beside
-    the results, `calls` how many were made, `unasked` what the runtime cannot be asked,
-    `longest` the most entries that it takes, None where there is no limit, `few` whether few calls were
-    made since each started a program. `readings` is None where no
-    answers were compared, and in reports of older versions. `forms` are the forms of a model that were
-    judged, None of a runtime that opens no models: the verdict of a class takes those of the forms into
-    account, all counts are without them. `unfinished` says what was not judged before the run was
-    interrupted, None if all was.
+    Args:
+        compared: results of calls outside of forms of a model, as all counts.
+        words: the runtime's own if the type is unsupported or crashed.
+        refused_layouts: by layout that is refused as a whole, the words of the runtime.
+        remarks: observations beside the results.
+        unasked: calls that the runtime cannot be given, in words.
+        longest: the most entries that it takes; None for no limit.
+        few: whether few calls were made.
+        classes: their verdicts take the forms of a model into account.
+        readings: None if no answers were compared.
+        forms: the forms of a model that were judged; None if the runtime opens no models.
+        unfinished: what an interrupt left unjudged; None if nothing.
     """
 
     type: str
@@ -238,11 +244,12 @@ def _name_in_ascii(name: str) -> str:
 class Report(Stored):
     """A run: one runtime, several element types.
 
-    `code_sha256` is of the code that was judged, where it is our own. `kept` says of which element types the
-    verdicts were taken over from an earlier run under the same conditions, and when that was; `required`
-    are the element types in which ``unsupported`` is a failure. `level` is how much was asked. `scope` says
-    what was compared, and what
-    is not seen by it. `dialect` is the version of ONNX's Clip that it was compared with, empty for SONNX's.
+    Args:
+        code_sha256: digest of the code that was judged, if it is our own.
+        kept: element types whose verdicts come from a cache, each with the time when they were made.
+        required: element types in which ``unsupported`` is a failure.
+        scope: what was compared, and the blind spots.
+        dialect: the version of ONNX's Clip that it was compared with; empty for SONNX's.
     """
 
     format: Literal[3] = 3
@@ -266,16 +273,22 @@ class Report(Stored):
     @property
     def compared(self) -> int:
         """How many results were compared in all, those of forms of a model included."""
+        of_types = sum(found.compared for found in self.types)
         if self.dialect:  # the counts of classes are those of the forms
-            return sum(found.compared for found in self.types)
-        forms = sum(form.compared for found in self.types for form in found.forms or ())
-        return forms + sum(found.compared for found in self.types)
+            return of_types
+        return of_types + sum(form.compared for found in self.types for form in found.forms or ())
+
+    @property
+    def deviations(self) -> Iterator[tuple[str, str, str, Deviation]]:
+        """Every deviation with its element type, its class and its form of a model, if any, in words."""
+        for found in self.types:
+            yield from ((found.type, c.id, "", d) for c in found.classes for d in c.deviations)
+            for form in found.forms or ():
+                yield from ((found.type, id_, str(form.form), d) for id_, d in form.deviations.items())
 
     @property
     def failed(self) -> bool:
-        """Whether something violates, crashed or was not reached, is required and unsupported, or nothing
-        was compared at all, or in no form of a model.
-        """
+        """Whether a class fails, a required type is unsupported, or nothing was compared, or in no form."""
         missing = any(found.type in self.required and found.verdict == "unsupported" for found in self.types)
         failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
         blind = any(found.has_blind_forms for found in self.types)
@@ -288,5 +301,5 @@ class Report(Stored):
 
     @property
     def unfinished(self) -> dict[str, str]:
-        """The element types in which not all was judged before the run was interrupted, and what was not."""
+        """The element types in which an interrupt left something unjudged, each with what."""
         return {found.type: found.unfinished for found in self.types if found.unfinished is not None}

@@ -1,4 +1,4 @@
-"""A report of the checker as cases that pass, fail or are skipped, and these as JUnit XML."""
+"""The cases of a report, which pass, fail or are skipped; and these as JUnit XML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.verdicts import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from sonnx_clip.conform.check_report import (
         ClassReport,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
 
 Outcome: TypeAlias = Literal["passed", "failed", "skipped", "error"]
-"""``error`` is what says nothing about the runtime: the machine lacks something, or nothing was compared."""
+"""``error``: no verdict on the runtime, since the machine lacks something, or nothing was compared."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class JudgedCase:
         etype: the id of an element type; empty for the report as a whole.
         id: of a class, or ``C1``, ``C3``, or ``compared`` for a report that compared nothing.
         form: the form of a model, in words; empty for the verdict on the class.
-        outcome: what becomes of it.
+        outcome: as test runners have it.
         verdict: the checker's.
-        words: why, where there is a reason; the runtime's own words where it has some.
-        deviations: what was found, each with a line of Python that repeats it.
+        words: the reason, if there is one; the runtime's own words if it gave some.
+        deviations: each with a line of Python that repeats it.
     """
 
     etype: str
@@ -53,7 +53,7 @@ class JudgedCase:
 
     @property
     def text(self) -> str:
-        """Why, and what was found, each deviation with the line of Python that repeats it."""
+        """The reason, and each deviation with the line of Python that repeats it."""
         parts = [self.words]
         for found in self.deviations:
             parts.append(f"{found.key}, layout {found.layout}: {found.shown}")
@@ -71,22 +71,19 @@ class JudgedCase:
 
 
 def cases(report: Report) -> Iterator[JudgedCase]:
-    """Every case of a report, at least one.
-
-    One of them has failed or is an error if and only if the report has failed.
-    """
+    """Every case of a report, at least one; one fails or is an error if and only if the report has failed."""
     if report.compared == 0 and not report.environment:
-        yield _blind("", "element type")
+        yield _nothing_compared("", "element type")
     for found in report.types:
         required = found.type in report.required and found.verdict == "unsupported"
         yield from (_of_class(found, one, required=required) for one in found.classes)
         if found.has_blind_forms:
-            yield _blind(found.type, "form of a model")
+            yield _nothing_compared(found.type, "form of a model")
         for form in found.forms or ():
             yield from (_of_form(found.type, one.id, form) for one in found.classes)
 
 
-def _blind(etype: str, where: str) -> JudgedCase:
+def _nothing_compared(etype: str, where: str) -> JudgedCase:
     words = f"nothing was compared in any {where}"
     return JudgedCase(etype, "compared", "", "error", "nothing compared", words)
 
@@ -117,9 +114,8 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedC
             shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
             deviations = in_order([*deviations, *shown[:1]])
     text = "; ".join(filter(None, dict.fromkeys(words)))
-    return JudgedCase(
-        found.type, one.id, "", _outcome(one.verdict, required=required), one.verdict, text, deviations
-    )
+    outcome = _outcome(one.verdict, required=required)
+    return JudgedCase(found.type, one.id, "", outcome, one.verdict, text, deviations)
 
 
 def _of_form(type_id: str, id_: str, form: FormReport) -> JudgedCase:
@@ -129,38 +125,36 @@ def _of_form(type_id: str, id_: str, form: FormReport) -> JudgedCase:
     return JudgedCase(type_id, id_, str(form.form), _outcome(verdict), verdict, words, given)
 
 
-# --- JUnit XML, which servers of continuous integration show ------------------------------------------------
+# --- JUnit XML ----------------------------------------------------------------------------------------------
 #
-# A suite is an element type. The XML is of the form that Jenkins has described (junit-10.xsd) and others
-# read. It has so few elements that the standard library writes it.
+# A suite is an element type. The form is that of junit-10.xsd of Jenkins.
 
 _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
 _ILLEGAL = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-_COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
 
 
 def to_junit(report: Report) -> str:
     """The XML, with its declaration.
 
-    What violates, depends on the form, crashed or was not reached is a failure, with the line that repeats
-    it; what was refused or is unsupported is skipped, unless it is required; what the machine lacks, what an
-    interrupt left unfinished, and a report that compared nothing, is an error.
+    A class that fails, or a required type that is unsupported, is a failure, with the line that repeats it.
+    What is refused or unsupported is skipped. What the machine lacks, what an interrupt left unfinished, and
+    a report that compared nothing, is an error.
     """
     every = list(cases(report))
     root = Element("testsuites", _attributes("sonnx-clip check", every), time=f"{report.seconds:g}")
     for etype, some in groupby(every, key=lambda case: case.etype):
-        _suite(root, report, etype or "report", list(some))
+        _add_suite(root, report, etype or "report", list(some))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _attributes(name: str, every: Iterable[JudgedCase]) -> dict[str, str]:
+def _attributes(name: str, every: list[JudgedCase]) -> dict[str, str]:
     found = Counter[str](case.outcome for case in every)
-    counts = {name: str(found[outcome]) for name, outcome in _COUNTS.items()}
-    return {"name": name, "tests": str(found.total()), **counts}
+    counts = {"failures": found["failed"], "errors": found["error"], "skipped": found["skipped"]}
+    return {"name": name, "tests": str(len(every)), **{key: str(number) for key, number in counts.items()}}
 
 
-def _suite(root: Element, report: Report, name: str, every: list[JudgedCase]) -> None:
+def _add_suite(root: Element, report: Report, name: str, every: list[JudgedCase]) -> None:
     suite = SubElement(root, "testsuite", _attributes(name, every))
     properties = SubElement(suite, "properties")
     for key, value in (("runtime", report.runtime_version), ("policy", report.policy), ("tool", report.tool)):
@@ -176,5 +170,5 @@ def _suite(root: Element, report: Report, name: str, every: list[JudgedCase]) ->
 
 
 def _legal(text: str) -> str:
-    """A text without the characters that no XML document may have."""
+    """A text with the characters escaped that no XML document may have."""
     return re.sub(_ILLEGAL, lambda found: f"\\u{ord(found[0]):04x}", text)

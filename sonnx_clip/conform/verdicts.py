@@ -1,14 +1,22 @@
-"""Makes the report on an element type from the results of its units.
+"""Derives the report on an element type from the results of its units.
 
-It reads the results in the order of the plan and nothing else. So a report is the same whether the units were
-judged side by side or one by one, in one run or in several.
+The results are read in the order of the plan. So a report is the same whether its units were judged side by
+side or one by one, in one run or in several.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, ClassReport, Count, TypeReport, added
+from sonnx_clip.conform.check_report import (
+    DEVIATION_KINDS,
+    FAILING,
+    VERDICTS,
+    ClassReport,
+    Count,
+    TypeReport,
+    added,
+)
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.results import Counts
 from sonnx_clip.root.terminal import counted
@@ -24,19 +32,15 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 TAGS = ("C1", "C3")
-"""The constraints on the form of a result: its shape and its type, judged call by call."""
+"""The constraints on the shape and on the type of a result, judged call by call."""
 
 _OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
-_WORST_FIRST: tuple[Verdict, ...] = (
-    "environment", "crashed", "unreached", "violates", "depends", "unfinished", "refused", "unsupported",
-    "acceptable", "conforms",
-)  # fmt: skip
 _NEED_ALL_UNITS = ("conforms", "acceptable", "refused", "unsupported", "unreached")
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of a type: the worst of its classes."""
-    return min(verdicts, key=_WORST_FIRST.index)
+    """The worst of some verdicts: that of a type is the worst of its classes."""
+    return min(verdicts, key=VERDICTS.index)
 
 
 def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
@@ -44,11 +48,8 @@ def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     return tuple(sorted(deviations, key=lambda found: DEVIATION_KINDS.index(found.kind)))
 
 
-# --- Which units a report needs -----------------------------------------------------------------------------
-
-
 def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Unit]:
-    """The units that a report needs, as far as is known: all up to the first that ends the element type."""
+    """The units that a report needs, given the results so far: all up to the first that ends its type."""
     found: list[Unit] = []
     first = results.get(units[0].part)
     for unit in units:
@@ -61,11 +62,11 @@ def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Uni
 
 
 def follows(first: UnitResult, unit: Unit) -> bool:
-    """Whether a unit is judged after this result of the first one of its element type."""
+    """Whether a unit is judged after this result of the first unit of its element type."""
     return unit.first or not (first.ends or first.few)
 
 
-# --- From counts to verdicts --------------------------------------------------------------------------------
+# --- The report on an element type --------------------------------------------------------------------------
 
 
 def merged(
@@ -79,14 +80,13 @@ def merged(
     Args:
         etype: the element type.
         units: its units, in their order.
-        results: by part; the report says how many that are needed are missing or partial.
+        results: by part; the report counts the needed ones that are missing or partial.
         of: the operator; Clip by default.
     """
     of, wanted = of or clip_operator(), needed(units, results)
     used = [results[unit.part] for unit in wanted if unit.part in results]
-    missing = len(wanted) - sum(not found.partial for found in used)
     unfinished = None
-    if missing:
+    if missing := len(wanted) - sum(not found.partial for found in used):
         number = f"{missing} of {counted(len(wanted), 'unit')} not judged whole"
         unfinished = f"{number if used else 'nothing was judged'} before it was interrupted"
     tallies, stopped = [result.tally for result in used if result.tally is not None], _end(used)
@@ -95,12 +95,9 @@ def merged(
     counts = sum(tallies, start=Counts(of={key: Count() for key in (*of.class_ids(etype.family), *TAGS)}))
     classes = class_reports(counts, of, stopped)
     served = any(c.compared for c in classes)
-    forms: dict[object, FormReport] = {}
-    for form in (form for result in used for form in result.forms or ()):
-        forms.setdefault(form.form, form)
-    has_forms = any(result.forms is not None for result in used)
-    if has_forms:
-        classes = _with_forms(classes, tuple(forms.values()))
+    forms = next((result.forms for result in used if result.forms is not None), None)
+    if forms is not None:
+        classes = _with_forms(classes, forms)
     if unfinished:
         classes = [
             c.model_copy(update={"verdict": "unfinished"}) if c.verdict in _NEED_ALL_UNITS else c
@@ -108,10 +105,9 @@ def merged(
         ]
     verdict = worst(found.verdict for found in classes)
     words = stopped[1] if stopped else crash_words(classes)
-    if verdict == "unsupported":
-        words = words or next(c.words for c in classes if c.verdict == verdict)
-    if verdict in ("crashed", "environment"):
-        words = words or next((form.words for form in forms.values() if form.verdict == verdict), None)
+    if not words and verdict in ("unsupported", "crashed", "environment"):
+        sources = classes if verdict == "unsupported" else forms or ()
+        words = next((found.words for found in sources if found.verdict == verdict), None)
     refused = {form: found.words for form, found in counts.raised.items() if found.all}
     first = used[0] if used else None
     return TypeReport(
@@ -127,7 +123,7 @@ def merged(
         few=first is not None and first.few,
         classes=tuple(classes),
         readings=first.readings if first else None,
-        forms=tuple(forms.values()) if has_forms else None,
+        forms=forms,
         unfinished=unfinished,
     )
 
@@ -146,13 +142,16 @@ def compared(counts: Counts, of: CheckedOperator, etype: ElementType) -> int:
 
 
 def crash_words(classes: Iterable[ClassReport]) -> str | None:
-    """The words of the first call of which the runtime died."""
+    """The words of the first call in which the runtime died."""
     crashes = (found for one in classes for found in one.deviations if found.kind == "crashed")
     return next((found.words for found in crashes), None)
 
 
+# --- From counts to verdicts --------------------------------------------------------------------------------
+
+
 def class_reports(counts: Counts, of: CheckedOperator, stopped: Stop | None) -> list[ClassReport]:
-    """The verdict of each class, and of C1 and C3, that follow from counts and from an early end."""
+    """The verdict of each class, and of C1 and C3, from the counts and from an early end."""
     refused = {form: found for form, found in counts.raised.items() if found.all}
     by_key = {key: Count() + count for key, count in counts.of.items()}
     for form, found in counts.raised.items():
@@ -191,7 +190,7 @@ def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
     if count.compared == 0 and stopped is not None:
         return stopped
     if count.refused:
-        return "refused" if served or count.compared else "unsupported"
+        return "refused" if served else "unsupported"
     if count.compared == 0:
         return "unreached"
     return "acceptable" if count.latitude else "conforms"
@@ -231,12 +230,11 @@ def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[t
     found: dict[str, list[tuple[FormReport, Verdict]]] = {}
     served = [form for form in forms if form.verdict != "refused"]
     for id_ in ids:
-        every = [(form, form.classes.get(id_, "conforms")) for form in served]
-        others = [verdict for form, verdict in every if form.form.rank]
-        best = max(map(_WORST_FIRST.index, others), default=len(_WORST_FIRST))
+        every = [(form, form.verdict_of(id_)) for form in served]
+        best = max((VERDICTS.index(v) for form, v in every if form.form.rank), default=len(VERDICTS))
         found[id_] = [
             (form, v) for form, v in every
-            if (form.form.rank or _WORST_FIRST.index(v) <= best)
+            if (form.form.rank or VERDICTS.index(v) <= best)
             and (form.form.given == "both" or v != "unreached")
         ]  # fmt: skip
     return found

@@ -62,14 +62,10 @@ class RuntimeView:
     @property
     def deviations(self) -> list[dict[str, Any]]:
         """The first deviation of a kind in each class, element type and form of a model."""
-        found = []
-        for of_type in self.report.types if self.report else ():
-            found += [(of_type.type, c.id, "", d) for c in of_type.classes for d in c.deviations]
-            for form in of_type.forms or ():
-                found += [(of_type.type, id_, str(form.form), d) for id_, d in form.deviations.items()]
         call = {"length", "entries", "entry", "following", "form"}
         return [
-            {"type": t, "klass": c, "form": form, **d.model_dump(exclude=call)} for t, c, form, d in found
+            {"type": etype, "klass": klass, "form": form, **found.model_dump(exclude=call)}
+            for etype, klass, form, found in (self.report.deviations if self.report else ())
         ]
 
 
