@@ -1,17 +1,17 @@
 """Describes deviations: the shortest call that shows each in a new process, as a line of Python, and why.
 
-`recorded` notes what is needed to make the call again. `describe` runs lines of ever longer calls until one
-shows the deviation, each in a process that begins as after the import of the runtime.
+`recorded` makes the record of a deviation, with its call. `describe` runs lines of ever longer calls until
+one shows the deviation.
 """
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import Count, Deviation
+from sonnx_clip.conform.check_report import Deviation
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import reproducer
 from sonnx_clip.conform.rerun import Lines, first_shown
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
-_WINDOW = 64  # entries that are recorded of a longer call, about the one that deviates
+_WINDOW = 64  # entries that are recorded of a longer call, around the one that deviates
 _TIMES = 64  # calls in one process, of which a later one may deviate
 
 
@@ -85,49 +85,51 @@ def recorded(
 
 
 def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitResult:
-    """The result of a unit, each deviation with its explanation, and with the shortest line that shows it.
+    """The result of a unit, each deviation with its explanation and with the shortest line that shows it.
 
-    Where no line does, its words name the command that repeats the whole sequence of calls. Deviations that
-    all forms of a model share are left out where the class has one of its own.
+    If no line does, the words name the command that repeats the whole sequence of calls. Deviations that all
+    forms of a model share are left out if the class has one of its own.
 
     Args:
         result: what this run has judged.
         unit: the unit.
-        first: the first unit of its element type: no report shows a second deviation of a kind that it has.
+        first: the first unit of its element type: deviations of a kind that it has are not reported again.
     """
     of, tally = unit.options.of, result.tally or Counts()
     etype = of.spec.element_type(unit.etype)
-    known = {} if first is None or first.tally is None else first.tally.of
+    known = first.tally.of if first is not None and first.tally is not None else {}
     raised = [one.of for one in tally.raised.values() if not one.all]
-    holders = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
+    counts = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
     forms = _without_shared(result.forms or (), tally)
-    every = [
-        d for key, count in holders for d in count.deviations
-        if d.key not in {one.key for one in known.get(key, Count()).deviations}
-    ]  # fmt: skip
-    every += [d for form in forms for d in form.deviations.values()]
+    every = [d for form in forms for d in form.deviations.values()]
+    for key, count in counts:
+        seen = {one.key for one in known[key].deviations} if key in known else ()
+        every += [d for d in count.deviations if d.key not in seen]
     lines = shortest(every, unit.options, unit.etype) if every else []
-    found = dict(zip(map(id, every), lines, strict=True))
-
-    def described(one: Deviation) -> Deviation:
-        if (shorter := found.get(id(one))) is None:
-            return one
-        update: dict[str, Any] = {"explanation": _explanation(one, etype, of)}
-        if isinstance(shorter, str):
-            words = f"no line of Python shows it in a new process ({shorter}); repeat it: {_command(unit)}"
-            update["words"] = f"{one.words}; {words}" if one.words else words
-            return one.model_copy(update=update)
-        return shorter.model_copy(update=update)
-
-    for _, count in holders:
-        count.deviations = tuple(map(described, count.deviations))
+    described = {
+        id(one): _described(one, line, unit, _explanation(one, etype, of))
+        for one, line in zip(every, lines, strict=True)
+    }
+    for _, count in counts:
+        count.deviations = tuple(described.get(id(d), d) for d in count.deviations)
     if result.forms is None:
         return result
-    reports = (
-        form.model_copy(update={"deviations": {id_: described(d) for id_, d in form.deviations.items()}})
+    shown = (
+        form.model_copy(
+            update={"deviations": {id_: described.get(id(d), d) for id_, d in form.deviations.items()}}
+        )
         for form in forms
     )
-    return result.model_copy(update={"forms": tuple(reports)})
+    return result.model_copy(update={"forms": tuple(shown)})
+
+
+def _described(one: Deviation, line: Deviation | str, unit: Unit, explanation: str | None) -> Deviation:
+    """A deviation with what `shortest` gives for it."""
+    if not isinstance(line, str):
+        return line.model_copy(update={"explanation": explanation})
+    words = f"no line of Python shows it in a new process ({line}); repeat it: {_command(unit)}"
+    words = f"{one.words}; {words}" if one.words else words
+    return one.model_copy(update={"explanation": explanation, "words": words})
 
 
 def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormReport]:
@@ -149,7 +151,7 @@ def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str
 
 
 def _command(unit: Unit) -> str:
-    """What repeats all calls of an element type."""
+    """The command that repeats all calls of an element type."""
     options = unit.options
     more = "" if unit.first or options.level == "quick" else f" --level {options.level}"
     more += f" --against {options.of.dialect}" if options.of.dialect else ""
@@ -161,7 +163,7 @@ def _command(unit: Unit) -> str:
 
 
 def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) -> list[Deviation | str]:
-    """For each deviation the shortest call that shows it in a new process; or what its own call did there.
+    """For each deviation the shortest call that shows it in a new process; else what the last call did there.
 
     Raises:
         KeyError: a deviation that was read from a file has no known layout.
@@ -179,21 +181,14 @@ def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) ->
             later = one.model_copy(update={"words": words})
             found[reproducer(one, etype, runtime, of.node, _TIMES)] = later
         calls.append([call.model_copy(update={"reproduce": line}) for line, call in found.items()])
-    lines = [_lines(some, etype) for some in calls]
-    shown = first_shown(lines, options.limits, preload=True)
-    for n in [n for n, (number, _) in enumerate(shown) if number is None]:
-        last = len(calls[n]) - 1  # perhaps it shows where nothing was imported before
-        ((number, words),) = first_shown(
-            [lines[n]._replace(lines=lines[n].lines[-1:])], options.limits, preload=False
-        )
-        shown[n] = last if number == 0 else None, words
+    shown = first_shown([_lines(some, etype) for some in calls], options.limits)
     return [
         words if number is None else some[number] for some, (number, words) in zip(calls, shown, strict=True)
     ]
 
 
 def _opened(options: CheckOptions, type_id: str) -> Worker:
-    """The runtime, which knows how its calls are written; its process has ended."""
+    """The runtime, closed again: its calls are rendered by it."""
     given, of = (options.runtime, type_id, options.limits), options.of
     try:
         found = Worker(*given, models_only=bool(of.dialect), node=of.node)

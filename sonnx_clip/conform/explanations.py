@@ -1,4 +1,4 @@
-"""What explains wrong results: readings and wrong operators of the specification, and orders of operands."""
+"""Explains wrong results: by readings and wrong operators of the specification, and by orders of operands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAMPLE = 2000  # answers by which most explanations are ruled out
 
 
 def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[int], got: int) -> str | None:
-    """Which readings, or which wrong operator, give an answer; None if none does.
+    """The readings, or the wrong operator, that give an answer, in words; None if none does.
 
     Args:
         of: Clip.
@@ -46,7 +46,7 @@ def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[
 
 
 def explained(of: CheckedOperator, etype: ElementType, triple: Sequence[Array], got: Array) -> str | None:
-    """What gives every answer: an order of operands, or a wrong operator; None if none does.
+    """The order of operands, or the wrong operator, that gives every answer; None if none does.
 
     Args:
         of: Clip.
@@ -69,7 +69,7 @@ def _gives(function: Function, given: Sequence[Array]) -> bool:
 
 
 def _wrong_operators(of: CheckedOperator, etype: ElementType) -> Iterator[tuple[str, Function]]:
-    """Those of the specification that are no variant of a reading."""
+    """The wrong operators of the specification that are no variant of a reading."""
     bits = bits_type(etype.id)
     for wrong in of.spec.wrong_clips:
         if wrong.of is None:

@@ -1,5 +1,6 @@
-"""Tests of pytest for a runtime, one for each element type and class, and for each form of a model; and the
-file of expected deviations.
+"""The pytest plugin: a test for each element type and class of a runtime, and for each form of a model.
+
+A file of expected deviations marks some of these tests as expected failures.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class ClipDeviationError(Exception):
 
 
 class NotJudgedError(Exception):
-    """Nothing was learned about the runtime, or an expected deviation was not asked for."""
+    """There is no verdict on the runtime, or nothing was compared where a deviation is expected."""
 
 
 class ClipTests:
@@ -64,7 +65,7 @@ class ClipTests:
             return
         with _as_usage_error():
             if self._xfail is not None:
-                read_expected(self._xfail)  # what is wrong with it is better said before the campaign
+                read_expected(self._xfail)  # mistakes in it are reported before the campaign
             self._print(f"judging {self._runtime}")
             sys.path.insert(0, str(Path.cwd()))  # where `python -m` would look for ``module:function``
             try:
@@ -79,20 +80,20 @@ class ClipTests:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Hand the report to a worker of pytest-xdist."""
+        """Send the report to a worker of pytest-xdist."""
         assert self._report is not None
         node.workerinput[_SHARED] = self._report.model_dump_json()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add the tests behind those of files; options such as ``-k`` choose among all of them."""
+        """Add the tests after those of files; options such as ``-k`` choose among all of them."""
         assert self._report is not None
         own = list(_items(session, list(cases(self._report))))
         if self._xfail is not None:
             with _as_usage_error():
                 _mark_expected(own, self._xfail, {found.type for found in self._report.types})
         items.extend(own)
-        # So that pytest counts them among what it has collected.
+        # pytest counts them among the collected tests.
         session.ihook.pytest_collectreport(report=pytest.CollectReport(ROOT, "passed", None, list(own)))
 
     def _print(self, text: str) -> None:
@@ -111,10 +112,10 @@ def _as_usage_error() -> Iterator[None]:
 
 
 class ClipGroup(pytest.Collector):
-    """The tests of a runtime, or of one of its element types; they are made from the report."""
+    """The tests of a runtime, or of one of its element types."""
 
     def collect(self) -> list[pytest.Item | pytest.Collector]:
-        """Nothing."""
+        """No items: `ClipTests` adds them, made from the report."""
         return []
 
 
@@ -140,7 +141,7 @@ class ClipItem(pytest.Item):
         """
         case, shown, head = self._case, self._case, ""
         if not case.deviations and not case.words and self._shown_by.deviations:
-            shown = self._shown_by  # a report has once what is alike in all forms
+            shown = self._shown_by  # a report has a deviation that all forms share once
             head = f"as in {f'models with {shown.form}' if shown.form else 'every form that is served'}:\n"
         text = f"{case.verdict}: {shown.headline}\n{head}{shown.text}"
         if case.outcome == "failed":
@@ -153,7 +154,7 @@ class ClipItem(pytest.Item):
             pytest.skip(f"{case.verdict}: {case.words}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
-        """What was found, with the line that repeats it; no traceback of ours."""
+        """The deviation, with the line that repeats it; no traceback of ours."""
         is_ours = isinstance(excinfo.value, (ClipDeviationError, NotJudgedError))
         return str(excinfo.value) if is_ours else super().repr_failure(excinfo)
 

@@ -13,7 +13,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED
 from sonnx_clip.runtimes.guarded import WROTE_INTO
-from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.layouts import BY_ID
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.operator_node import OperatorNode
     from sonnx_clip.runtimes.worker import Worker
-
-_LAYOUTS = {layout.id: layout for layout in LAYOUTS}
 
 
 def command_line(line: str) -> str:
@@ -35,18 +33,18 @@ def reproducer(
 ) -> str:
     """Python that makes the call, and prints type, shape and bits of the result, and what is expected.
 
-    Its result is ``y``, or ``r`` where only type and shape are printed; ``unchanged`` says whether memory was
-    left as it was. It has no single quotes, so that a shell takes it between two of them. Of a deviation that
-    was read from a file it takes bits and numbers alone.
+    The result is in ``y``, or in ``r`` where only type and shape are printed; ``unchanged`` is whether memory
+    was left as it was. The line has no single quotes, so that a shell can quote it. Nothing but bits and
+    numbers of a deviation becomes part of it: the deviation may have been read from a file.
 
     Args:
         found: the deviation.
         etype: the element type.
-        runtime: says how a call is written.
+        runtime: renders a call.
         node: names the operands.
-        times: how often the call is made; the first result that deviates counts, or the last.
+        times: how often the call is made; the first result that deviates counts, or else the last.
     """
-    layout, tensors = _LAYOUTS[found.layout], node.operands[: len(found.entries)]
+    layout, tensors = BY_ID[found.layout], node.operands[: len(found.entries)]
     scalars, names = list(found.operands.values())[len(tensors) :], node.operands[len(tensors) :]
     bits, is_bfloat16 = bits_type(etype.id), etype.id == "bfloat16"
     dtype = "ml_dtypes.bfloat16" if is_bfloat16 else f"np.{etype.id}"
@@ -86,11 +84,13 @@ def reproducer(
         parts += [f"unchanged = {watched}.tobytes() == k"]
         return "; ".join([*parts, f'print("{watched} is unchanged:", unchanged, "expected: True")'])
     parts.append('b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]')
-    return "; ".join([*parts, f'print(y.dtype, y.shape, b, "expected:", {json.dumps(_due(found, etype))})'])
+    return "; ".join(
+        [*parts, f'print(y.dtype, y.shape, b, "expected:", {json.dumps(_expected(found, etype))})']
+    )
 
 
-def _due(found: Deviation, etype: ElementType) -> str:
-    """What is expected, and where."""
+def _expected(found: Deviation, etype: ElementType) -> str:
+    """The expected bits, and the entries that they are expected at."""
     if found.length == 0:
         return "no entries, shape and type of x"
     alike = all(len(entries) == 1 for entries in found.entries)

@@ -1,6 +1,6 @@
-"""Runs lines of Python until one shows a deviation, each in a process that begins as after the imports.
+"""Runs reproducers until one shows a deviation, each in a process that begins as after the imports.
 
-The process that runs them reads no specification and no report: it imports nothing of this package but this.
+The process that runs them reads no specification and no report.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.board import Board
 
-    Did = dict[str, Any]
+    Observed = dict[str, Any]
+    Shown = tuple[int | None, str]
 
 _ANSWER = 1 << 16  # bytes
 _LONGEST = 30.0  # seconds by the clock that a line may take at least
-_CLOSED = "v = "  # the first statement of a line behind its imports
+_CLOSED = "v = "  # the first statement of a line after its imports
 
 
 class Lines(NamedTuple):
-    """Lines that may show a deviation, each with the entry to look at, or None for any.
+    """Lines that may show a deviation, each with the entry to compare, or None for any entry.
 
     `kind`, `got` and `words` are those of the `Deviation`, `etype` is the id of its element type.
     """
@@ -43,21 +44,56 @@ class Lines(NamedTuple):
     etype: str
     lines: list[tuple[str, int | None]]
 
+    def seconds(self, limits: Limits) -> float:
+        """How long a line may run, by the clock."""
+        hangs = self.kind == "crashed" and self.words.startswith("no answer within")
+        return limits.call if hangs else max(_LONGEST, 3 * limits.call)
 
-def first_shown(every: Sequence[Lines], limits: Limits, *, preload: bool) -> list[tuple[int | None, str]]:
-    """Of the lines for each deviation the number of the first that shows it, or None and what the last did.
+    def shown_by(self, observed: Observed) -> bool:
+        """Whether a line that did this shows the deviation."""
+        words, raised = self.words.partition(" in a call of layout ")[0], observed.get("raised")
+        if self.got is None and raised and words and words in observed["words"]:
+            return True  # a program or a library, whose death or fault is an exception of its caller
+        if self.kind == "crashed":
+            return "died" in observed
+        if self.kind == "raises":
+            return raised is not None and self.words.startswith(raised)
+        if "died" in observed or raised or "type" not in observed:
+            return False
+        if self.got is not None:
+            return self.got in observed.get("bits", ())
+        if "unchanged" in observed:
+            return not observed["unchanged"]
+        result, operand = observed["shape"]
+        return bool(observed["type"] != ["ndarray", self.etype] or result != operand)
+
+
+def first_shown(every: Sequence[Lines], limits: Limits) -> list[Shown]:
+    """The number of the first line that shows each deviation; or None, and what the last line did.
+
+    Imports are made once, before each line is run. A deviation that no line shows then is looked for again by
+    its last line in a process that has imported nothing.
 
     Args:
         every: the lines; they are rendered by this run, and not read from a file.
         limits: of the runtime.
-        preload: whether what they import is imported once, before each is run.
     """
-    seconds = [_seconds(one, limits) for one in every]
-    total = sum(len(one.lines) * most for one, most in zip(every, seconds, strict=True))
-    given = list(every), seconds, preload
+    shown = _in_new_process(every, limits, preload=True)
+    missed = [n for n, (number, _) in enumerate(shown) if number is None]
+    last = [every[n]._replace(lines=every[n].lines[-1:]) for n in missed]
+    for n, (number, words) in zip(missed, _in_new_process(last, limits, preload=False), strict=True):
+        shown[n] = len(every[n].lines) - 1 if number == 0 else None, words
+    return shown
+
+
+def _in_new_process(every: Sequence[Lines], limits: Limits, *, preload: bool) -> list[Shown]:
+    if not every:
+        return []
+    total = sum(len(one.lines) * one.seconds(limits) for one in every)
+    given = list(every), limits, preload
     child = Child("a reproducer", _run, given, Limits(limits.call, limits.start + total))
     try:
-        found: list[tuple[int | None, str]] = child.start()["shown"]
+        found: list[Shown] = child.start()["shown"]
     except (RuntimeDiedError, UserError) as error:
         return [(None, f"not run: {error}")] * len(every)
     finally:
@@ -65,55 +101,31 @@ def first_shown(every: Sequence[Lines], limits: Limits, *, preload: bool) -> lis
     return found
 
 
-def _seconds(one: Lines, limits: Limits) -> float:
-    hangs = one.kind == "crashed" and one.words.startswith("no answer within")
-    return limits.call if hangs else max(_LONGEST, 3 * limits.call)
-
-
 # --- In the process that runs the lines ---------------------------------------------------------------------
 
 
-def _run(board: Board, every: list[Lines], seconds: list[float], preload: bool) -> tuple[Did, None]:
+def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tuple[dict[str, Any], None]:
     """The program of the process: what `first_shown` returns, as the greeting."""
     board.call = OPENS
     if preload:
         for imports in dict.fromkeys(line.partition(_CLOSED)[0] for one in every for line, _ in one.lines):
             with suppress(BaseException):
                 exec(imports, {"__name__": "__main__"})  # noqa: S102 - rendered by this run
-    return {"word": "shown", "shown": [_first(*given) for given in zip(every, seconds, strict=True)]}, None
+    return {"word": "shown", "shown": [_first(one, one.seconds(limits)) for one in every]}, None
 
 
-def _first(one: Lines, seconds: float) -> tuple[int | None, str]:
+def _first(one: Lines, seconds: float) -> Shown:
     words = ""
     for number, (line, entry) in enumerate(one.lines):
-        did = _forked(line, entry, seconds)
-        if _shows(did, one):
+        observed = _forked(line, entry, seconds)
+        if one.shown_by(observed):
             return number, ""
-        words = did.get("words") or f"its result is {', '.join(did.get('bits') or ['right'])}"
+        words = observed.get("words") or f"its result is {', '.join(observed.get('bits') or ['right'])}"
     return None, words
 
 
-def _shows(did: Did, one: Lines) -> bool:
-    """Whether a line did what a deviation says."""
-    words, raised = one.words.partition(" in a call of layout ")[0], did.get("raised")
-    if one.got is None and raised and words and words in did["words"]:
-        return True  # a program or a library, whose death or fault is an exception of its caller
-    if one.kind == "crashed":
-        return "died" in did
-    if one.kind == "raises":
-        return raised is not None and one.words.startswith(raised)
-    if "died" in did or raised or "type" not in did:
-        return False
-    if one.got is not None:
-        return one.got in did.get("bits", ())
-    if "unchanged" in did:
-        return not did["unchanged"]
-    result, operand = did["shape"]
-    return bool(did["type"] != ["ndarray", one.etype] or result != operand)
-
-
-def _forked(line: str, entry: int | None, seconds: float) -> Did:
-    """What a line does in a copy of this process; it answers by memory, since it may close any descriptor."""
+def _forked(line: str, entry: int | None, seconds: float) -> Observed:
+    """What a line does in a fork of this process; the answer is in memory: a line may close descriptors."""
     shared = mmap.mmap(-1, _ANSWER)
     pid = os.fork()
     if pid == 0:
@@ -138,15 +150,15 @@ def _forked(line: str, entry: int | None, seconds: float) -> Did:
     return json.loads(data) if data else {"died": True, "words": f"it ended with status {status}"}
 
 
-def _observed(line: str, entry: int | None) -> Did:
-    """What a line leaves behind: its names are those of `reproduce`.
+def _observed(line: str, entry: int | None) -> Observed:
+    """What a line leaves behind; the names of its results are those of `reproduce`.
 
     Returns:
         ``raised``, the name of an exception, with ``words``; else ``type``, the class of the result and its
         element type, ``shape``, those of the result and of its first operand, ``bits`` of the entry, or all
         that occur, and ``unchanged`` if the line compares memory.
     """
-    names: Did = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__"}
     try:
         exec(line, names)  # noqa: S102 - rendered by this run
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
@@ -154,7 +166,7 @@ def _observed(line: str, entry: int | None) -> Did:
     result, first = names.get("r", names.get("y")), names.get("x")
     kind, dtype = type(result).__name__, str(getattr(result, "dtype", ""))
     # A scalar of NumPy is an array of rank 0 to the checker.
-    found: Did = {"type": ["ndarray" if hasattr(result, "dtype") and kind == dtype else kind, dtype]}
+    found: Observed = {"type": ["ndarray" if hasattr(result, "dtype") and kind == dtype else kind, dtype]}
     found["shape"] = [list(getattr(one, "shape", ())) for one in (result, first)]
     if "y" in names:
         y = names["y"]

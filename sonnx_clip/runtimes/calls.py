@@ -11,7 +11,7 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.guarded import ALL, Operands
-from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.layouts import BY_ID
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.words import words_of
 
@@ -26,7 +26,6 @@ RETURNED = "it returned "
 """How the words begin on a result of another shape or type."""
 OVERWRITTEN = "its result is overwritten by the next call"
 
-_BY_ID = {layout.id: layout for layout in LAYOUTS}
 _ENVIRONMENT = (MemoryError, ImportError, OSError)
 _MISTAKES = (AssertionError, NameError, RecursionError, SystemError)
 
@@ -165,7 +164,7 @@ def entry_indices(request: Request, calls: int | slice = slice(None)) -> Array:
     length = request.length_of(calls) if isinstance(calls, int) else request.length
     if request.indices is not None:
         return request.indices[calls, :length]
-    steps = np.arange(length) * (not _BY_ID[request.layout].repeats)
+    steps = np.arange(length) * (not BY_ID[request.layout].repeats)
     return (request.starts[calls, None] + steps) % len(request.pool)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.runtimes.board import unnamed_file
-from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.layouts import BY_ID
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _PAGE = mmap.PAGESIZE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
 _FAILED = ctypes.c_void_p(-1).value  # of mmap(2)
 _FILLED = 0xA5  # bytes around an operand
-_BY_ID = {layout.id: layout for layout in LAYOUTS}
 
 
 @cache
@@ -146,7 +145,7 @@ class Operands:
         """Prepare the operands of a request, of an element type."""
         self._request, self._guards = request, request.guards
         self._sides, self._starts = request.sides.tolist(), request.starts.tolist()
-        self._layout, self._type = _BY_ID[request.layout], dtype
+        self._layout, self._type = BY_ID[request.layout], dtype
         self._of_tensors = self._places[: len(request.pools)]
         self._of_scalars = [*zip(self._places[len(request.pools) :], request.scalars, strict=True)]
         self._there: tuple[int, bool, int] | None = None

@@ -79,3 +79,4 @@ LAYOUTS = (
     Layout("stride-0", 65, lambda v: np.broadcast_to(v[:1], 65), "np.broadcast_to(v[:1], 65)", repeats=True),
     OF_RANK_0,
 )
+BY_ID = {layout.id: layout for layout in LAYOUTS}
