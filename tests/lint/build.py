@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from sonnx_clip.lint import lint_model
 
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 FLOAT = TensorProto.FLOAT
 DECLARES = "normalise declares the inferred"
-Problems = list[tuple[str, str, str]]
+HEAD = "main (float[2,3] X) => (float[2,3] Y) <float L = {0}, float M = {6}>"
+
+
+def parsed(text: str, opset: int = 13) -> onnx.ModelProto:
+    """A model in onnx's text syntax; a function of the domain `my` is written ``<MY> F (a) => (b) { … }``."""
+    imports = f'opset_import: ["": {opset}, "my": 1]'
+    text = text.replace("<MY>", f'<domain: "my", {imports}>')
+    return parser.parse_model(f"<ir_version: 10, {imports}>\n{text}")
 
 
 def value(name: str, dims: Sequence[int | str | None] | None, element_type: int = FLOAT) -> ValueInfoProto:
@@ -96,7 +103,7 @@ def verdicts(report: ModelReport, index: int = 0) -> dict[str, str]:
     return {tag: verdict for tag, verdict in found.items() if verdict != "meets"}
 
 
-def problems(report: ModelReport, tag: str, index: int = 0) -> Problems:
+def problems(report: ModelReport, tag: str, index: int = 0) -> list[tuple[str, str, str]]:
     """Tensor, message and remedy of each problem of one restriction at one node."""
     judgement = next(j for j in report.nodes[index].findings.judgements if j.id == tag)
     return [(problem.argument, problem.message, problem.remedy) for problem in judgement.problems]

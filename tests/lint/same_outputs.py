@@ -18,21 +18,18 @@ _LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_ALL")
 _SPECIAL = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 3.4e38, -3.4e38, 1e-45, 0.5, 6.0, 65504.0]
 
 
-def _values(
-    dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Generator, *, special: bool
-) -> Any:
+def _values(dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Generator, special: bool) -> Any:
+    """Numbers of every size, or special values alone."""
     if dtype == np.bool_:
         return np.full(shape, special)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
+        edges = np.array([limits.min, limits.max, 0, 1, 2], dtype)
         drawn = source.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
-        if special:
-            drawn = source.choice(np.array([limits.min, limits.max, 0, 1, 2], dtype), shape)
-        return np.asarray(drawn, dtype)
-    if special:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(source.choice(np.array(_SPECIAL), shape), dtype)
-    return np.asarray(source.standard_normal(shape) * 4, dtype)
+        return np.asarray(source.choice(edges, shape) if special else drawn, dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = source.choice(np.array(_SPECIAL), shape) if special else source.standard_normal(shape) * 4
+        return np.asarray(numbers, dtype)
 
 
 def feeds(model: onnx.ModelProto, count: int = 4, seed: int = 4) -> list[Feed]:
@@ -48,7 +45,7 @@ def feeds(model: onnx.ModelProto, count: int = 4, seed: int = 4) -> list[Feed]:
             tensor = value.type.tensor_type
             dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
             shape = tuple(dim.dim_value if dim.dim_value > 0 else 2 for dim in tensor.shape.dim)
-            feed[value.name] = _values(dtype, shape, source, special=number % 2 == 1)
+            feed[value.name] = _values(dtype, shape, source, number % 2 == 1)
         found.append(feed)
     return found
 
@@ -67,31 +64,21 @@ def run(path: Path, given: list[Feed], level: str) -> list[list[tuple[str, tuple
 
 
 def differences(before: Path, after: Path, given: list[Feed] | None = None) -> list[str]:
-    """Where two models differ in an output; an empty list of inputs or outputs is a difference too."""
+    """Where two models differ in an output by onnxruntime; that there is no output is a difference too."""
     given = given or feeds(onnx.load(before, load_external_data=False))
     found = []
     for level in _LEVELS:
-        for number, (old, new) in enumerate(
-            zip(run(before, given, level), run(after, given, level), strict=True)
-        ):
-            if not old:
-                found.append(f"{level}: nothing was compared")
-            found += [
-                f"{level}, input {number}, output {n}"
-                for n, pair in enumerate(zip(old, new, strict=True))
-                if pair[0] != pair[1]
-            ]
+        answers = zip(run(before, given, level), run(after, given, level), strict=True)
+        found += [f"{level}, input {n}" for n, (old, new) in enumerate(answers) if old != new or not old]
     return found
 
 
 def reference_differences(before: Path, after: Path) -> list[str]:
     """The same by onnx's ReferenceEvaluator, for element types that onnxruntime does not have."""
-    given = feeds(onnx.load(before))
-    old, new = (ReferenceEvaluator(str(path)) for path in (before, after))
+    models = [ReferenceEvaluator(str(path)) for path in (before, after)]
     found = []
-    for number, feed in enumerate(given):
+    for number, feed in enumerate(feeds(onnx.load(before))):
         with np.errstate(all="ignore"):
-            pairs = list(zip(old.run(None, feed), new.run(None, feed), strict=True))
-        found += [] if pairs else ["nothing was compared"]
-        found += [f"input {number}" for one, other in pairs if _bits(one) != _bits(other)]
+            old, new = ([_bits(one) for one in model.run(None, feed)] for model in models)
+        found += [f"input {number}"] if old != new or not old else []
     return found

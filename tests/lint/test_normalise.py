@@ -1,26 +1,15 @@
-"""Clip from version 11 on, and whole models: what normalise does, why, and that no result changes by it."""
+"""Each change of normalise: what is done, which theorems it cites, and that no output changes by it."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from sonnx_clip.root.errors import UserError
-from tests.lint.build import bounds, clip, graph, model, scalar, value
-from tests.lint.normalised import (
-    INT8,
-    attributes,
-    done,
-    left,
-    normalised,
-    one_entry,
-    result,
-    same,
-    stored,
-)
+from tests.lint.build import clip, graph, model, parsed, scalar, value
+from tests.lint.normalised import assert_same_outputs, done, left, normalised, result
 from tests.lint.same_outputs import differences
 
 if TYPE_CHECKING:
@@ -28,32 +17,33 @@ if TYPE_CHECKING:
 
     import onnx
 
-CODES = [INT8, TensorProto.UINT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT64]
 INPUTS = [("X",), ("X", "", "M"), ("X", "L")]
 LIMITS = {"widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound"}
-
-
-def constant(name: str, **attribute: object) -> onnx.NodeProto:
-    return helper.make_node("Constant", [], [name], **attribute)
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_missing_bounds_of_integers_are_the_limits(tmp_path: Path, code: int) -> None:
-    ends = [value(name, [2, 3], code) for name in "XY"]
-    for inputs in INPUTS:
-        given = [t for t in (scalar("L", 1, code), scalar("M", 9, code)) if t.name in inputs]
-        main = graph(clip(*inputs), inputs=ends[:1], outputs=ends[1:], stored=given)
-        found = normalised(tmp_path, model(main))
-        assert done(found) == ["default_made_explicit"] * (2 - len(given))
-        theorems = {t for step in found.report.nodes[0].steps for t in step.theorems}
-        assert {theorem.partition(".")[2] for theorem in theorems} <= LIMITS
-        assert left(found) == []
-        same(tmp_path)
+HEAD = "main (float[2,3] X) => (float[2,3] Y)"
 
 
 @pytest.mark.parametrize("inputs", INPUTS)
-def test_missing_bounds_of_floats_need_the_word_of_the_user(tmp_path: Path, inputs: tuple[str, ...]) -> None:
-    proto = model(graph(clip(*inputs), stored=[t for t in bounds() if t.name in inputs]))
+@pytest.mark.parametrize("code", [TensorProto.INT8, TensorProto.UINT64])
+def test_missing_bounds_of_integers_become_the_limits(
+    tmp_path: Path, code: int, inputs: tuple[str, ...]
+) -> None:
+    ends = [value(name, [2, 3], code) for name in "XY"]
+    given = [t for t in (scalar("L", 1, code), scalar("M", 9, code)) if t.name in inputs]
+    main = graph(clip(*inputs), inputs=ends[:1], outputs=ends[1:], stored=given)
+    found = normalised(tmp_path, model(main))
+    assert done(found) == ["default_made_explicit"] * (2 - len(given))
+    theorems = {t for step in found.report.nodes[0].steps for t in step.theorems}
+    assert {theorem.partition(".")[2] for theorem in theorems} <= LIMITS
+    assert left(found) == []
+    assert_same_outputs(tmp_path)
+
+
+@pytest.mark.parametrize("inputs", INPUTS)
+def test_missing_bounds_of_floats_are_set_if_the_user_excludes_infinities(
+    tmp_path: Path, inputs: tuple[str, ...]
+) -> None:
+    stored = [t for t in (scalar("L", 0.0), scalar("M", 6.0)) if t.name in inputs]
+    proto = model(graph(clip(*inputs), stored=stored))
     found = normalised(tmp_path, proto)
     assert not found.report.changed
     assert all("--assume finite" in step.why for step in left(found))
@@ -62,114 +52,104 @@ def test_missing_bounds_of_floats_need_the_word_of_the_user(tmp_path: Path, inpu
     found = normalised(tmp_path, proto, finite=True)
     assert set(done(found)) == {"default_made_explicit"}
     assert left(found) == []
-    same(tmp_path)  # onnxruntime limits infinities either way
+    assert_same_outputs(tmp_path)  # onnxruntime limits infinities either way
 
 
-# Bounds of one entry: before Clip, the stored tensors, the inputs, and the nodes and stored tensors after.
-FLOATS = [constant("L", value=one_entry("", 0.0)), constant("M", value_floats=[6.0])]
-ADD = helper.make_node("Add", ["X", "L"], ["A"])
+# Bounds of one entry: the model, its nodes and its stored tensors afterwards.
+STORED = "<float[1] L = {0.5}, float[1] M = {6}"
+CONSTANTS = "L = Constant <value = float[1] {0}> () M = Constant <value_floats = [6.0]> () Y = Clip(X, L, M)"
+INTEGERS = "L = Constant <value_ints = [-3]> () M = Constant <value_ints = [3]> () Y = Clip(X, L, M)"
+READ = f"main (float[2,3] X, float[1] M) => (float[2,3] Y) {STORED}, float[2,3] A>"
 ONE_ENTRY = {
-    "stored": ([], [one_entry("L", 0.0), one_entry("M", 6.0)], ["X"], ["Constant"] * 2, []),
-    "constants": (FLOATS, [], ["X"], ["Constant"] * 4, []),
+    "stored": (f"{HEAD} {STORED}> {{ Y = Clip(X, L, M) }}", "Constant Constant", []),
+    "constants": (f"{HEAD} {{ {CONSTANTS} }}", "Constant Constant Constant Constant", []),
+    "integers": (
+        f"main (int64[4] X) => (int64[4] Y) {{ {INTEGERS} }}", "Constant Constant Constant Constant", []
+    ),
     "read by others too, and an input": (
-        [ADD], [one_entry("L", 0.5), one_entry("M", 6.0)], ["A", "M"],
-        ["Add", "Constant", "Constant", "Reshape"], ["L", "M"],
+        f"{READ} {{ A = Add(X, L) Y = Clip(A, L, M) }}", "Add Constant Constant Reshape", ["L", "M"]
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ONE_ENTRY)
 def test_bounds_of_one_entry_become_scalars(tmp_path: Path, name: str) -> None:
-    before, given, inputs, nodes, initializers = ONE_ENTRY[name]
-    ends = [value("X", [2, 3]), *([value("M", [1])] if "M" in inputs else [])]
-    infos = {"constants": [value("L", [1]), value("M", [1])], "stored": []}.get(name, [value("A", [2, 3])])
-    main = graph(*before, clip(inputs[0], "L", "M"), inputs=ends, stored=given, infos=infos)
-    found = normalised(tmp_path, model(main))
+    text, nodes, initializers = ONE_ENTRY[name]
+    found = normalised(tmp_path, parsed(text))
     assert done(found)[:2] == ["bound_made_scalar"] * 2
-    assert [node.op_type for node in result(found).graph.node] == [*nodes, "Clip"]
+    assert [node.op_type for node in result(found).graph.node] == [*nodes.split(), "Clip"]
     assert [tensor.name for tensor in result(found).graph.initializer] == initializers
     assert left(found) == []
-    same(tmp_path)
-
-
-def test_bounds_of_one_integer_become_scalars(tmp_path: Path) -> None:
-    nodes = [constant("L", value_ints=[-3]), constant("M", value_ints=[3])]
-    ends = [value(name, [4], TensorProto.INT64) for name in "XY"]
-    proto = model(graph(*nodes, clip(), stored=[], inputs=ends[:1], outputs=ends[1:]))
-    assert left(normalised(tmp_path, proto)) == []
-    same(tmp_path)
+    assert_same_outputs(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("x", "dims", "reason"),
-    [([2, 3], [3], "broadcast"), ([2, 3], [1, 1], "broadcast"), ([], [1], "rank 0")],
+    ("x", "bound", "reason"),
+    [
+        ("[2,3]", "[3] L = {0, 0, 0}", "broadcast"),
+        ("[2,3]", "[1,1] L = {0}", "broadcast"),
+        ("", "[1] L = {0}", "rank 0"),
+    ],
 )
-def test_other_shapes_of_bounds_are_left_alone(
-    tmp_path: Path, x: list[int | str | None] | None, dims: list[int], reason: str
-) -> None:
-    low = helper.make_tensor("L", 1, dims, [0.0] * math.prod(dims))
-    main = graph(inputs=[value("X", x)], outputs=[value("Y", x)], stored=[low, scalar("M", 6.0)])
-    found = normalised(tmp_path, model(main))
+def test_bounds_of_other_shapes_are_kept(tmp_path: Path, x: str, bound: str, reason: str) -> None:
+    head = f"main (float{x} X) => (float{x} Y) <float{bound}, float M = {{6}}>"
+    found = normalised(tmp_path, parsed(f"{head} {{ Y = Clip(X, L, M) }}"))
     assert not found.report.changed
-    why = next(step.why for step in left(found) if step.rule == "scalar_bounds")
-    assert reason in why
+    assert reason in next(step.why for step in left(found) if step.rule == "scalar_bounds")
 
 
 def test_inferred_shapes_are_declared(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Neg", ["X"], ["Z"]), helper.make_node("Neg", ["l"], ["L"])]
-    stored = [scalar("l", 0.0), scalar("M", 6.0)]
-    main = graph(*nodes, clip("Z", "L", "M"), outputs=[value("Y", ["N", 3])], stored=stored)
-    found = normalised(tmp_path, model(main))
+    head = "main (float[2,3] X) => (float[N,3] Y) <float l = {0}, float M = {6}>"
+    found = normalised(tmp_path, parsed(f"{head} {{ Z = Neg(X) L = Neg(l) Y = Clip(Z, L, M) }}"))
     assert done(found) == ["shape_declared"] * 3
     assert left(found) == []
-    same(tmp_path)
+    assert_same_outputs(tmp_path)
 
 
-def test_nodes_in_subgraphs(tmp_path: Path) -> None:
-    branches = {
-        name: graph(clip("X", "", bound, out=name), inputs=[], outputs=[value(name, [2, 3])], stored=[])
-        for name, bound in (("then_branch", "L"), ("else_branch", "M"))
-    }
-    node = helper.make_node("If", ["c"], ["Z"], **branches)
-    inputs = [value("X", [2, 3]), value("c", [], TensorProto.BOOL)]
-    found = normalised(tmp_path, model(graph(node, clip("Z", "L"), inputs=inputs)), finite=True)
+def test_nodes_of_subgraphs_are_normalised(tmp_path: Path) -> None:
+    proto = parsed(
+        "main (float[2,3] X, bool c) => (float[2,3] Y) <float L = {0}, float M = {6}> {"
+        " Z = If (c) <then_branch = then () => (float[2,3] a) { a = Clip(X, , L) },"
+        " else_branch = other () => (float[2,3] b) { b = Clip(X, , M) }> Y = Clip(Z, L) }"
+    )
+    found = normalised(tmp_path, proto, finite=True)
     assert [left(found, n) for n in range(3)] == [[], [], []]
-    same(tmp_path)
+    assert_same_outputs(tmp_path)
 
 
-def test_nodes_in_functions_are_left_alone(tmp_path: Path) -> None:
-    called = helper.make_function("here", "F", ["X"], ["Y"], [clip("X")], [helper.make_opsetid("", 13)])
-    call = helper.make_node("F", ["X"], ["Y"], domain="here")
-    proto = model(graph(call, stored=[]), functions=[called], imports={"": 13, "here": 1})
-    found = normalised(tmp_path, proto)
+def test_nodes_of_functions_are_kept(tmp_path: Path) -> None:
+    found = normalised(tmp_path, parsed(f"{HEAD} {{ Y = my.F(X) }}\n<MY> F (a) => (b) {{ b = Clip(a) }}"))
     assert not found.report.changed
     assert {step.rule for step in left(found)} == {"R1", "R2"}
 
 
 def test_new_constants_have_new_names_and_are_shared(tmp_path: Path) -> None:
-    main = graph(clip("Y_min"), inputs=[value("Y_min", [2, 3])], stored=[])
-    found = normalised(tmp_path, model(main), finite=True)
-    names = list(result(found).graph.node[-1].input)
+    taken = parsed("main (float[2,3] Y_min) => (float[2,3] Y) { Y = Clip(Y_min) }")
+    names = list(result(normalised(tmp_path, taken, finite=True)).graph.node[-1].input)
     assert names[0] == "Y_min"
     assert len(set(names)) == 3
-    same(tmp_path)
-    nodes = [clip("X", out="a", name="a"), clip("a", "L", out="b", name="b"), clip("b", "", "M")]
-    found = normalised(tmp_path, model(graph(*nodes)), finite=True)
-    assert len(stored(found)) == 2
-    same(tmp_path)
+    assert_same_outputs(tmp_path)
+    three = f"{HEAD} <float L = {{0}}, float M = {{6}}> {{ a = Clip(X) b = Clip(a, L) Y = Clip(b, , M) }}"
+    after = result(normalised(tmp_path, parsed(three), finite=True))
+    assert [node.op_type for node in after.graph.node].count("Constant") == 2
+    assert_same_outputs(tmp_path)
+
+
+def attributes(top: float) -> onnx.ModelProto:
+    return parsed(f"{HEAD} {{ Y = Clip <min = 0.0, max = {top}> (X) }}", 9)
 
 
 def test_attributes_are_reported_and_not_converted(tmp_path: Path) -> None:
-    found = normalised(tmp_path, attributes(9, min=0.0, max=6.0), finite=True)
+    found = normalised(tmp_path, attributes(6.0), finite=True)
     assert not found.report.changed
     assert [step.rule for step in left(found)] == ["R1", "R2"]
     assert {step.why for step in left(found)} == {"export the model again with operator set 13 or later"}
     assert found.report.exit_status == 1
 
 
-def test_the_comparison_sees_a_difference(tmp_path: Path) -> None:
+def test_comparison_of_outputs_finds_a_difference(tmp_path: Path) -> None:
     for name, top in (("before", 1.0), ("after", 0.5)):
-        (tmp_path / f"{name}.onnx").write_bytes(attributes(9, min=0.0, max=top).SerializeToString())
+        (tmp_path / f"{name}.onnx").write_bytes(attributes(top).SerializeToString())
     assert len(differences(tmp_path / "before.onnx", tmp_path / "after.onnx")) >= 2
 
 

@@ -86,26 +86,18 @@ class Maker:
 
 
 def judged(folder: Path, seed: int) -> str:
-    """Normalise one random model; says what came of it, and fails where an output changed."""
+    """Normalise one random model: whether it changed; fails where an output changed."""
     before, after = folder / "before.onnx", folder / "after.onnx"
     before.write_bytes(Maker(seed).model().SerializeToString())
-    finite = seed % 2 == 0
-    found = normalise(before, after, NormaliseOptions(assume_finite=finite, self_check=False))
+    options = NormaliseOptions(assume_finite=seed % 2 == 0, self_check=False)
+    found = normalise(before, after, options)
     after.write_bytes(found.data)
-    assert (
-        normalise(after, folder / "again.onnx", NormaliseOptions(assume_finite=finite, self_check=False)).data
-        == found.data
-    ), seed
+    assert normalise(after, folder / "again.onnx", options).data == found.data, seed
     assert differences(before, after) == [], seed
     return "changed" if found.report.changed else "unchanged"
 
 
-def test_a_few(tmp_path: Path) -> None:
-    counts = Counter(judged(tmp_path, seed) for seed in range(16))
-    assert counts["changed"] > 8
-
-
-@pytest.mark.nightly
-def test_many(tmp_path: Path) -> None:
-    counts = Counter(judged(tmp_path, seed) for seed in range(1000, 1500))
-    assert counts["changed"] > 300
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(1000, 1500), marks=pytest.mark.nightly)])
+def test_outputs_of_random_models_do_not_change(tmp_path: Path, seeds: range) -> None:
+    counts = Counter(judged(tmp_path, seed) for seed in seeds)
+    assert counts["changed"] > len(seeds) // 2

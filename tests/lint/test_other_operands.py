@@ -1,4 +1,4 @@
-"""Which tensors a node has, and what is asked of them, is what the profile says: here of other operators."""
+"""Lint takes operands and restrictions from the profile: here from profiles of other operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLIP = {"A": "input", "B": "min", "C": "max"}
 
 
 def planted(
-    folder: Path, operator: str, names: dict[str, str], tensors: str, **asked: tuple[str, str]
+    folder: Path, operator: str, names: dict[str, str], tensors: str, **rules: tuple[str, str]
 ) -> Profile:
     """The profile of another operator: its operands, of which some are tensors, and restrictions on them."""
     document: dict[str, Any] = json.loads(repo_file("generated/profile.json").read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def planted(
             for id_, name in names.items()
         ],
         "result": {"id": "Z", "onnx": "output"},
-        "restrictions": [{"id": id_, "word": word, "of": list(of)} for id_, (word, of) in asked.items()],
+        "restrictions": [{"id": id_, "word": word, "of": list(of)} for id_, (word, of) in rules.items()],
     }
     file = folder / "profile.json"
     file.write_text(json.dumps(document), encoding="utf-8")
@@ -48,20 +48,15 @@ def node(
     profile: Profile, *inputs: str, opset: int = 13, **attributes: float
 ) -> tuple[ClipNode, tuple[Argument, ...]]:
     proto = helper.make_node(profile.operator, inputs, ["z"], **attributes)
-    body = graph(
-        proto,
-        inputs=[value("data", [2, 3]), value("untyped", None, TensorProto.UNDEFINED)],
-        outputs=[value("z", [2, 3])],
-        stored=[scalar("one", 0.5), scalar("two", 0.5)],
-    )
+    declared = [value("data", [2, 3]), value("untyped", None, TensorProto.UNDEFINED)]
+    stored = [scalar("one", 0.5), scalar("two", 0.5)]
+    body = graph(proto, inputs=declared, outputs=[value("z", [2, 3])], stored=stored)
     found = ClipNode(proto, Scope(body, "main"), 0, opset)
     return found, arguments(found, Path("m.onnx"), profile)
 
 
-def problems(
-    profile: Profile, *inputs: str, opset: int = 13, **attributes: float
-) -> list[tuple[str, str, str]]:
-    judgements = judge(*node(profile, *inputs, opset=opset, **attributes), profile)
+def problems(profile: Profile, *inputs: str, **given: Any) -> list[tuple[str, str, str]]:
+    judgements = judge(*node(profile, *inputs, **given), profile)
     return [(one.id, p.argument, p.message) for one in judgements for p in one.problems]
 
 
@@ -99,6 +94,9 @@ def test_inputs_and_attributes_are_those_of_the_schema(tmp_path: Path) -> None:
             node(profile, *["data"] * 4, opset=opset)
     with pytest.raises(UserError, match="Dropout-13 has no attribute 'is_test'"):
         node(profile, "data", is_test=1)
+
+
+def test_unknown_word_of_a_restriction_is_an_error(tmp_path: Path) -> None:
     profile = planted(tmp_path, "Clip", CLIP, "A", new=("is_large", "A"))
     with pytest.raises(ValueError, match="lint has no judgement for the word is_large of new"):
         problems(profile, "data")

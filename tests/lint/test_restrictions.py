@@ -1,4 +1,4 @@
-"""Each restriction, broken alone by a small model: the verdicts, and what the report says of them."""
+"""Each restriction, broken alone by a small model: the verdicts, and the messages of the report."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.lint.build import (
     graph,
     lint,
     model,
+    parsed,
     problems,
     scalar,
     sparse,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import onnx
 
 DOUBLE = TensorProto.DOUBLE
-NEG = helper.make_node("Neg", ["A"], ["X"])
+COMPUTED = "main (float[2,3] A) => (float[2,3] Y) <float L = {0}, float M = {6}>"
 LARGE = helper.make_tensor("X", FLOAT, [100, 100], bytes(40_000), raw=True)
 
 
@@ -107,7 +108,7 @@ BROKEN: dict[str, tuple[onnx.ModelProto, list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_restriction_that_a_model_breaks_is_violated_alone(tmp_path: Path, name: str) -> None:
+def test_each_restriction_is_violated_alone(tmp_path: Path, name: str) -> None:
     proto, violated, words = BROKEN[name]
     report = lint(tmp_path, proto)
     assert verdicts(report) == dict.fromkeys(violated, "violates")
@@ -117,17 +118,29 @@ def test_restriction_that_a_model_breaks_is_violated_alone(tmp_path: Path, name:
 
 
 def test_inferred_shapes_count_when_they_are_accepted(tmp_path: Path) -> None:
-    main = graph(NEG, clip(), inputs=[value("A", [2, 3])])
-    report = lint(tmp_path, model(main))
+    computed = parsed(f"{COMPUTED} {{ X = Neg(A) Y = Clip(X, L, M) }}")
+    report = lint(tmp_path, computed)
     declares = f"{DECLARES} shape [2, 3]; or pass --accept-inferred"
     assert problems(report, "R4") == [("X", "known only by inference", declares)]
     assert problems(report, "R5")[0][2] == f"{DECLARES} element type FLOAT; or pass --accept-inferred"
-    assert verdicts(lint(tmp_path, model(main), accept_inferred=True)) == {}
-    main = graph(NEG, clip(), inputs=[value("A", [2, 3])], infos=[value("X", [2, 3])])
-    assert verdicts(lint(tmp_path, model(main))) == {}
-    main = graph(outputs=[value("Y", ["N", 3])])  # inference replaces the symbol
-    assert problems(lint(tmp_path, model(main)), "R4")[0][2] == declares
-    assert verdicts(lint(tmp_path, model(main), accept_inferred=True)) == {}
+    assert verdicts(lint(tmp_path, computed, accept_inferred=True)) == {}
+    symbolic = model(graph(outputs=[value("Y", ["N", 3])]))  # inference replaces the symbol
+    assert problems(lint(tmp_path, symbolic), "R4")[0][2] == declares
+    assert verdicts(lint(tmp_path, symbolic, accept_inferred=True)) == {}
+
+
+def test_declaration_that_inference_contradicts_is_a_violation(tmp_path: Path) -> None:
+    head = "main (float[2,3] X) => (float[2,3] Y) <float[3] three = {0, 0, 0}, float L, float M = {6}>"
+    report = lint(
+        tmp_path, parsed(f"{head} {{ L = Identity(three) Y = Clip(X, L, M) }}"), accept_inferred=True
+    )
+    assert verdicts(report) == {"R4": "violates", "scalar_bounds": "violates"}
+    assert problems(report, "R4")[0][1] == "declared with shape [], but inference finds [3]"
+    declared = COMPUTED.replace("<", "<float[2,3] X, ")
+    assert verdicts(lint(tmp_path, parsed(f"{declared} {{ X = Neg(A) Y = Clip(X, L, M) }}"))) == {}
+    report = lint(tmp_path, parsed(f"{declared} {{ X = Cast <to = 3> (A) Y = Clip(X, L, M) }}"))
+    assert verdicts(report) == {"R5": "violates"}
+    assert problems(report, "R5")[0][1] == "declared with element type FLOAT, but inference finds INT8"
 
 
 def test_two_known_types_differ_whatever_the_unknown_one_is(tmp_path: Path) -> None:

@@ -1,0 +1,102 @@
+"""Clip nodes of local functions: what callers pass, calls that cannot be inlined, names of functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from onnx import AttributeProto, helper
+
+from sonnx_clip.root.errors import UserError
+from tests.lint.build import HEAD, clip, graph, lint, model, parsed, problems, verdicts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+F = "\n<MY> F (a, b, c) => (d) <float[2,3] a, float b, float c, float[2,3] d> { d = Clip(a, b, c) }"
+G = "\n<MY> G (a, b, c) => (d) { d = my.F(a, b, c) }"
+CALL = f"{HEAD} {{ Y = my.F(X, L, M) }}"
+NAME = "function 'my::F'"
+
+
+def test_function_has_what_its_caller_passes(tmp_path: Path) -> None:
+    report = lint(tmp_path, parsed(CALL + F))
+    assert [node.graph for node in report.nodes] == [NAME]
+    assert verdicts(report) == {}
+
+
+def test_function_without_a_call_has_only_its_own_declarations(tmp_path: Path) -> None:
+    bare = "\n<MY> F (a, b, c) => (d) { d = Clip(a, b, c) }"
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = Clip(X, L, M) }}{bare}"))
+    assert [node.graph for node in report.nodes] == ["graph 'main'", NAME]
+    assert report.notes == (f"no call of {NAME} could be inlined: it is judged by its own declarations",)
+    assert [(a, m) for a, m, _ in problems(report, "R4", 1)] == [(r, "no shape") for r in "XLMY"]
+    assert "in the function's value_info" in problems(report, "R4", 1)[0][2]
+    assert "inline the function" in problems(report, "R5", 1)[0][2]
+
+
+@pytest.mark.parametrize(("inputs", "tag"), [("X, , M", "R1"), ("X, L", "R2")])
+@pytest.mark.parametrize("name", ["F", "G"])
+def test_input_that_the_call_omits_is_not_set(tmp_path: Path, name: str, inputs: str, tag: str) -> None:
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.{name}({inputs}) }}{F}{G}"))
+    assert verdicts(report) == {tag: "violates"}
+    assert "is the empty name" in problems(report, tag)[0][1]
+
+
+def test_call_without_x_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="takes 1 to 3 inputs, the first of them set"):
+        lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F( , L, M) }}{F}"))
+
+
+def test_caller_that_contradicts_the_function_violates(tmp_path: Path) -> None:
+    head = "main (float16[N,3] X) => (float16[N,3] Y) <float16[2] L = {1, 2}, float16 M = {3}>"
+    report = lint(tmp_path, parsed(f"{head} {{ Y = my.F(X, L, M) }}{F}"))
+    assert verdicts(report) == dict.fromkeys(["R4", "R5", "scalar_bounds"], "violates")
+    assert problems(report, "R5")[0][1] == "declared with two element types: FLOAT16, FLOAT"
+    assert problems(report, "scalar_bounds")[0][1].startswith("shape [2]")
+
+
+def test_calls_that_multiply_or_never_end_are_undecided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubling = "".join(
+        f"\n<MY> G{n} (a, b, c) => (d) {{ e = my.{inner}(a, b, c) d = my.{inner}(e, b, c) }}"
+        for n, inner in enumerate(["F", *(f"G{n}" for n in range(59))])
+    )
+    monkeypatch.setattr("sonnx_clip.lint.onnx_process.SECONDS", 0.5)
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.G59(X, L, M) }}{F}{doubling}"))
+    assert report.undecided == ("nothing was inferred: no answer within 0.5 s",)
+    assert report.verdict != "meets"
+    monkeypatch.undo()
+    endless = "\n<MY> E (a, b, c) => (d) { e = Clip(a, b, c) d = my.E(e, b, c) }"
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.E(X, L, M) }}{endless}"))
+    assert "must not be recursive" in report.undecided[0]
+
+
+def test_bound_that_is_an_attribute_of_the_caller_is_reported_with_its_value(tmp_path: Path) -> None:
+    node = clip("X")
+    node.attribute.add(name="min", ref_attr_name="alpha", type=AttributeProto.FLOAT)
+    called = helper.make_function(
+        "here", "F", ["X"], ["Y"], [node], [helper.make_opsetid("", 6)], attributes=["alpha"], overload="one"
+    )
+    call = helper.make_node("F", ["X"], ["Y"], domain="here", overload="one", alpha=1.0)
+    report = lint(tmp_path, model(graph(call), functions=[called], imports={"": 6, "here": 1}))
+    assert report.nodes[0].graph == "function 'here::F' overload 'one'"
+    assert problems(report, "R1")[0][1].endswith("the attribute min = 1")
+
+
+def test_constant_whose_value_the_caller_gives_declares_nothing(tmp_path: Path) -> None:
+    taken = (
+        "\n<MY> F <alpha> (a, c) => (d) { b = Constant <value_float: float = @alpha> () d = Clip(a, b, c) }"
+    )
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F <alpha = 1.0> (X, M) }}{taken}"))
+    assert ("L", "no shape") not in [(a, m) for a, m, _ in problems(report, "R4")]
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F (X, M) }}{taken}"))
+    assert ("L", "no shape") in [(a, m) for a, m, _ in problems(report, "R4")]
+
+
+def test_local_function_named_clip_is_noted(tmp_path: Path) -> None:
+    named = '<domain: "", opset_import: ["": 13]> Clip (a) => (b) { b = Neg(a) }'
+    report = lint(tmp_path, parsed(f"{HEAD} {{ Y = Clip(X, L, M) }}\n{named}"))
+    assert len(report.nodes) == 1
+    assert "leaves it to the runtime" in report.notes[0]

@@ -1,0 +1,221 @@
+"""Lint and normalise on the files of tests/models: of other people's tools, and those once got wrong."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import pytest
+from typer.testing import CliRunner
+
+from sonnx_clip.cli import app
+from sonnx_clip.lint import lint_model, to_text
+from sonnx_clip.lint.normalise import normalise
+from sonnx_clip.lint.normalise_report import normalise_text
+from sonnx_clip.lint.verdict import NORMALISE
+from sonnx_clip.root.errors import UserError
+from tests.lint.build import DECLARES, problems, verdicts
+from tests.lint.normalised import MODELS, assert_same_outputs, left, normalised
+from tests.lint.same_outputs import differences, feeds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.lint.normalise import Normalised
+    from sonnx_clip.lint.verdict import ModelReport
+
+PADDLE = MODELS / "ch_ppocr_mobile_v2.0_cls_infer.onnx"
+WRONG_BEFORE = {path.stem: path for path in sorted((MODELS / "wrong-before").glob("*.onnx"))}
+NODES = ["/r/Clip", "/h/Clip", "/Clip", "/Clip_1", "/Clip_2"]
+NO_TYPES = {"R4": "violates", "R5": "unknown", "element_types": "unknown"}
+
+
+def headline(found: Normalised) -> str:
+    return normalise_text(found.report).splitlines()[0].partition(": ")[2]
+
+
+# --- What lint reports --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("opset", "version"), [(11, 11), (17, 13)])
+def test_relu6_with_bounds_as_inputs(opset: int, version: int) -> None:
+    report = lint_model(MODELS / f"relu6_op{opset}.onnx")
+    assert [node.name for node in report.nodes] == NODES
+    assert {node.findings.operator for node in report.nodes} == {f"Clip-{version}"}
+    expected = [NO_TYPES, NO_TYPES, {"R2": "violates"} | NO_TYPES, {"R1": "violates"} | NO_TYPES, NO_TYPES]
+    assert [verdicts(report, i) for i in range(5)] == expected
+    declare = f"{DECLARES} shape [1, 4, 6, 6]; or pass --accept-inferred"
+    assert problems(report, "R4") == [(id_, "known only by inference", declare) for id_ in "XY"]
+    assert [argument for argument, _, _ in problems(report, "R4", 4)] == ["X"]  # Y is the graph's output
+
+
+@pytest.mark.parametrize("opset", [9, 10])
+def test_relu6_with_bounds_as_attributes(opset: int) -> None:
+    report = lint_model(MODELS / f"relu6_op{opset}.onnx", accept_inferred=True)
+    assert [node.name for node in report.nodes] == NODES
+    assert {node.findings.operator for node in report.nodes} == {"Clip-6"}
+    assert all(verdicts(report, i) == {"R1": "violates", "R2": "violates"} for i in range(5))
+    values = [(problems(report, "R1", i)[0][1], problems(report, "R2", i)[0][1]) for i in range(5)]
+    bound = "Clip-6 has no input {}; the bound is the attribute {} = {}".format
+    default = "Clip-6 has no input {}; its attribute {} is not set either, so its default {} applies".format
+    assert values == [
+        (bound("L", "min", "0"), bound("M", "max", "6")),
+        (bound("L", "min", "-1"), bound("M", "max", "1")),
+        (bound("L", "min", "9.99999997e-07"), default("M", "max", "3.40282347e+38")),
+        (default("L", "min", "-3.40282347e+38"), bound("M", "max", "3")),
+        (bound("L", "min", "-0.5"), bound("M", "max", "0.5")),
+    ]
+
+
+def test_dynamic_model_declares_no_shape_that_inference_could_complete() -> None:
+    report = lint_model(PADDLE)
+    assert [node.name for node in report.nodes] == [f"Clip@{i}" for i in range(18)]
+    assert all(verdicts(report, i) == NO_TYPES for i in range(18))
+    argument, message, remedy = problems(report, "R4")[0]
+    assert (argument, message) == ("X", "no shape")
+    assert remedy.startswith("inference finds no more than [-1, 8, ")
+    accepted = lint_model(PADDLE, accept_inferred=True)
+    assert all(verdicts(accepted, i) == {"R4": "violates"} for i in range(18))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("i64_op11_both", "Clip-11 is not defined for INT64; Clip-12 is, from operator set 12 on"),
+        ("bf16_op12_both", "Clip-12 is not defined for BFLOAT16; Clip-13 is, from operator set 13 on"),
+    ],
+)
+def test_element_type_that_the_version_lacks(name: str, text: str) -> None:
+    (node,) = lint_model(WRONG_BEFORE[name]).nodes
+    found = {j.id: j.problems[0].message for j in node.findings.judgements if j.problems}
+    assert found == {"element_types": text}
+
+
+# --- What normalise changes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+def test_relu6_with_inputs_is_in_the_profile_if_infinities_are_excluded(tmp_path: Path, opset: int) -> None:
+    proto = onnx.load(MODELS / f"relu6_op{opset}.onnx")
+    some = "5 Clip nodes, 4 changed, 3 in the profile now, 2 with something left"
+    every = "5 Clip nodes, 4 changed, 5 in the profile now, 0 with something left"
+    for finite, expected in ((False, some), (True, every)):
+        assert headline(normalised(tmp_path, proto, finite=finite)) == expected
+        assert_same_outputs(tmp_path)
+    assert lint_model(tmp_path / "after.onnx").verdict == "meets"
+
+
+@pytest.mark.nightly
+def test_sizes_that_the_caller_chooses_are_kept(tmp_path: Path) -> None:
+    found = normalised(tmp_path, onnx.load(PADDLE))
+    assert headline(found) == "18 Clip nodes, 18 changed, 0 in the profile now, 18 with something left"
+    assert {step.rule for number in range(18) for step in left(found, number)} == {"R4"}
+    assert len(normalise_text(found.report).splitlines()) < 40
+    image = np.random.default_rng(1).standard_normal((2, 3, 48, 192)).astype(np.float32)
+    assert differences(tmp_path / "before.onnx", tmp_path / "after.onnx", [{"x": image}]) == []
+
+
+def test_shape_computed_from_a_value_that_the_caller_may_override_is_not_declared(tmp_path: Path) -> None:
+    path = WRONG_BEFORE["overridable_initializer_shape"]
+    assert "R4" in verdicts(lint_model(path, accept_inferred=True))
+    assert "R4" in {step.rule for step in left(normalised(tmp_path, onnx.load(path)))}
+    (usual,) = feeds(onnx.load(path), 1)
+    given = [usual | {"s": np.array(shape, np.int64)} for shape in ([3, 4], [1, 4], [5, 4])]
+    assert differences(path, tmp_path / "after.onnx", given) == []
+
+
+@pytest.mark.parametrize("name", ["add6_axis", "fn_clip6_opset9", "ir3_pad_clip6", "scan8_batch_axis"])
+def test_old_operator_set_is_reported_and_not_converted(tmp_path: Path, name: str) -> None:
+    found = normalised(tmp_path, onnx.load(WRONG_BEFORE[name]))
+    remedies = {step.why for step in left(found) if step.rule in ("R1", "R2")}
+    assert remedies == {"export the model again with operator set 13 or later"}
+    assert {step.rule for node in found.report.nodes for step in node.steps if step.done} <= {
+        "shape_declared"
+    }
+    assert found.report.exit_status == 1
+
+
+@pytest.mark.parametrize("name", ["miss_i16_none_13", "miss_u16_none_13"])
+def test_result_that_the_runtime_cannot_run_is_reported(name: str) -> None:
+    report = normalise(WRONG_BEFORE[name], None).report
+    assert report.self_check.outcome == "not run"
+    assert "runs the model, but not the result" in report.self_check.what
+    assert "NOT_IMPLEMENTED" in report.self_check.what
+    assert report.self_check.what in normalise_text(report)
+    assert report.exit_status == 1
+
+
+def test_sparse_bound_is_kept(tmp_path: Path) -> None:
+    found = normalised(tmp_path, onnx.load(WRONG_BEFORE["sparse_init"]))
+    assert not found.report.changed
+    assert {"R3", "scalar_bounds"} <= {step.rule for step in left(found)}
+
+
+@pytest.mark.parametrize("name", ["ext_bo", "ext_no", "ext_tl"])
+def test_bad_place_of_external_data_is_refused_by_both_commands(name: str) -> None:
+    for command in (lint_model, lambda path: normalise(path, None)):
+        with pytest.raises(UserError, match=r"'w.bin': (the offset is|it ends at byte)"):
+            command(WRONG_BEFORE[name])
+
+
+def test_metadata_and_denotations_are_kept(tmp_path: Path) -> None:
+    def metadata(model: onnx.ModelProto) -> dict[str, list[str]]:
+        return {node.output[0]: [str(one) for one in node.metadata_props] for node in model.graph.node}
+
+    def denotations(model: onnx.ModelProto) -> list[str]:
+        values = (*model.graph.output, *model.graph.value_info)
+        return [dim.denotation for v in values for dim in v.type.tensor_type.shape.dim if dim.denotation]
+
+    before = onnx.load(WRONG_BEFORE["node_metadata_lost"])
+    assert any(metadata(before).values())
+    assert metadata(before).items() <= metadata(normalised(tmp_path, before).model).items()
+    before = onnx.load(WRONG_BEFORE["denotation_lost"])
+    assert denotations(normalised(tmp_path, before).model) == denotations(before) != []
+
+
+# --- The command that lint prints ---------------------------------------------------------------------------
+
+
+def open_problems(report: ModelReport, *, promised: bool) -> list[set[tuple[str, str]]]:
+    """By node, each restriction and tensor with a problem; `promised`: those that the command settles."""
+    settles_shapes = all(cause.option for cause in report.causes)
+    return [
+        {
+            (judgement.id, problem.argument)
+            for judgement in node.findings.judgements
+            for problem in judgement.problems
+            if not promised or problem.remedy.startswith(NORMALISE) or (problem.open and settles_shapes)
+        }
+        for node in report.nodes
+    ]
+
+
+FAST = {"relu6_op9", "relu6_op11", "overridable_initializer_shape", "miss_u16_none_13", "denotation_lost"}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(path, id=path.stem, marks=() if path.stem in FAST else pytest.mark.nightly)
+        for path in sorted(MODELS.rglob("*.onnx"))
+        if not path.stem.startswith("ext_")
+    ],
+)
+def test_printed_command_settles_what_it_promises(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / model.name
+    shutil.copyfile(model, path)
+    report = lint_model(path)
+    if report.command is None:
+        assert "to normalise:" not in to_text(report)
+        return
+    assert f"  to normalise: {report.command}\n" in to_text(report)
+    program, *arguments = shlex.split(report.command, comments=True)
+    assert program == "sonnx-clip"
+    done = CliRunner().invoke(app.app, arguments)
+    assert done.exit_code in (0, 1), done.output
+    after = lint_model(path.with_name(f"{path.stem}.normalised.onnx"))
+    promised, left = open_problems(report, promised=True), open_problems(after, promised=False)
+    assert all(one.isdisjoint(other) for one, other in zip(promised, left, strict=True))
