@@ -66,6 +66,10 @@ ONE_ENTRY = {
     "integers": (
         f"main (int64[4] X) => (int64[4] Y) {{ {INTEGERS} }}", "Constant Constant Constant Constant", []
     ),
+    "computed": (
+        f"{HEAD} <float[1] l = {{0.5}}, float[1] m = {{6}}> {{ L = Neg(l) M = Neg(m) Y = Clip(X, L, M) }}",
+        "Neg Neg Constant Reshape Reshape", ["l", "m"],
+    ),
     "read by others too, and an input": (
         f"{READ} {{ A = Add(X, L) Y = Clip(A, L, M) }}", "Add Constant Constant Reshape", ["L", "M"]
     ),
@@ -76,7 +80,7 @@ ONE_ENTRY = {
 def test_bounds_of_one_entry_become_scalars(tmp_path: Path, name: str) -> None:
     text, nodes, initializers = ONE_ENTRY[name]
     found = normalised(tmp_path, parsed(text))
-    assert done(found)[:2] == ["bound_made_scalar"] * 2
+    assert done(found) == ["bound_made_scalar"] * 2
     assert [node.op_type for node in result(found).graph.node] == [*nodes.split(), "Clip"]
     assert [tensor.name for tensor in result(found).graph.initializer] == initializers
     assert left(found) == []
