@@ -92,9 +92,9 @@ def _lines(report: Report) -> Iterator[str]:
             yield f"Refused: {_shortened(', '.join(note.places) + ', ' + note.text)}"
     for remark in sorted({remark for one in report.types for remark in one.remarks}):
         yield f"Noticed: {remark}"
-    for one in dependences(report):
-        places = "; ".join(f"{etype}: {', '.join(ids)}" for etype, ids in one.places.items())
-        yield f"Depends on the form of the model: {one.text}. {places}."
+    for note in dependences(report):
+        places = "; ".join(f"{etype}: {', '.join(ids)}" for etype, ids in note.places.items())
+        yield f"Depends on the form of the model: {note.text}. {places}."
     found: dict[tuple[str, str, str], list[str]] = {}  # the types of each class, kind and reason
     shown: dict[tuple[str, ...], str] = {}
     for one in report.types:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.operator_node import OperatorNode
+from sonnx_clip.runtimes.runtime import OperatorNode
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED
 from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
+from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.runtimes.operator_node import OperatorNode
+    from sonnx_clip.runtimes.runtime import OperatorNode
     from sonnx_clip.runtimes.worker import Worker
 
 

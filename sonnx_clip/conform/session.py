@@ -17,7 +17,7 @@ import numpy as np
 from sonnx_clip.runtimes.calls import Answer, Died, Failure, Request, entry_indices
 from sonnx_clip.runtimes.frames import BAD_FRAME
 from sonnx_clip.runtimes.guarded import AFTER, BEFORE, BOUNDS, WRITE
-from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
 
 if TYPE_CHECKING:

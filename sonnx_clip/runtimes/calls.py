@@ -12,7 +12,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.guarded import ALL, Operands
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.words import words_of
 
 if TYPE_CHECKING:

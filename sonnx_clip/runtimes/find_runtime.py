@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import nearest
-from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
-from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OperatorNode, Runtime
 
 if TYPE_CHECKING:
     from types import ModuleType

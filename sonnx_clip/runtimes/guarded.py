@@ -1,7 +1,8 @@
-"""Memory of the operands as a runtime gets them: read-only, between pages that may not be touched.
+"""Memory of the operands: a runtime gets them read-only, between pages that it must not touch.
 
-A runtime that writes into an operand, or reads or writes past one of its ends, dies of it. To find out which
-of them it was, `session` leaves guards out; what was written is then seen after the call, within a page.
+A runtime that writes into an operand, or reads or writes past one of its ends, dies. `session` then repeats
+the call with fewer guards to find the cause; what is written without a guard is found after the call, up to a
+page away.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from sonnx_clip.runtimes.board import unnamed_file
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +27,20 @@ if TYPE_CHECKING:
 
 WRITE, BEFORE, AFTER, BOUNDS = "write", "before", "after", "bounds"
 ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
-"""The guards: a tensor cannot be written; nor touched before its start; nor past its end; and so scalars."""
+"""The guards: no write into a tensor, no access before its start, none past its end; and so for scalars."""
 
 WROTE_INTO = "it wrote into its input "
 """Prefix of the words on an operand that was changed."""
 
-_EACH = frozenset({WRITE, BEFORE, AFTER})
+_OF_ONE = frozenset({WRITE, BEFORE, AFTER})
 _PAGE = mmap.PAGESIZE
+_ROOM = 1 << 24  # bytes for one operand, the most of one; only pages that are written take memory
+_SIZE = _ROOM + 2 * _PAGE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
+_PARTS = (
+    (BEFORE, 0, _PAGE, _NOTHING), (WRITE, _PAGE, _ROOM, _READ), (AFTER, _PAGE + _ROOM, _PAGE, _NOTHING),
+)  # fmt: skip
+"""Of the memory of an operand: the guard, the offset, the size, and the access that it leaves."""
 _FAILED = ctypes.c_void_p(-1).value  # of mmap(2)
 _FILLED = 0xA5  # bytes around an operand
 
@@ -49,84 +56,73 @@ def _system() -> ctypes.CDLL:
 
 
 class _Place:
-    """Pages for one operand, and one before and one after them, as the runtime sees them.
+    """Memory for one operand, with a page before and a page after it.
 
-    The checker writes the same memory at a second address, so that no call changes what the runtime may do.
+    It is mapped twice. The runtime gets the first address; the checker writes at the second, so that no call
+    changes the access of the runtime.
     """
 
     def __init__(self) -> None:
-        self._map(1)
-
-    def _map(self, pages: int) -> None:
-        """Map new memory twice. The old is never given back: a runtime may still hold what it was given."""
-        size = (pages + 2) * _PAGE
-        descriptor = unnamed_file(size)  # closed, since a runtime may write on all descriptors that there are
+        descriptor = unnamed_file(_SIZE)  # closed here, since a runtime may write on all open descriptors
         try:
-            found = [_system().mmap(None, size, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
+            found = [_system().mmap(None, _SIZE, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
         finally:
             os.close(descriptor)
         if _FAILED in found:
-            raise OSError(ctypes.get_errno(), f"mmap of {size} bytes")
-        self._address, self._pages = found[0], pages
-        self._whole, self._inner = (
-            np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)) for address in found
+            raise OSError(ctypes.get_errno(), f"mmap of {_SIZE} bytes")
+        self._address = found[0]
+        self._theirs, self._ours = (
+            np.ctypeslib.as_array((ctypes.c_uint8 * _SIZE).from_address(address)) for address in found
         )
-        self._inner[...] = _FILLED
-        self._used, self._guards = slice(_PAGE, _PAGE), frozenset[str]()
-        self._key: tuple[object, ...] = ()
+        self._guards, self._key = frozenset[str](), ()  # type: tuple[frozenset[str], tuple[object, ...]]
 
     def _protect(self, guards: frozenset[str]) -> None:
-        """Allow the runtime as much as the guards do, and no more."""
-        last = self._pages + 1
-        parts = (BEFORE, 0, 1, _NOTHING), (WRITE, 1, self._pages, _READ), (AFTER, last, 1, _NOTHING)
-        for guard, first, count, access in parts:
+        """Allow the runtime what these guards allow."""
+        for guard, offset, size, access in _PARTS:
             if (guard in guards) != (guard in self._guards):
-                allowed = access if guard in guards else _BOTH
-                _system().mprotect(self._address + first * _PAGE, count * _PAGE, allowed)
+                _system().mprotect(self._address + offset, size, access if guard in guards else _BOTH)
         self._guards = guards
 
     def put(self, bits: Array, dtype: np.dtype[Any], guards: frozenset[str], *, at_start: bool) -> Array:
-        """A copy of an operand, of its shape and strides, at the start or at the end of the pages."""
+        """A copy of an operand, of its shape and strides, at the start or at the end of the memory."""
         key = (bits.shape, bits.strides, dtype, bits.flags.aligned, at_start, guards)
         if key != self._key:
-            self._room, shown = self._placed(bits, guards, at_start=at_start)
+            self._protect(guards)
+            self._copy, shown = self._placed(bits, at_start=at_start)
             self._shown: Array = shown.view(dtype)
             self._shown.flags.writeable = False
             self._key = key
-        self._room[...] = bits
-        self._data = b"" if WRITE in guards else self._inner[self._used].tobytes()
+        self._copy[...] = bits
+        self._data = b"" if WRITE in guards else self._ours[self._used].tobytes()
         return self._shown
 
-    def _placed(self, bits: Array, guards: frozenset[str], *, at_start: bool) -> Iterator[Array]:
+    def _placed(self, bits: Array, *, at_start: bool) -> Iterator[Array]:
         """Two arrays like `bits` in the same memory: for the checker and for the runtime.
 
-        One that is not aligned lies a byte further in: the page beside it is a byte away.
+        One that is not aligned is a byte further in: the guard beside it is a byte away.
         """
         steps = [(n - 1) * step for n, step in zip(bits.shape, bits.strides, strict=True)]
         low = sum(min(0, step) for step in steps) if bits.size else 0  # where its memory begins, from entry 0
         size = sum(map(abs, steps)) + bits.itemsize if bits.size else 0
         off = 0 if bits.flags.aligned else 1
-        if size + off > self._pages * _PAGE:
-            self._map(2 * -(-(size + off) // _PAGE))
-        self._protect(guards)
-        self._inner[self._used] = _FILLED
-        start = _PAGE + off if at_start else (self._pages + 1) * _PAGE - size - off
+        if size + off > _ROOM:
+            raise ValueError(f"an operand of {size:,} bytes is too large for the memory that is guarded")
+        start = _PAGE + off if at_start else _PAGE + _ROOM - size - off
         self._used = slice(start, start + size)
+        self._ours[start - _PAGE : start + size + _PAGE] = _FILLED
         offset, strides = (start - low, bits.strides) if size else (_PAGE, None)
-        views = (self._inner, self._whole)
+        views = (self._ours, self._theirs)
         return (np.ndarray(bits.shape, bits.dtype, memory, offset, strides) for memory in views)
 
     def written(self, name: str) -> str | None:
-        """What was written since `put` where no guard stands, in words; what was there is restored."""
+        """What the runtime wrote since `put` where there is no guard, in words; it is restored."""
         start, end, words = self._used.start, self._used.stop, None
-        if WRITE not in self._guards and self._inner[self._used].tobytes() != self._data:
+        if WRITE not in self._guards and self._ours[self._used].tobytes() != self._data:
             words = f"{WROTE_INTO}{name}"
-            self._inner[self._used] = np.frombuffer(self._data, np.uint8)
-        first = _PAGE if BEFORE in self._guards else 0
-        last = self._inner.size - (_PAGE if AFTER in self._guards else 0)
+            self._ours[self._used] = np.frombuffer(self._data, np.uint8)
         for place, around in (
-            ("past the end", self._inner[end : min(end + _PAGE, last)]),
-            ("before the start", self._inner[max(start - _PAGE, first) : start]),
+            ("past the end", self._ours[end : end + _PAGE]),
+            ("before the start", self._ours[start - _PAGE : start]),
         ):
             if np.any(around != _FILLED):
                 words = f"it wrote {place} of {name}"
@@ -149,10 +145,12 @@ class Operands:
         self._of_tensors = self._places[: len(request.pools)]
         self._of_scalars = [*zip(self._places[len(request.pools) :], request.scalars, strict=True)]
         self._there: tuple[int, bool, int] | None = None
-        # Entries that lie side by side in the pool, which is cyclic.
+        # The pool is cyclic: its entries, continued by as many as a call has.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
         if BOUNDS in self._guards:
-            self._arrays = [place.put(part, dtype, _EACH, at_start=False) for place, part in self._of_scalars]
+            self._arrays = [
+                place.put(part, dtype, _OF_ONE, at_start=False) for place, part in self._of_scalars
+            ]
 
     def of_call(self, call: int) -> tuple[Array, ...]:
         """The operands of a call."""
@@ -160,7 +158,7 @@ class Operands:
         key = (self._starts[call] if request.indices is None else ~call, at_start, request.length_of(call))
         if key != self._there:
             self._tensors = [
-                place.put(self._bits(call, *pools), self._type, self._guards & _EACH, at_start=at_start)
+                place.put(self._bits(call, *pools), self._type, self._guards & _OF_ONE, at_start=at_start)
                 for place, *pools in zip(self._of_tensors, request.pools, self._cycles, strict=True)
             ]
             self._there = key
@@ -184,7 +182,7 @@ class Operands:
         return self._layout.arrange(cycle[start : start + length])
 
     def written(self) -> Iterator[str]:
-        """What the last call wrote where it may not, in words, as far as no guard stands there."""
+        """What the last call wrote where it must not and there is no guard, in words."""
         if self._guards >= ALL:
             return
         for place, name in zip(self._places, self._names, strict=True):
@@ -192,5 +190,5 @@ class Operands:
                 yield words
 
     def is_x(self, result: Array) -> bool:
-        """Whether a result lies in the memory of the first tensor, X of Clip."""
+        """Whether a result is in the memory of the first tensor, X of Clip."""
         return np.may_share_memory(result, self._tensors[0])

@@ -1,4 +1,4 @@
-"""The forms of models of one Clip: their axes, those that are judged, and the text of a model in a form."""
+"""The forms of models of one Clip: their axes, the forms that are judged, and the Python text of a model."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
+from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.runtimes.operator_node import OperatorNode
+    from sonnx_clip.runtimes.runtime import OperatorNode
 
 
 Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes", "attributes"]
@@ -135,7 +135,7 @@ def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
     return _WORDS[name].format(" or ".join(texts))
 
 
-# --- Models as ONNX's text, and the Python text that makes one of a form ------------------------------------
+# --- Models of a form as ONNX's text, and as Python text for `models` and for reproducers -------------------
 #
 # Nothing here needs onnx: the checker writes reproducers where the runtime may not be installed.
 
@@ -151,7 +151,7 @@ _CONSTANTS = {
         "p.graph.node[0].attribute.extend([onnx.helper.make_attribute(n, float(v)) for n, v in c])"
     ),
 }
-ATTRIBUTES = {"l": "min", "m": "max"}
+_ATTRIBUTES = {"l": "min", "m": "max"}
 """The attributes that bounds were below operator set 11."""
 
 
@@ -189,17 +189,24 @@ def text_of_form(
     return model_text(etype, form.opset, shapes, f"y = {node.op_type}({', '.join(names)})")
 
 
-def statements(
-    etype: str, form: ModelForm, shape: Sequence[int], set_up: str, node: OperatorNode = CLIP_NODE
+def model_statements(
+    etype: str, form: ModelForm, shape: Sequence[int], node: OperatorNode = CLIP_NODE
 ) -> list[str]:
-    """Python statements that make the model ``p``, set it up, and make its inputs ``d`` of the operands.
+    """Python statements that make the model ``p`` of a form for X of a shape; bounds may be constants of it.
 
-    Without single quotes, for the sake of shells.
+    They have no single quotes, so that a shell can quote them.
     """
     found = [f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape, node))})"]
     if form.bounds != "inputs":
-        called = ATTRIBUTES if form.bounds == "attributes" else {name: name for name in form.bound_names}
+        called = _ATTRIBUTES if form.bounds == "attributes" else {name: name for name in form.bound_names}
         named = ", ".join(f'("{called[name]}", {name})' for name in form.bound_names)
         found += [f"c = [{named}]", _CONSTANTS[form.bounds]]
+    return found
+
+
+def call_statements(
+    etype: str, form: ModelForm, shape: Sequence[int], set_up: str, node: OperatorNode = CLIP_NODE
+) -> list[str]:
+    """Python statements that make the model, open it by `set_up`, and make its inputs ``d``."""
     inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, node))
-    return [*found, *([set_up] if set_up else []), f"d = dict({inputs})"]
+    return [*model_statements(etype, form, shape, node), *([set_up] if set_up else []), f"d = dict({inputs})"]

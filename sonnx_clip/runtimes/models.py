@@ -17,9 +17,8 @@ from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Caller, failure_of
 from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
-from sonnx_clip.runtimes.model_forms import ATTRIBUTES, SYMBOLIC, base, inputs_of, text_of_form
-from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
-from sonnx_clip.runtimes.runtime import ClipFunction, OpenModel, RunText, Runtime
+from sonnx_clip.runtimes.model_forms import SYMBOLIC, base, inputs_of, model_statements
+from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, OpenModel, OperatorNode, RunText, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -150,24 +149,15 @@ def opened(name: str) -> OpenModel:
 def model_of_form(
     etype: str, form: ModelForm, shape: Sequence[int], bounds: Sequence[Any], node: OperatorNode = CLIP_NODE
 ) -> onnx.ModelProto:
-    """The model of a form for X of a shape; `statements` of model_forms.py says the same in Python text.
+    """The model of a form for X of a shape, made by the statements that a reproducer has.
 
     The bounds, min and max of shape (), are part of it where they are constants.
     """
     import onnx.parser
-    from onnx import helper, numpy_helper
 
-    model = onnx.parser.parse_model(text_of_form(etype, form, shape, node))
-    for name, bound in zip(node.operands[1:], bounds, strict=True):
-        if name not in form.bound_names:
-            continue
-        if form.bounds == "initializers":
-            model.graph.initializer.append(numpy_helper.from_array(bound, name))
-        if form.bounds == "Constant nodes":
-            constant = helper.make_node("Constant", [], [name], value=numpy_helper.from_array(bound))
-            model.graph.node.insert(0, constant)
-        if form.bounds == "attributes":
-            model.graph.node[0].attribute.append(helper.make_attribute(ATTRIBUTES[name], float(bound)))
+    names: dict[str, Any] = {"onnx": onnx, **dict(zip(node.operands[1:], bounds, strict=True))}
+    exec("; ".join(model_statements(etype, form, shape, node)), names)  # noqa: S102 - rendered here
+    model: onnx.ModelProto = names["p"]
     return model
 
 

@@ -35,8 +35,7 @@ from sonnx_clip.runtimes.frames import (
     reply_size,
     write_request,
 )
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
-from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:

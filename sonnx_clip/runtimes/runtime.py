@@ -1,4 +1,4 @@
-"""What a runtime is to the checker, and the runtimes that it knows, one file each.
+"""The interface between a runtime and the checker, and the list of the runtimes that come with the project.
 
 `sonnx_clip.runtimes.find_runtime` finds these and all others by their names.
 """
@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 _PACKAGE = Path(__file__).resolve().parents[2]  # where the folder sonnx_clip is
 
@@ -51,6 +50,34 @@ OURS = ("sonnx", "sonnx-c")
 
 _CODE = ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c")
 """The files of which a verdict on these speaks."""
+
+
+@dataclass(frozen=True)
+class OperatorNode:
+    """An operator as a node of a model: the process of a runtime reads no specification.
+
+    Args:
+        op_type: its operator in ONNX.
+        operands: the names of its inputs in a model and in Python.
+        called: the names of its inputs in messages.
+    """
+
+    op_type: str
+    operands: tuple[str, ...]
+    called: tuple[str, ...]
+
+    @property
+    def call(self) -> str:
+        """The operands as the arguments of a call."""
+        return ", ".join(self.operands)
+
+    @property
+    def signature(self) -> str:
+        """The parameters of a function of the operands, for messages."""
+        return f"({', '.join((self.called[0].lower(), *self.called[1:]))})"
+
+
+CLIP_NODE = OperatorNode("Clip", ("x", "l", "m"), ("X", "min", "max"))
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,8 @@ from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.find_runtime import quoted, split_name
 from sonnx_clip.runtimes.frames import TYPES
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.program import Fault, Refused, Unsupported
-from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable

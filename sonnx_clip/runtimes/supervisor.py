@@ -1,9 +1,9 @@
-"""The supervisor: a process that forks a runtime's process, watches it, and kills it with all it started.
+"""The supervisor: a process that forks the process of a runtime, watches it, and kills it with its children.
 
-The checker commands it over a pipe. Requests and results are on a `Board`; two semaphores wake the sides up,
+The checker commands it over a pipe. Requests and results are on a `Board`; two semaphores wake both sides,
 since a runtime cannot close or write those. The supervisor runs no code of a runtime. It adopts orphans, so
-all that a runtime starts descends from it, even in another session, and is killed when the runtime dies,
-hangs or is done, and when the checker is gone.
+every process that a runtime starts is its descendant, even in another session. They are killed when the
+runtime dies, hangs or is done, and when the checker has ended.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 _SHOWN = 120  # bytes kept of both ends of what a runtime prints
 _PIPE = 1 << 16  # bytes that a pipe holds
 _EVERY = 0.02  # seconds between two looks at a process
-_REPORT = 1.0  # seconds between two reports of the running call
+_KILLING = 5.0  # seconds in which all processes of a runtime have to be dead
 _LONGEST_LOOK = 0.5  # seconds that one look counts at most: the supervisor may have been waiting, too
 _SHORTEST_LOOK = 0.1
 _FORK = multiprocessing.get_context("fork")
@@ -50,14 +50,14 @@ _FORK = multiprocessing.get_context("fork")
 def supervise(
     connection: Connection, program: Program, arguments: tuple[object, ...], limits: Limits
 ) -> None:
-    """Main function of the supervisor: obey the checker until it is gone.
+    """Main function of the supervisor: run the commands of the checker until that has ended.
 
     It receives the descriptor of the board and sends ``here``. The checker sends ``start`` or ``ask``, and
-    gets a `Died`, or None when that is done; while a request runs, the number of the call every second.
+    gets a `Died`, or None when that is done.
 
     Args:
         connection: to the checker.
-        program: called first in the runtime's process; returns a greeting and a handler of requests.
+        program: called first in the process of the runtime; returns a greeting and a handler of requests.
         arguments: of the program, after the board.
         limits: how long the runtime may take.
     """
@@ -73,19 +73,19 @@ def supervise(
         connection.send("here")
         while True:
             connection.send(supervisor.start() if connection.recv() == "start" else supervisor.ask())
-    except (EOFError, OSError, SystemExit):  # the checker is gone, or has ended this process
+    except (EOFError, OSError, SystemExit):  # the checker has ended, or ends this process
         pass
     finally:
         supervisor.end()
 
 
 class OwnTime:
-    """Time that a runtime itself takes, so that no call hangs because the machine is busy.
+    """Time that a runtime itself takes: a call does not count as hanging because the machine is busy.
 
-    CPU time counts while one of its processes wants a processor, else time by the clock.
+    CPU time counts while one of its processes is running or waits for a processor, else time by the clock.
 
     Args:
-        look: the CPU seconds of all processes, and whether one of them wants to compute.
+        look: returns the CPU seconds of all processes, and whether one of them is running or waits.
         clock: seconds by the clock.
     """
 
@@ -114,7 +114,7 @@ class OwnTime:
 
 
 def _look() -> tuple[float, bool]:
-    """CPU seconds of the descendants; and whether a thread runs, waits for a processor or for a disk."""
+    """CPU seconds of the descendants, and whether a thread runs or waits for a processor or a disk."""
     computed, wants = 0.0, False
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
@@ -141,7 +141,7 @@ class _Supervisor:
         self._printed: dict[int, bytes] = {}  # by descriptor: standard output, standard error
 
     def start(self) -> Died | None:
-        """Start the runtime's process, anew if there is one; its greeting is a note."""
+        """Start the process of the runtime, after ending a running one; its greeting is a note."""
         self.end()
         self._board.begin(IMPORTS)
         self._go, self._done = _FORK.Semaphore(0), _FORK.Semaphore(0)
@@ -158,62 +158,53 @@ class _Supervisor:
         return self._wait(self._limits.start, "--start-limit")
 
     def ask(self) -> Died | None:
-        """Have the request on the board handled."""
+        """Let the runtime handle the request on the board."""
         if self._pid is None:
             return Died("it is not running", 0)
         self._go.release()
-        return self._wait(self._limits.call, "--limit", reports=True)
+        return self._wait(self._limits.call, "--limit")
 
     def end(self) -> None:
-        """Kill the runtime's process and all its descendants."""
+        """Kill the process of the runtime and all its descendants."""
         if self._pid is None:
             return
         with suppress(OSError):
             os.killpg(self._pid, signal.SIGKILL)
-        for _ in range(200):
-            left = psutil.Process().children(recursive=True)
+        end = time.monotonic() + _KILLING
+        while (left := psutil.Process().children(recursive=True)) and time.monotonic() < end:
             for process in left:
                 with suppress(psutil.Error):
                     process.kill()
-            with suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            if not left:
-                break
-            time.sleep(0.002)
+            psutil.wait_procs(left, timeout=_EVERY)
         shutil.rmtree(self._folder, ignore_errors=True)
         for descriptor in self._printed:
             os.close(descriptor)
         self._pid, self._folder, self._printed = None, "", {}
 
-    def _wait(self, limit: float, option: str, *, reports: bool = False) -> Died | None:
-        """Wait until the request is done; how the process ended, or was killed, if it is not.
+    def _wait(self, limit: float, option: str) -> Died | None:
+        """Wait until the request is done: None, or how the process ended or why it was killed.
 
         What was printed meanwhile becomes a remark.
         """
         assert self._pid is not None
-        board, time_taken, call = self._board, OwnTime(), self._board.call
-        reported, pause = time.monotonic(), _EVERY
+        board, time_taken, call, pause = self._board, OwnTime(), self._board.call, _EVERY
         while not board.done:
             self._done.acquire(timeout=pause)
             pause = _EVERY / 20 if self._read() else _EVERY
             if board.done:
                 break
             if self._connection.poll():
-                raise EOFError  # the checker sends nothing now: it is gone
-            pid, status = _waited(self._pid)
+                raise EOFError  # the checker sends nothing meanwhile: it has ended
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
                 return self._died(board.last_words() or how_ended(status))
-            if reports and time.monotonic() - reported >= _REPORT:
-                self._connection.send(board.call)
-                reported = time.monotonic()
             if board.call != call:
                 call = board.call
                 time_taken.reset()
             elif time_taken.spent() > limit:
                 words = f"no answer within {limit:g} s of its own time ({option} SECONDS allows more)"
-                said = board.last_words()
-                return self._died(f"{words}: {said}" if said else words, hung=True)
+                last = board.last_words()
+                return self._died(f"{words}: {last}" if last else words, hung=True)
         self._remark()
         return None
 
@@ -236,7 +227,7 @@ class _Supervisor:
         return found
 
     def _remark(self) -> None:
-        """Note what was printed since this was called last."""
+        """Add what was printed since the last call of this to the notes."""
         self._read()
         for name, seen in zip(("output", "error"), self._printed.values(), strict=True):
             if seen:
@@ -244,7 +235,7 @@ class _Supervisor:
         self._printed = dict.fromkeys(self._printed, b"")
 
     def _live(self, outputs: list[int]) -> NoReturn:
-        """The life of the runtime's process."""
+        """Main function of the process of the runtime."""
         try:
             with suppress(OSError):
                 os.setsid()
@@ -289,10 +280,3 @@ def _telling_line(seen: bytes) -> str:
 def _prctl(option: int, value: int = 1) -> None:
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _waited(pid: int) -> tuple[int, int]:
-    try:
-        return os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return pid, 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing as mp
-import os
-import signal
 import sys
 import threading
 from contextlib import suppress
@@ -21,9 +19,9 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
 from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer, remarks_of
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
-from sonnx_clip.runtimes.model_forms import ModelForm, statements
+from sonnx_clip.runtimes.model_forms import ModelForm, call_statements
 from sonnx_clip.runtimes.models import handler_of
-from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
@@ -125,7 +123,7 @@ class Child:
             theirs.close()
         self._here = False
         self.on_call: Callable[[int], None] = lambda _: None
-        """Called every second with the number of the running call."""
+        """Called at most once a second with the number of the running call."""
 
     def start(self) -> dict[str, Any]:
         """Start the process of the runtime, anew if there is one: its greeting.
@@ -177,20 +175,19 @@ class Child:
     def _order(self, word: str) -> Died | None:
         try:
             self._connection.send(word)
-            while isinstance(found := self._receive(), int):
-                self.on_call(found)
+            return self._receive()  # type: ignore[no-any-return]
         except (EOFError, OSError):
             raise RuntimeDiedError(Died("its supervisor was ended", 0)) from None
-        return found  # type: ignore[no-any-return]
 
     def _receive(self) -> Any:
         """The next message of the supervisor; RuntimeDiedError if that is stopped and will send none."""
         while not self._connection.poll(_LISTEN):
-            pid = self._process.pid
+            self.on_call(max(0, self._board.call))
             with suppress(psutil.Error):
-                if psutil.Process(pid).status() == psutil.STATUS_STOPPED and pid is not None:
+                supervisor = psutil.Process(self._process.pid)
+                if supervisor.status() == psutil.STATUS_STOPPED:
                     self.kill()
-                    os.kill(pid, signal.SIGCONT)  # so that it ends, with all that it has started
+                    supervisor.resume()  # so that it ends, with its descendants
                     words = "the process that watches it was stopped by a signal (SIGSTOP)"
                     raise RuntimeDiedError(Died(words, 0))
         return self._connection.recv()
@@ -258,5 +255,5 @@ class Worker(Child):
         """The Python text of a call with X of a shape: statements behind the operands, and the result."""
         set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
         form = form or self._form
-        before = [] if form is None else statements(self.etype, form, shape, set_up, self._node)
+        before = [] if form is None else call_statements(self.etype, form, shape, set_up, self._node)
         return before, call

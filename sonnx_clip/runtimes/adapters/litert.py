@@ -9,8 +9,7 @@ import flatbuffers
 from ai_edge_litert import interpreter
 from ai_edge_litert import schema_py_generated as tfl
 
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
-from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, Runtime
 
 
 def two_operators(etype: str) -> bytes:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
-from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, Runtime
 
 
 def _open(_: str) -> ClipFunction:

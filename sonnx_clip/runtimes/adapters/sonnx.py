@@ -9,8 +9,7 @@ from sonnx_clip.oracle import built
 from sonnx_clip.oracle.strict import clip, clip_by_numpy
 from sonnx_clip.root.dtypes import same_bits
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
-from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
 
 
 def clip_both(*operands: Any) -> Any:

@@ -7,8 +7,7 @@ import shlex
 import sonnx_clip
 from sonnx_clip.oracle import c
 from sonnx_clip.oracle.built import find_compiler
-from sonnx_clip.runtimes.operator_node import CLIP_NODE
-from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
 
 c.functions()  # what cannot be built is missing as a whole, and not unsupported in one type
 _COMPILER = find_compiler()
