@@ -1,7 +1,7 @@
 """Memory shared by the checker, the supervisor and the runtime's process.
 
-A runtime may write to every descriptor or close them all: none leads here. Results are written call by call,
-so answers given before a crash are kept.
+No descriptor leads here, since a runtime may write to all of them or close them. Results are written call by
+call, so those before a crash are kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IMPORTS, OPENS = -2, -1
 """Values of `call` before the first call: the runtime is imported, or opened for an element type."""
 
 _HEAD, _REQUEST, _LOG, _BITS = 1 << 12, 1 << 25, 1 << 23, 1 << 27  # only pages that are written take memory
-_NOTES = _HEAD + _REQUEST  # where they begin
+_NOTES = _HEAD + _REQUEST  # offset of the log
 
 
 def unnamed_file(size: int) -> int:
@@ -68,11 +68,11 @@ class Board:
         self._head = np.frombuffer(self._memory, np.int64, 4)
 
     def close_descriptor(self) -> None:
-        """Close the descriptor, once no other process has to open it; the memory stays."""
+        """Close the descriptor, when no other process needs it any more; the memory stays."""
         os.close(self.descriptor)
 
     def begin(self, call: int) -> None:
-        """Clear the notes: a new process or a request follows."""
+        """Clear the notes, before a new process or a request."""
         self._log_size, self.call, self.done = 0, call, False
 
     def ask(self, request: object) -> None:
@@ -101,7 +101,7 @@ class Board:
             self._log_size = used + len(data)
 
     def notes(self, key: str) -> Iterator[dict[str, Any]]:
-        """The notes that have a key; damaged lines are skipped."""
+        """The notes that have a key; lines that a runtime has damaged are skipped."""
         for line in self._memory[_NOTES : _NOTES + max(0, min(self._log_size, _LOG))].splitlines():
             try:
                 found = json.loads(line)
@@ -111,5 +111,5 @@ class Board:
                 yield found
 
     def last_words(self) -> str:
-        """What the runtime's process waits for, or why it exits: its last note of `last`."""
+        """What the process of the runtime waits for, or why it exits: its last note of `last`."""
         return "".join(str(found["last"]) for found in [*self.notes("last")][-1:])

@@ -1,4 +1,4 @@
-"""Requests and answers; and the calls of a request, made one by one in the process of the runtime."""
+"""Requests and answers, and the caller, which makes the calls of a request in the process of the runtime."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Request:
         layout: the id of a layout.
         length: entries of X in each call, or the most of them.
         pool: values of the first tensor, shape (k,).
-        starts: where in the pool the entries of each call begin, shape (p,).
+        starts: the index in the pool of the first entry of each call, shape (p,).
         scalars: each scalar, shape (p,).
-        indices: where in the pool each entry of each call is, shape (p, length), instead of `starts`.
-        at_start: whether X begins with a page of memory, not ends with one, for each call, shape (p,); by
-            default for the second half of the calls.
-        guards: those of `guarded.ALL` that are up.
+        indices: the index in the pool of each entry of each call, shape (p, length), instead of `starts`.
+        at_start: for each call, shape (p,), whether X is at the start of the guarded memory, not at its end;
+            by default in the second half of the calls.
+        guards: those of `guarded.ALL` that are active.
         beside: values of each other tensor, shape (k,).
         lengths: entries of X in each call, shape (p,), where not all have `length`.
         form: the form of the models that are called; None for the function of the runtime.
@@ -105,16 +105,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Failure:
-    """What a call gave instead of a result that can be compared.
+    """A call without a result that can be compared, or with forbidden access to memory.
 
     Args:
-        tags: C1 where the result has another shape, C3 where it has another type, or is no array.
-        words: what there was instead; the runtime's own where it raised.
+        tags: C1 if the result has another shape, C3 if it has another type, or is no array.
+        words: what there was instead; the runtime's own words if it raised.
         raised: there was no result at all.
-        refusal: what it raised can be a rejection; an AssertionError, for example, cannot.
-        environment: what it raised is about the machine: memory, a package, a file.
-        memory: it touched memory that it may not; its result can be compared nevertheless.
-        blamed: of a call that killed the runtime, the classes (indices) whose entries did it; else None.
+        refusal: the exception may be a rejection; an AssertionError, for example, is none.
+        environment: the exception is about the machine: memory, a package, a file.
+        memory: forbidden memory was accessed; the result can be compared nevertheless.
+        blamed: of a call that killed the runtime, the classes (indices) whose entries did; else None.
     """
 
     tags: tuple[str, ...]
@@ -128,9 +128,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Died:
-    """How the process of a runtime ended (``killed by SIGSEGV``) before it had answered, and in which call.
+    """The end of the process of a runtime, in words (``killed by SIGSEGV``), and the call that was running.
 
-    `hung` if it was ended because it took too long.
+    `hung` if it was killed because it took too long.
     """
 
     words: str
@@ -139,7 +139,7 @@ class Died:
 
 
 class EndedError(Exception):
-    """A program that a function of a runtime starts has ended, or is of no more use; the text says how.
+    """A program that a runtime had started has ended, or cannot be used any more; the text is the reason.
 
     The process of the runtime ends with it.
     """
@@ -149,8 +149,8 @@ class EndedError(Exception):
 class Answer:
     """Bits of the results, shape (p, length), and the calls that gave none.
 
-    The bits are those of shared memory, which the next request overwrites. Where the runtime died, only the
-    calls before that one are answered.
+    The bits are in shared memory, which the next request overwrites. If the runtime died, only the calls
+    before that one have results.
     """
 
     bits: Array
@@ -173,7 +173,7 @@ def _note(board: Board, call: int, failure: Failure) -> None:
 
 
 def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
-    """The answer to a request on the board, as far as it goes; a runtime may have written over notes."""
+    """The answer to a request on the board, as far as it goes; a runtime may have damaged notes."""
     found = Answer(board.bits(request), died=died)
     found.remarks = remarks_of(board)
     for record in board.notes("call"):
@@ -185,15 +185,15 @@ def read_answer(board: Board, request: Request, died: Died | None = None) -> Ans
 
 
 def remarks_of(board: Board) -> list[str]:
-    """What was noticed of the runtime since the last request, or its start."""
+    """The remarks on the runtime since the last request, or since its start."""
     return [str(found["remark"]) for found in board.notes("remark")]
 
 
 class Caller:
     """Makes calls of a function that a runtime has opened for an element type.
 
-    A method `written` of the function, if it has one, lists what it wrote where it may not, in words.
-    An EndedError of the function ends this process.
+    A method `written` of the function, if it has one, lists forbidden writes, in words. An EndedError of the
+    function ends this process.
     """
 
     def __init__(self, function: ClipFunction, etype: str, node: OperatorNode = CLIP_NODE) -> None:
@@ -204,7 +204,7 @@ class Caller:
         self._written: Callable[[], Iterable[str]] = getattr(function, "written", lambda: ())
 
     def __call__(self, request: Request, board: Board) -> None:
-        """Make the calls of a request, one by one, and write what they give on the board.
+        """Make the calls of a request, one by one, and write their results on the board.
 
         Each result is read again after the next call: results may not share their memory.
         """
@@ -216,7 +216,7 @@ class Caller:
             board.call = call
             given = operands.of_call(call)
             result = call_once(function, given)
-            if os.getpid() != self._process:  # a copy that the runtime has made of this process
+            if os.getpid() != self._process:  # a fork that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):
                 _note(board, call, result)
@@ -242,7 +242,7 @@ class Caller:
 
 
 def call_once(function: ClipFunction, operands: Sequence[Array]) -> Array | Failure:
-    """The result, of the shape and type of X; or what there was instead; or an EndedError."""
+    """The result, of the shape and type of X, or a failure; EndedError passes through."""
     x = operands[0]
     try:
         result = function(*operands)
@@ -250,7 +250,7 @@ def call_once(function: ClipFunction, operands: Sequence[Array]) -> Array | Fail
         raise
     except BaseException as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
         return failure_of(error)
-    # A subclass may mean something else by its memory: a masked array has entries that are none.
+    # Memory of a subclass may have another meaning: entries of a masked array may be masked.
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
         kind = type(result).__name__
         return Failure(("C1", "C3"), f"{RETURNED}{kind}, not an array (numpy.ndarray itself)")
@@ -265,7 +265,7 @@ def call_once(function: ClipFunction, operands: Sequence[Array]) -> Array | Fail
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What is said of a call that raised."""
+    """The failure of a call that raised."""
     environment = isinstance(error, _ENVIRONMENT)
     refusal = isinstance(error, Exception) and not environment and not isinstance(error, _MISTAKES)
     return Failure((), words_of(error), raised=True, refusal=refusal, environment=environment)

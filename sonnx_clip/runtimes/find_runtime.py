@@ -1,10 +1,10 @@
 """Finds a runtime by its name: one of ours, an entry point of another package, a function or a program.
 
-A name is one line with all that opens the runtime, in its process or in a reproducer: ``numpy``,
+A name is one line that is enough to open the runtime, in its process or in a reproducer: ``numpy``,
 ``module:function``, ``./file.py:function``, ``exec[big]:qemu-s390x ./harness``,
 ``so[clip.toml]:./libclip.so``, ``onnx:module:open`` or ``onnx-cmd:./run {model} {in} {out}``. Entry points of
-the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. All are imported in the
-process of the runtime alone.
+the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. Code is imported in the
+process of the runtime only.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def split_name(name: str) -> tuple[str, str, str]:
 
 
 def file_function(target: str) -> tuple[str, str] | None:
-    """The Python file and the function in it of ``./file.py:function``; None if it is no such name."""
+    """The Python file and the function of ``./file.py:function``; None for other names."""
     path, colon, function = target.rpartition(":")
     return (path, function) if colon and path.endswith(".py") and function.isidentifier() else None
 
@@ -101,7 +101,7 @@ def model_command_words(command: str) -> list[str]:
 
 
 def require_ascii(name: str) -> None:
-    """UserError if the name is neither a file nor a command and not in ASCII: it may look like another."""
+    """UserError for a name that is not in ASCII and no path or command: it may look like another name."""
     kind, _, target = split_name(name)
     is_place = kind in ("exec", "so", "onnx-cmd") or (not kind and file_function(target) is not None)
     if not name.isascii() and not is_place:
@@ -113,11 +113,11 @@ def require_ascii(name: str) -> None:
 def module_of(name: str) -> str:
     """The module of a runtime, which is not imported; UserError if there is no such runtime."""
     require_ascii(name)
-    other, (kind, _, target) = shipped(name), split_name(name)
+    entry, (kind, _, target) = entry_point(name), split_name(name)
     if name in KNOWN:
         return KNOWN[name]
-    if other is not None:
-        return other.module
+    if entry is not None:
+        return entry.module
     if kind == "onnx-cmd":
         model_command_words(target)
     if kind:
@@ -126,7 +126,7 @@ def module_of(name: str) -> str:
         return __name__
     module, _, function = name.partition(":")
     if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
-        return module  # and no path: what lies at one is no Python, or lacks its .py
+        return module
     names = [*KNOWN, *(f"{one.name} ({_package(one)})" for one in _entry_points(tuple(sys.path)))]
     near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
     todo = (
@@ -140,19 +140,19 @@ def module_of(name: str) -> str:
 
 
 def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLIP_NODE) -> Runtime:
-    """Import a runtime, or start its program; without a board outside of `check`.
+    """Import a runtime, or start its program; there is no board outside of `check`.
 
     Raises:
         ImportError: a package is missing.
         UserError: a tool is missing, or the function cannot be called with the operands of the node.
         AttributeError: the module has no such function.
     """
-    module, other, kind = module_of(name), shipped(name), split_name(name)[0]
+    module, entry, kind = module_of(name), entry_point(name), split_name(name)[0]
     if name in KNOWN:
         found: Runtime = importlib.import_module(module).RUNTIME
-    elif other is not None:
-        where, version = f"{module}.{other.attr}", f"{name} of {_package(other)}"
-        found = _runtime_of(other.load(), version, where, f"import {module}", where, node)
+    elif entry is not None:
+        where, version = f"{module}.{entry.attr}", f"{name} of {_package(entry)}"
+        found = _runtime_of(entry.load(), version, where, f"import {module}", where, node)
     elif kind:
         found = importlib.import_module(module).open_named(name, board)
     else:
@@ -162,8 +162,8 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
         if file_function(name) is not None:
             imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
         found = _runtime_of(function, version, f"{place}.{attribute}", imports, attribute, node)
-    own = name not in KNOWN and other is None and found.open_model is None
-    if node == CLIP_NODE or own:
+    takes_any_node = name not in KNOWN and entry is None and found.open_model is None
+    if node == CLIP_NODE or takes_any_node:
         return found
     from sonnx_clip.runtimes.models import for_node
 
@@ -173,7 +173,7 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
 def _runtime_of(
     found: object, version: str, where: str, imports: str, call: str, node: OperatorNode
 ) -> Runtime:
-    """The runtime that a name means: itself or a function of the operands; UserError if it is neither."""
+    """A runtime, or the runtime of a function of the operands; UserError if `found` is neither."""
     if isinstance(found, Runtime):
         return found
     todo = f"name a function that is called with {node.signature}"
@@ -183,17 +183,17 @@ def _runtime_of(
         inspect.signature(found).bind(*[None] * len(node.operands))
     except TypeError as error:
         raise UserError(f"{where} cannot be called with {node.signature}: {error}", todo=todo) from None
-    except ValueError:  # it does not say what it takes
+    except ValueError:  # it has no signature
         pass
     return Runtime(version, lambda _: found, imports, lambda _: f"{call}({node.call})")
 
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
-    """The error for a runtime that this machine does not run: no verdict on the runtime."""
+    """The error for a runtime that cannot be loaded on this machine, which is no verdict on the runtime."""
     kind, _, target = split_name(name)
-    if (other := shipped(name)) is not None:
-        todo = f"mend or update that package: its entry point is {other.value}"
-        name = f"{name} of the package {_package(other)}"
+    if (entry := entry_point(name)) is not None:
+        todo = f"mend or update that package: its entry point is {entry.value}"
+        name = f"{name} of the package {_package(entry)}"
     elif todo is None:
         found = file_function(target)
         if kind == "exec":
@@ -230,12 +230,12 @@ def named(name: str) -> tuple[Any, str]:
 
 @cache
 def _imported(path: str) -> ModuleType:
-    """The module of a file, which can import what lies beside it."""
+    """The module of a file, which can import other files in its folder."""
     file = Path(path)
     if not file.is_file():
         what = "is no file" if file.exists() else "there is no such file"
         raise UserError(f"{path}: {what}", None, f"a relative name is looked up from {Path.cwd()}")
-    name = f"runtime in {file.name}"  # no name that an import could mean
+    name = f"runtime in {file.name}"  # no valid name of a module, so it hides none
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -249,7 +249,7 @@ def _imported(path: str) -> ModuleType:
 # --- Entry points of other packages -------------------------------------------------------------------------
 
 
-def shipped(name: str) -> metadata.EntryPoint | None:
+def entry_point(name: str) -> metadata.EntryPoint | None:
     """The entry point of that name; None if no package ships one.
 
     Raises:
@@ -272,7 +272,7 @@ def shipped(name: str) -> metadata.EntryPoint | None:
 
 @cache
 def _entry_points(_path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
-    """All of them, as they are on a path."""
+    """The entry points of the group; `_path` is sys.path, which they depend on."""
     return tuple(metadata.entry_points(group=GROUP))
 
 
@@ -294,7 +294,7 @@ def runtime_of(
     onnx: str | None = None,
     onnx_cmd: str | None = None,
 ) -> str:
-    """The name of the runtime that the options mean; UserError if it is not clear."""
+    """The name of the runtime that the options give; UserError if they contradict each other."""
     chosen = ",".join(["big"] * (endian == "big") + ["stdio"] * stdio)
     given = {
         "--runtime": (runtime, runtime), "--exec": (exec, f"exec{f'[{chosen}]' if chosen else ''}:{exec}"),
@@ -318,7 +318,7 @@ def runtime_of(
     if abi is not None:
         from sonnx_clip.runtimes.shared_library import read_abi
 
-        read_abi(str(abi))  # a mistake in it is no fault of the machine
+        read_abi(str(abi))  # here, since a mistake in it is no environment failure
     if onnx is not None and split_name(name)[0] != "onnx":
         what = f"--onnx {onnx} names no function"
         raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")

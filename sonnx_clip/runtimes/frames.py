@@ -50,7 +50,7 @@ class FrameError(Exception):
 
 @dataclass(frozen=True)
 class Hello:
-    """What a program supports: types, ranks of X and entries in a request; and its name."""
+    """What a program supports: element types, ranks of X, entries in a request; and its name."""
 
     types: tuple[str, ...]
     ranks: frozenset[int]

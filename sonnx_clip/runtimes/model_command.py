@@ -72,7 +72,7 @@ def opened(name: str) -> OpenModel:
 
 
 def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any]) -> Any:
-    """The output of a model, by one process of whose process group nothing is left.
+    """The output of a model, computed by one process; its process group is killed in the end.
 
     Raises:
         Refused: it ended with a status that is not 0.

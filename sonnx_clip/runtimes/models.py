@@ -1,8 +1,8 @@
-"""Runtimes that open ONNX models of one node: how a model is built, opened and called.
+"""Runtimes that open ONNX models of one node: builds, opens and calls the models.
 
-Only what builds a model needs onnx, as such a runtime does. The runtime behind ``onnx:module:open`` is here,
-too: its function takes a serialised model, and returns a function of the inputs of the model (arrays, in the
-order of the graph) that returns the output, or a list or tuple of all outputs.
+The runtime ``onnx:module:open`` is here, too. Its function takes a serialised model, and returns a function
+of the inputs of the model (arrays, in the order of the graph) that returns the output, or a list or tuple of
+all outputs.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def runtime_of_models(
     Args:
         open_model: the function.
         version: as in `Runtime`, and likewise `open_unoptimised`, `strides` and `few`.
-        imports: Python text that imports what `run_text` names.
+        imports: Python text that imports the names of `run_text`.
         run_text: the text of `open_model`, or as `Runtime.run_model`. A function with a text may reject
             models whose X has no rank: then each rank has a model, whose X has a symbolic shape.
         ranked: whether it is known to reject them.
-        open_unoptimised: see above.
+        open_unoptimised: as in `Runtime`.
         node: the node of the models.
-        strides: see above.
-        few: see above.
+        strides: as in `Runtime`.
+        few: as in `Runtime`.
     """
     runs = run_text if callable(run_text) else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
 
@@ -76,7 +76,7 @@ def runtime_of_models(
                 return function
         function = FormFunction(open_model, SYMBOLIC, etype)
         try:
-            function(*operands)  # what it raises is the refusal of the element type
+            function(*operands)  # an exception is the refusal of the element type
         except Exception as error:  # noqa: BLE001 - the code of a runtime
             raise refusal or error from None
         return function
@@ -98,7 +98,7 @@ def runtime_of_models(
 
 
 def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
-    """A runtime of models as one of another operator than Clip; UserError if it opens no models."""
+    """A runtime of models for another operator than Clip; UserError if it opens no models."""
     if runtime.open_model is None or runtime.run_model is None:
         what = f"the runtime {name} knows no operator but Clip"
         raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
@@ -131,11 +131,11 @@ def opened(name: str) -> OpenModel:
         kind = None if callable(function) else type(function).__name__
 
         def run(inputs: Mapping[str, Any]) -> Any:
-            if kind is not None:  # a mistake of every call, and no refusal of the model
+            if kind is not None:  # raised by each call, since opening the model was no refusal
                 what = f"{target} returned {kind}"
                 raise AssertionError(f"{what}, not a function of the inputs of the model")
             found = function(*inputs.values())
-            # Clip has one output; what else is returned is judged as it is.
+            # Clip has one output; any other value is judged as it is.
             return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
 
         return run

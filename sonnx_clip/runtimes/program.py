@@ -1,7 +1,7 @@
-"""The runtime behind ``exec:./harness``: a program that exchanges frames.
+"""The runtime ``exec:./harness``: a program that exchanges frames.
 
-The program is a child of the runtime's process, in its session: its time counts as that of the runtime, and
-it ends with that process. Where the program dies, so does the process.
+The program is a child of the process of the runtime, in its session: its time counts as that of the runtime,
+and it ends with that process. If the program dies, the process ends too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Refused(Exception):  # noqa: N818 - likewise
 
 
 class Fault(AssertionError):  # noqa: N818 - likewise
-    """The program saw its function do what it must not, such as write past an array."""
+    """The program reports that its function violated a rule, such as by a write past an array."""
 
 
 _RAISES = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
@@ -73,7 +73,7 @@ class Program:
     Args:
         name: such as ``exec[big,stdio]:./harness``. Frames are little-endian without ``big``; without
             ``stdio`` it uses descriptors 3 and 4, not standard input and output.
-        board: gets words on a frame of which a part is missing; None outside of `check`.
+        board: for a note on an incomplete frame; None outside of `check`.
 
     Raises:
         UserError: it cannot be started, or sends no hello.
@@ -118,10 +118,10 @@ class Program:
             raise Refused(f"its hello lists no rank {x.ndim}")
         bits = bits_type(etype)
         operands = [np.ascontiguousarray(part).reshape(-1).view(bits) for part in (x, *bounds)]
-        reply = self._ask(etype, x.shape, operands)
+        reply = self._exchange(etype, x.shape, operands)
         if reply.bits is None:
-            lies = reply.status == UNSUPPORTED and etype in self.hello.types
-            raise _RAISES[reply.status](reply.words + f" (its hello lists {etype})" * lies)
+            contradicts = reply.status == UNSUPPORTED and etype in self.hello.types
+            raise _RAISES[reply.status](reply.words + f" (its hello lists {etype})" * contradicts)
         return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
 
     def end(self) -> None:
@@ -137,7 +137,7 @@ class Program:
                 os.waitpid(self.pid, 0)
         self.pid = 0
 
-    def _ask(self, etype: str, shape: Sequence[int], operands: Sequence[Array]) -> FrameReply:
+    def _exchange(self, etype: str, shape: Sequence[int], operands: Sequence[Array]) -> FrameReply:
         """The reply to a request; `operands` as `write_request` takes them."""
         self._number = self._number % (2**32 - 1) + 1
         try:
@@ -149,7 +149,7 @@ class Program:
         except FrameError as error:
             raise EndedError(f"{BAD_FRAME}{error}") from None
 
-    def _say(self, words: str) -> None:
+    def _note(self, words: str) -> None:
         if self._board is not None:
             self._board.note(last=words)
 
@@ -166,7 +166,7 @@ class Program:
     def _read(self, size: int, what: str, data: bytes = b"") -> bytes:
         """`size` bytes of its output, while `data` goes to its input."""
         found, left = bytearray(), memoryview(data)
-        began, told = time.monotonic(), False
+        began, noted = time.monotonic(), False
         while len(found) < size or left:
             wanted = [self._out] if len(found) < size else []
             ready, free, _ = select.select(wanted, [self._in] if left else [], [], _LOOK)
@@ -185,9 +185,9 @@ class Program:
             waited = time.monotonic() - began
             if not free and self._has_ended():
                 raise EndedError(self._last_words(so_far))
-            if found and not told and waited > 2 * _LOOK:
-                told = True
-                self._say(f"it sent {len(found):,} of {size:,} bytes of {what}, and no more")
+            if found and not noted and waited > 2 * _LOOK:
+                noted = True
+                self._note(f"it sent {len(found):,} of {size:,} bytes of {what}, and no more")
         return bytes(found)
 
     def _has_ended(self) -> bool:
@@ -199,7 +199,7 @@ class Program:
         """How it ended."""
         deadline = time.monotonic() + _END
         closed = f"it closed its output and went on{before}"
-        self._say(closed)
+        self._note(closed)
         while time.monotonic() < deadline:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -232,7 +232,7 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
 
 
 def _moved(descriptor: int) -> int:
-    """The same at a high number, closed where a program is started."""
+    """A copy at a high number, closed in programs that are started."""
     found = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     os.close(descriptor)
     return found

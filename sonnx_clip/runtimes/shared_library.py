@@ -1,7 +1,7 @@
-"""The runtime behind ``so[clip.toml]:./libclip.so``: C functions of a library, called as a file says.
+"""The runtime ``so[clip.toml]:./libclip.so``: C functions of a library, whose signature is in a TOML file.
 
-X and the bounds are passed where they lie, which `guarded` watches; the result goes to memory of its own, and
-the bytes around it are compared after each call.
+X and the bounds are passed in their guarded memory; the result goes to memory of its own, and the bytes
+around it are compared after each call.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class CFunction:
             given["x"] = address
         for name, bound in zip(BOUNDS, bounds, strict=True):
             given[name] = bound.ctypes.data
-            if self._by_value:  # from the bits: a way through Python's floats would change a signalling NaN
+            if self._by_value:  # from the bits: a conversion to a Python float would quiet a signalling NaN
                 given[name] = self._number.from_buffer_copy(bound.tobytes())
         status = self._function(*(given[name] for name in self._operands))
         if status:

@@ -1,4 +1,4 @@
-"""Text that a runtime gave, made fit for a report: of any size, in any encoding, with any character."""
+"""Text from a runtime, of any size and with any character, escaped and cut for a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST = 600
 
 
 def printable(text: str, longest: int = _LONGEST) -> str:
-    r"""A text that can be printed and stored: what is no text is escaped, and what is very long is cut.
+    r"""A text that can be printed and stored: control characters are escaped, and long texts are cut.
 
     >>> printable("a\x1b[31m\ud800")
     'a\\x1b[31m\\ud800'
@@ -20,7 +20,7 @@ def printable(text: str, longest: int = _LONGEST) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """What an exception says, on one line, behind the name of its class."""
+    """The class and the text of an exception, on one line."""
     name = printable(type(error).__name__, 100)
     try:
         text = str(error)
@@ -30,7 +30,7 @@ def words_of(error: BaseException) -> str:
 
 
 def how_ended(status: int) -> str:
-    """The end of a process, from what wait(2) says of it."""
+    """The end of a process in words, from the status of wait(2)."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         known = {one.value: one.name for one in signal.Signals}
