@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.board import Board
 
-    Observed = dict[str, Any]
     Shown = tuple[int | None, str]
 
 _ANSWER = 1 << 16  # bytes
@@ -48,24 +47,6 @@ class Lines(NamedTuple):
         """How long a line may run, by the clock."""
         hangs = self.kind == "crashed" and self.words.startswith("no answer within")
         return limits.call if hangs else max(_LONGEST, 3 * limits.call)
-
-    def shown_by(self, observed: Observed) -> bool:
-        """Whether a line that did this shows the deviation."""
-        words, raised = self.words.partition(" in a call of layout ")[0], observed.get("raised")
-        if self.got is None and raised and words and words in observed["words"]:
-            return True  # a program or a library, whose death or fault is an exception of its caller
-        if self.kind == "crashed":
-            return "died" in observed
-        if self.kind == "raises":
-            return raised is not None and self.words.startswith(raised)
-        if "died" in observed or raised or "type" not in observed:
-            return False
-        if self.got is not None:
-            return self.got in observed.get("bits", ())
-        if "unchanged" in observed:
-            return not observed["unchanged"]
-        result, operand = observed["shape"]
-        return bool(observed["type"] != ["ndarray", self.etype] or result != operand)
 
 
 def first_shown(every: Sequence[Lines], limits: Limits) -> list[Shown]:
@@ -117,21 +98,20 @@ def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tup
 def _first(one: Lines, seconds: float) -> Shown:
     words = ""
     for number, (line, entry) in enumerate(one.lines):
-        observed = _forked(line, entry, seconds)
-        if one.shown_by(observed):
+        shows, words = _forked(one, line, entry, seconds)
+        if shows:
             return number, ""
-        words = observed.get("words") or f"its result is {', '.join(observed.get('bits') or ['right'])}"
     return None, words
 
 
-def _forked(line: str, entry: int | None, seconds: float) -> Observed:
-    """What a line does in a fork of this process; the answer is in memory: a line may close descriptors."""
+def _forked(one: Lines, line: str, entry: int | None, seconds: float) -> tuple[bool, str]:
+    """The answer of `_try` in a fork of this process, by shared memory: a line may close descriptors."""
     shared = mmap.mmap(-1, _ANSWER)
     pid = os.fork()
     if pid == 0:
         with suppress(BaseException):
             os.setpgid(0, 0)
-            data = json.dumps(_observed(line, entry)).encode("ascii")
+            data = json.dumps(_try(one, line, entry)).encode("ascii")
             shared[: len(data)] = data
         os._exit(0)
     end, pause, status = time.monotonic() + seconds, 0.001, None
@@ -145,34 +125,40 @@ def _forked(line: str, entry: int | None, seconds: float) -> Observed:
         os.killpg(pid, signal.SIGKILL)
     if status is None:
         os.waitpid(pid, 0)
-        return {"died": True, "words": f"it did not end within {seconds:g} s"}
-    data = bytes(shared).rstrip(b"\0")
-    return json.loads(data) if data else {"died": True, "words": f"it ended with status {status}"}
+    elif data := bytes(shared).rstrip(b"\0"):
+        shows, words = json.loads(data)
+        return shows, words
+    ended = f"did not end within {seconds:g} s" if status is None else f"ended with status {status}"
+    return one.kind == "crashed", f"it {ended}"
 
 
-def _observed(line: str, entry: int | None) -> Observed:
-    """What a line leaves behind; the names of its results are those of `reproduce`.
+def _try(one: Lines, line: str, entry: int | None) -> tuple[bool, str]:
+    """Run a line: whether it shows the deviation, and what it did, in words.
 
-    Returns:
-        ``raised``, the name of an exception, with ``words``; else ``type``, the class of the result and its
-        element type, ``shape``, those of the result and of its first operand, ``bits`` of the entry, or all
-        that occur, and ``unchanged`` if the line compares memory.
+    Its names are those of `reproduce`: ``x``, and ``y``, ``r`` or ``unchanged``.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
     try:
         exec(line, names)  # noqa: S102 - rendered by this run
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
-        return {"raised": type(error).__name__, "words": printable(f"it raised {words_of(error)}", 300)}
-    result, first = names.get("r", names.get("y")), names.get("x")
-    kind, dtype = type(result).__name__, str(getattr(result, "dtype", ""))
-    # A scalar of NumPy is an array of rank 0 to the checker.
-    found: Observed = {"type": ["ndarray" if hasattr(result, "dtype") and kind == dtype else kind, dtype]}
-    found["shape"] = [list(getattr(one, "shape", ())) for one in (result, first)]
+        words = printable(f"it raised {words_of(error)}", 300)
+        # The death or fault of a program or a library is an exception of its caller.
+        expected = one.words.partition(" in a call of layout ")[0]
+        same = one.got is None and expected != "" and expected in words
+        return same or (one.kind == "raises" and one.words.startswith(type(error).__name__)), words
+    result, first, bits = names.get("r", names.get("y")), names.get("x"), []
     if "y" in names:
-        y = names["y"]
-        bits = y.reshape(-1).view(f"u{y.itemsize}")
-        some = {*(bits if entry is None else bits[entry : entry + 1]).tolist()}
-        found["bits"] = [f"0x{one:0{2 * y.itemsize}x}" for one in sorted(some)[:16]]
+        entries = names["y"].reshape(-1).view(f"u{names['y'].itemsize}")
+        some = {*(entries if entry is None else entries[entry : entry + 1]).tolist()}
+        bits = [f"0x{found:0{2 * names['y'].itemsize}x}" for found in sorted(some)[:16]]
+    words = f"its result is {', '.join(bits or ['right'])}"
+    if one.kind in ("crashed", "raises"):
+        return False, words
+    if one.got is not None:
+        return one.got in bits, words
     if "unchanged" in names:
-        found["unchanged"] = bool(names["unchanged"])
-    return found
+        return not names["unchanged"], words
+    kind, dtype = type(result).__name__, str(getattr(result, "dtype", ""))
+    is_array = kind in ("ndarray", dtype)  # a scalar of NumPy is an array of rank 0 to the checker
+    same_shape = getattr(result, "shape", ()) == getattr(first, "shape", ())
+    return not (is_array and dtype == one.etype and same_shape), words
