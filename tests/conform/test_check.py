@@ -161,7 +161,7 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
 
 
 def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
-    done = run("--runtime", "tests.meta.planted:segfaults", "--dtype", "uint16")
+    done = run("--runtime", "tests.meta.planted_deaths:segfaults_inverted", "--dtype", "uint16")
     assert done.exit_code == 1
     assert "crashed uint16: killed by SIGSEGV in a call of layout" in done.output
     done = run("--runtime", "tests.meta.planted:refuses_rank_0", "--dtype", "uint16")

@@ -1,4 +1,4 @@
-"""Provers and a Why3 that misbehave: never a proof, always a message.
+"""Provers and a Why3 that misbehave, through the command: never a proof, always a message.
 
 tests/prove/test_provers.py has the whole table of answers and statuses.
 """
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 GOAL = "int8.clip_is_cases"
 REAL = '"$real" "$@"'
-CRASH = "kill -SEGV $$"
 SAYS_YES = 'echo "task $digest"; echo unsat; echo "end $digest"'
-SAYS_NO = SAYS_YES.replace("unsat", "sat")
 
 
 def _reported(ended: Ended, obligation: str = GOAL) -> str:
@@ -34,7 +32,7 @@ def _reported(ended: Ended, obligation: str = GOAL) -> str:
 
 def test_crash_is_reported_and_not_made_good_by_the_other(real_bench: Workbench, tmp_path: Path) -> None:
     with real_bench.monkeypatch.context() as patch:
-        fake("cvc5", CRASH, tmp_path / "bin", patch)
+        fake("cvc5", "kill -SEGV $$", tmp_path / "bin", patch)
         report = _reported(real_bench.prove("--only", GOAL))
     assert "cvc5: failed: (it printed nothing) [exit status -11]" in report
     assert "Z3" not in report
@@ -44,17 +42,22 @@ def test_crash_is_reported_and_not_made_good_by_the_other(real_bench: Workbench,
     assert (ended.status, ended.document["run"]["asked"]) == (0, 1)
 
 
-def test_unreadable_answer_is_reported(real_bench: Workbench, tmp_path: Path) -> None:
-    fake("z3", f"{SAYS_YES}; printf '\\377'", tmp_path / "bin", real_bench.monkeypatch)
-    report = _reported(real_bench.prove("--only", GOAL, "--prover", "z3"))
-    assert "Z3: failed: unsat\n    \ufffd" in report
-
-
-def test_obligation_proved_by_one_prover_is_reported(real_bench: Workbench, tmp_path: Path) -> None:
-    fake("cvc5", SAYS_YES.replace("unsat", "unknown"), tmp_path / "bin", real_bench.monkeypatch)
+@pytest.mark.parametrize(
+    ("says", "status", "words"),
+    [
+        ("unknown", 0, f"0 proved by two provers, 1 by one ({GOAL}), 0 not proved"),
+        pytest.param("sat", 1, "cvc5: countermodel: sat", marks=pytest.mark.nightly),
+        pytest.param(r"unsat\377", 1, "cvc5: failed: unsat", marks=pytest.mark.nightly),
+    ],
+)
+def test_answer_of_one_prover_is_reported(
+    says: str, status: int, words: str, real_bench: Workbench, tmp_path: Path
+) -> None:
+    answer = SAYS_YES.replace("echo unsat", f"printf '{says}\\n'")
+    fake("cvc5", answer, tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", GOAL)
-    assert ended.status == 0
-    assert f"0 proved by two provers, 1 by one ({GOAL}), 0 not proved" in ended.out
+    assert ended.status == status
+    assert words in ended.out
 
 
 def test_hang_is_killed_with_what_it_started(real_bench: Workbench, tmp_path: Path) -> None:
@@ -73,46 +76,36 @@ def test_hang_is_killed_with_what_it_started(real_bench: Workbench, tmp_path: Pa
         assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_countermodel_overrules_a_proof(real_bench: Workbench, tmp_path: Path) -> None:
-    fake("cvc5", SAYS_NO, tmp_path / "bin", real_bench.monkeypatch)
-    assert "cvc5: countermodel: sat" in _reported(real_bench.prove("--only", GOAL))
-
-
-def test_provers_that_say_yes_to_everything_fail_the_smoke_test(
-    real_bench: Workbench, tmp_path: Path
+@pytest.mark.nightly
+@pytest.mark.parametrize("fault", [SAYS_YES, "kill -SEGV $$", SAYS_YES.replace("unsat", "Valid")])
+def test_smoke_test_without_a_refutation_has_not_held(
+    fault: str, real_bench: Workbench, tmp_path: Path
 ) -> None:
-    for prover in ("z3", "cvc5"):
-        fake(prover, SAYS_YES, tmp_path / "bin", real_bench.monkeypatch)
-    ended = real_bench.prove("--only", GOAL, "--only", "int8.smoke_meaning")
-    assert "Z3: valid: unsat" in _reported(ended, "int8.smoke_meaning")
-    assert "0 of 1 smoke test held" in ended.out
-
-
-@pytest.mark.parametrize("fault", [CRASH, SAYS_YES.replace("unsat", "Valid")])
-def test_smoke_test_without_an_answer_has_not_held(fault: str, real_bench: Workbench, tmp_path: Path) -> None:
     fake("z3", fault, tmp_path / "bin", real_bench.monkeypatch)
-    _reported(real_bench.prove("--only", "int8.smoke_meaning"), "int8.smoke_meaning")
+    ended = real_bench.prove("--only", "int8.smoke_meaning")
+    _reported(ended, "int8.smoke_meaning")
+    assert "0 of 1 smoke test held" in ended.out
 
 
 CUT_OFF = (
     f'{REAL}; for f in "$folder"/*clip_is_cases*; do [ -e "$f" ] || continue; '
     'head -c 200 "$f" >"$f.x"; mv "$f.x" "$f"; done'
 )
+NO_TASK = "Why3 printed no complete task for Meaning.clip_is_cases"
 
 
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (
-            f'{REAL}; rm -f "$folder"/*clip_is_cases*',
-            "Why3 printed no complete task for Meaning.clip_is_cases",
+        pytest.param(f'{REAL}; rm -f "$folder"/*clip_is_cases*', NO_TASK, id="drops a goal"),
+        pytest.param(CUT_OFF, NO_TASK, id="cuts a task off", marks=pytest.mark.nightly),
+        pytest.param("echo 'anomaly: Not_found' >&2; exit 1", "anomaly: Not_found", id="fails"),
+        pytest.param(
+            f"{REAL}; exit 3", "why3 ended with exit status 3", id="prints the tasks and fails",
+            marks=pytest.mark.nightly,
         ),
-        (CUT_OFF, "Why3 printed no complete task for Meaning.clip_is_cases"),
-        ("echo 'anomaly: Not_found' >&2; exit 1", "anomaly: Not_found"),
-        (f"{REAL}; exit 3", "why3 ended with exit status 3"),
     ],
-    ids=["drops a goal", "cuts a task off", "fails", "prints the tasks and fails"],
-)
+)  # fmt: skip
 def test_goal_that_why3_does_not_print_is_not_proved(
     fault: str, words: str, real_bench: Workbench, tmp_path: Path
 ) -> None:
@@ -120,6 +113,7 @@ def test_goal_that_why3_does_not_print_is_not_proved(
     assert words in _reported(real_bench.prove("--only", GOAL, "--prover", "z3"))
 
 
+@pytest.mark.nightly
 def test_goal_that_no_obligation_names_is_reported(real_bench: Workbench, tmp_path: Path) -> None:
     name, stray = "example_onnx_default_int8_min", "examples_int8-Examples-stray"
     fault = f'{REAL}; cp "$folder"/*-Examples-{name}.smt2 "$folder/{stray}.smt2" 2>/dev/null || :'

@@ -113,7 +113,7 @@ def test_an_unsupported_type_is_raised_with_the_version():
 
 
 def test_a_dead_worker_stays_dead_until_it_is_started():
-    one = Worker("tests.meta.planted:aborts", "int16", LIMITS)
+    one = Worker("tests.meta.planted_deaths:aborts", "int16", LIMITS)
     assert one.ask(request()).died.words == "killed by SIGABRT"
     assert one.ask(request()).died.words == "it is not running"
     one.start()
@@ -131,7 +131,7 @@ def test_a_worker_whose_supervisor_is_gone_says_so():
 
 
 def test_hanging_runtime_is_stopped_and_its_answers_kept():
-    one = Worker("tests.meta.planted:hangs", "int16", Limits(call=0.3))
+    one = Worker("tests.meta.planted_deaths:hangs", "int16", Limits(call=0.3))
     assert one.ask(request()).died is None
     found = one.ask(request(length=7))
     assert (found.died.call, found.died.hung) == (0, True)
