@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import pytest
+
 from sonnx_clip.conform import campaign, local_judge
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import chosen
@@ -21,7 +23,7 @@ from sonnx_clip.conform.session import sample
 from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import TypeAlias
 
     from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
@@ -72,6 +74,11 @@ def judged(
     with nullcontext() if plan is None else patch.object(local_judge, "chosen", plan):
         report = campaign.run_campaign(CheckOptions(f"tests.meta.{runtime}", [dtype], **options))
     return report, {c.id: c for c in report.types[0].classes}
+
+
+def nightly_but(fast: Collection[str], names: Iterable[str]) -> list[Any]:
+    """Parameters of a test: one of each kind for `make test`, the others for `make nightly`."""
+    return [name if name in fast else pytest.param(name, marks=pytest.mark.nightly) for name in names]
 
 
 @dataclass(frozen=True)

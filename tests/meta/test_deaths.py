@@ -11,17 +11,17 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.runtimes.calls import Request
-from sonnx_clip.runtimes.runtime import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.supervisor import OwnTime
 from sonnx_clip.runtimes.worker import Worker
-from tests.meta.judged import Due, require_due
+from tests.meta.judged import Due, few_calls, nightly_but, require_due
 from tests.meta.judged import judged as judged_by
 
 SHORT = Limits(call=0.3)
 
 
-def judged(name, dtype="int16", **options):
-    report, classes = judged_by(f"planted_deaths:{name}", dtype, **options)
+def judged(name, dtype="int16", plan=few_calls, **options):
+    report, classes = judged_by(f"planted_deaths:{name}", dtype, plan, **options)
     return report.types[0], classes
 
 
@@ -38,9 +38,10 @@ FAULTS = {
     "dies_once_in_a_while": Due("crashed", "killed by SIGABRT, not when this call is made alone"),
     "stops_its_parent": Due("crashed", "SIGSTOP"),
 }  # fmt: skip
+FAST = {"aborts", "exits", "segfaults_inverted_and_is_wrong", "dies_once_in_a_while", "stops_its_parent"}
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", nightly_but(FAST, FAULTS))
 def test_deadly_runtime_gets_its_verdict(name):
     report, classes = judged(name, "float32" if "nan" in name else "int16")
     require_due(report, FAULTS[name])
@@ -59,6 +60,7 @@ def test_death_is_narrowed_to_its_class_and_triple_and_the_rest_is_judged():
     assert classes["inside_ordinary"].compared > 100_000
 
 
+@pytest.mark.nightly
 def test_crash_in_a_very_long_call_has_a_short_line():
     report, classes = judged("segfaults_when_very_long")
     assert "SIGSEGV" in report.words
@@ -67,27 +69,21 @@ def test_crash_in_a_very_long_call_has_a_short_line():
     assert ", 65537)" in line
 
 
+@pytest.mark.usefixtures("brief")
 def test_one_type_that_dies_leaves_the_others_judged():
     found = run_campaign(CheckOptions("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"])).types
     assert [one.verdict for one in found] == ["crashed", "conforms"]
 
 
 @pytest.mark.usefixtures("brief")
-@pytest.mark.parametrize("name", ["hangs", "hangs_and_computes", "hangs_and_holds_the_interpreter"])
+@pytest.mark.parametrize(
+    "name",
+    nightly_but({"hangs"}, ["hangs", "hangs_and_computes", "hangs_and_holds_the_interpreter"]),
+)
 def test_hanging_runtime_is_stopped_and_reported(name):
-    report, classes = judged(name, limits=SHORT)
+    report, classes = judged(name, plan=None, limits=SHORT)
     require_due(report, Due("crashed", "no answer within 0.3 s of its own time"))
     assert classes["inside_ordinary"].compared > 1000  # in the other layouts
-
-
-def test_a_process_that_is_left_is_seen(monkeypatch):
-    monkeypatch.setenv("SONNX_CLIP_TEST_MARK", f"mark-of-{os.getpid()}")
-    left = subprocess.Popen(["sleep", "7531"])
-    try:
-        assert alive() == [b"sleep\x007531\x00"]
-    finally:
-        left.kill()
-        left.wait()
 
 
 def alive():
@@ -113,24 +109,25 @@ def marked(monkeypatch):
 
 
 @pytest.mark.usefixtures("brief", "marked")
-@pytest.mark.parametrize("name", ["ignores_sigterm_and_leaves_children", "leaves_a_daemon"])
-def test_nothing_outlives_a_check(name):
-    report, _ = judged(name, limits=SHORT)
+def test_nothing_outlives_a_check():
+    left = subprocess.Popen(["sleep", "7531"])  # what is left is seen
+    assert alive() == [b"sleep\x007531\x00"]
+    left.kill()
+    left.wait()
+    judged("ignores_sigterm_and_leaves_children", plan=None, limits=SHORT)
     environment = Path(f"/proc/{_forkserver._forkserver_pid}/environ").read_bytes()
     assert os.environ["SONNX_CLIP_TEST_MARK"].encode() in environment
     assert not alive()
-    if name == "leaves_a_daemon":
-        assert report.verdict == "conforms"
-
-
-def a_request(calls, length=2):
-    bounds = np.zeros(calls, np.uint16), np.full(calls, 9, np.uint16)
-    return Request("contiguous", length, np.array([1, 2], np.uint16), np.zeros(calls, int), bounds)
+    report, _ = judged("leaves_a_daemon", plan=None, limits=SHORT)
+    assert report.verdict == "conforms"
+    assert not alive()
 
 
 def test_slow_calls_do_not_hang_however_many_they_are():
+    bounds = np.zeros(20, np.uint16), np.full(20, 9, np.uint16)
+    request = Request("contiguous", 2, np.array([1, 2], np.uint16), np.zeros(20, int), bounds)
     worker = Worker("tests.meta.planted_deaths:takes_40_ms", "int16", SHORT)
-    answer = worker.ask(a_request(20))
+    answer = worker.ask(request)
     worker.close()
     assert answer.died is None
     assert answer.bits.tolist() == [[1, 2]] * 20
@@ -151,13 +148,3 @@ def test_process_that_waits_for_a_processor_spends_nothing():
     assert time_taken.spent() == pytest.approx(seen[-1] + 0.9)  # the supervisor itself was not running
     time_taken.reset()
     assert time_taken.spent() == 0
-
-
-def test_the_limits_of_the_command_are_those_of_the_function():
-    import inspect
-
-    from sonnx_clip.cli.runtime_commands import check
-
-    given = inspect.signature(check).parameters
-    assert Limits(given["limit"].default, given["start_limit"].default) == LIMITS
-    assert CheckOptions("numpy").limits == LIMITS

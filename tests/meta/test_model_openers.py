@@ -21,8 +21,8 @@ def judged(name, dtype="int16", limits=LIMITS):
     return report, {c.id: c.verdict for c in report.types[0].classes}
 
 
-@pytest.mark.parametrize("name", ["right", "bare", "reference"])
-def test_a_right_one_conforms_in_every_form(name):
+@pytest.mark.parametrize("name", ["right", "bare", pytest.param("reference", marks=pytest.mark.nightly)])
+def test_right_opener_conforms_in_every_form(name):
     report, classes = judged(name)
     assert not report.failed, report.types[0].words
     assert set(classes.values()) == {"conforms"}
@@ -44,8 +44,8 @@ def test_deviation_in_one_form_names_it_with_a_reproducer():
     assert f"['{hex(int(only.first.expected, 16))}'" in mended
 
 
-def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
-    """All but the forms without one; it was judged in the forms alone."""
+def test_opener_that_needs_a_rank_is_asked_all_calls_by_rank():
+    """All but the forms without one."""
     report, classes = judged("needs_a_rank")
     assert not report.failed
     assert set(classes.values()) == {"conforms"}
@@ -56,7 +56,8 @@ def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
     assert every == right > 5_000
 
 
-def test_a_line_repeats_what_is_wrong_by_rank():
+@pytest.mark.nightly
+def test_line_repeats_what_is_wrong_by_rank():
     report, classes = judged("needs_a_rank_and_is_wrong")
     assert classes["high_ordinary"] == "violates"
     (found,) = (c for c in report.types[0].classes if c.id == "high_ordinary")
@@ -67,12 +68,13 @@ def test_a_line_repeats_what_is_wrong_by_rank():
     assert hex(int(deviation.expected, 16)) in repeated(right)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        pytest.param("two_outputs", "it returned list, not an array", marks=pytest.mark.nightly),
+        ("two_outputs", "it returned list, not an array"),
         ("no_function", "returned NoneType, not a function of the inputs of the model"),
-        pytest.param("wrong_shape", "it returned shape (1, ", marks=pytest.mark.nightly),
+        ("wrong_shape", "it returned shape (1, "),
     ],
 )
 def test_missing_model_output_is_a_violation(name, words):
@@ -83,6 +85,7 @@ def test_missing_model_output_is_a_violation(name, words):
     assert any(words in (found.words or "") for found in (*one.classes, *one.forms)), one
 
 
+@pytest.mark.nightly
 def test_hanging_open_is_stopped_and_reported():
     report, _ = judged("hangs_with_initializers", limits=Limits(call=0.3, start=20))
     hung = [form for form in report.types[0].forms if form.verdict == "crashed"]

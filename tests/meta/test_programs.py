@@ -19,7 +19,7 @@ from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.worker import Worker
-from tests.meta.judged import Due, carriers, require_due, require_repeated, wait_until
+from tests.meta.judged import Due, carriers, nightly_but, require_due, require_repeated, wait_until
 
 PLANTED = Path(__file__).with_name("planted_programs.py")
 SHORT = Limits(call=0.4, start=2.0)
@@ -50,25 +50,48 @@ def test_right_program_conforms_however_it_speaks(fault, options, mark):
     assert report.longest == (100 if fault == "small" else 1 << 20)
 
 
-def answer_of(fault, mark, request):
-    worker = Worker(named(fault, mark), "int16", SHORT)
+def request_of(calls, length=1, layout="contiguous"):
+    bounds = np.zeros(calls, np.uint16), np.full(calls, 9, np.uint16)
+    return Request(layout, length, np.array([1, 20], np.uint16), np.zeros(calls, int), bounds)
+
+
+def answer_of(fault, mark, request, etype="int16"):
+    worker = Worker(named(fault, mark), etype, SHORT)
     answer = worker.ask(request)
     worker.close()
     return answer
 
 
 def test_slow_calls_do_not_add_up_to_a_hang(mark):
-    bounds = np.zeros(30, np.uint16), np.full(30, 9, np.uint16)
-    request = Request("contiguous", 2, np.array([1, 20], np.uint16), np.zeros(30, int), bounds)
-    answer = answer_of("slow", mark, request)
+    answer = answer_of("slow", mark, request_of(30, 2))
     assert answer.died is None
     assert answer.bits.tolist() == [[1, 9]] * 30
 
 
-def test_empty_result_of_an_impossible_shape_is_no_refusal(mark):
-    bounds = np.zeros(1, np.uint16), np.full(1, 9, np.uint16)
-    request = Request("length-0", 0, np.array([1], np.uint16), np.zeros(1, int), bounds)
-    died = answer_of("impossible_shape", mark, request).died
+# What a program sends that is no frame, and what is said of it.
+BAD_FRAMES = {
+    "garbage": "bad frame: its reply says that 1,867,130,112 bytes follow; it can be 8 to",
+    "another_request": "bad frame: it replied to request ",
+    "wrong_length": "bad frame: its reply has ",
+    "too_few_results": "bad frame: its reply has 0 bytes of entries; a result of int16",
+    "giant_length": "bad frame: its reply says that 4,294,967,295 bytes follow",
+    "exits_mid_frame": " bytes of a reply",
+    "short_frame": "(--limit SECONDS allows more): it sent ",
+    "says_more": "bad frame: it sent 17 bytes that nobody had asked for: and another thing",
+    "endless_reply": "bad frame: it sent 4,096 bytes or more that nobody had asked for: more",
+    "strange_status": "bad frame: its reply says 9, which means nothing",
+}
+
+
+@pytest.mark.parametrize("fault", BAD_FRAMES)
+def test_bad_frame_is_described(fault, mark):
+    died = answer_of(fault, mark, request_of(8)).died
+    assert died is not None
+    assert BAD_FRAMES[fault] in died.words
+
+
+def test_empty_result_of_an_impossible_shape_is_a_bad_frame(mark):
+    died = answer_of("impossible_shape", mark, request_of(1, 0, "length-0")).died
     assert died.words.startswith("bad frame: its reply has shape (0, 4294967295, 4294967295, ")
 
 
@@ -83,16 +106,7 @@ FAULTS = {
     "hangs": Due("crashed", "no answer within 0.4 s of its own time (--limit SECONDS allows more)"),
     "hangs_and_computes": Due("crashed", "no answer within 0.4 s of its own time"),
     "hangs_with_children": Due("crashed", "no answer within 0.4 s of its own time"),
-    "garbage": Due("crashed", "bad frame: its reply says that 1,867,130,112 bytes follow; it can be 8 to"),
-    "another_request": Due("crashed", "bad frame: it replied to request "),
-    "wrong_length": Due("crashed", "bad frame: its reply has "),
-    "too_few_results": Due("crashed", "bad frame: its reply has 0 bytes of entries; a result of int16"),
-    "giant_length": Due("crashed", "bad frame: its reply says that 4,294,967,295 bytes follow"),
-    "exits_mid_frame": Due("crashed", " bytes of a reply"),
-    "short_frame": Due("crashed", "(--limit SECONDS allows more): it sent "),
-    "says_more": Due("crashed", "bad frame: it sent 17 bytes that nobody had asked for: and another thing"),
-    "endless_reply": Due("crashed", "bad frame: it sent 4,096 bytes or more that nobody had asked for: more"),
-    "strange_status": Due("crashed", "bad frame: its reply says 9, which means nothing"),
+    "garbage": Due("crashed", BAD_FRAMES["garbage"]),
     "closes_its_output": Due("crashed", "bad frame: it closed its output and went on, without a reply"),
     "prints": Due("conforms", "it writes on standard output: a line for nobody"),
     "refuses_rank_2": Due("refused", "Refused: rank 2 is too much", INSIDE),
@@ -103,9 +117,13 @@ FAULTS = {
     "wrong_type": Due("violates", "", {"C3": "violates"}),
     "wrong_shape": Due("violates", "", {"C1": "violates"}),
 }  # fmt: skip
+FAST = {
+    "wrong_in_one_class", "dies_at_a_triple", "hangs_with_children", "prints", "refuses_rank_2",
+    "rank_1_alone", "sees_a_fault", "wrong_type",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", nightly_but(FAST, FAULTS))
 def test_faulty_program_gets_its_verdict(fault, mark):
     limits = replace(Limits(call=1.5) if fault == "closes_its_output" else SHORT, deaths=4)
     report = judged(fault, mark, limits=limits)
@@ -139,7 +157,7 @@ def test_faulty_program_gets_its_verdict(fault, mark):
         ("stdio_text", "its first bytes are no hello: Loading the model, pleas"),
     ],
 )
-def test_invalid_greeting_is_no_runtime(fault, words, mark):
+def test_invalid_hello_is_an_environment_failure(fault, words, mark):
     with pytest.raises(UserError) as raised:
         judged(fault, mark, limits=Limits(call=0.4, start=0.5), stdio=fault == "stdio_text")
     assert raised.value.what.startswith("environment: the runtime exec")
