@@ -2,6 +2,7 @@
 
 import shlex
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from sonnx_clip.conform.campaign import run_campaign
@@ -9,7 +10,7 @@ from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.frames import TYPES
-from tests.c.targets import FREESTANDING, WARNINGS, Target, call, kernels
+from tests.c.targets import FREESTANDING, WARNINGS, Target, c_files, call
 
 CONFORM = f"{len(TYPES)} conform"
 SMALL = ("-DENTRIES=256",)
@@ -18,11 +19,11 @@ BARE = ("-fno-tree-loop-distribute-patterns", *SMALL, "-Wl,--defsym=RAM_SIZE=16K
 """Without a system: no call of memset is made up, and all fits into 16 kB."""
 
 
-def built(target: Target, folder: Path, *flags: str, sources: list[str] | None = None) -> Path:
+def built(target: Target, folder: Path, *flags: str, sources: Sequence[Path] = ()) -> Path:
     """Build the harness with the kernels; AssertionError if that fails or a compiler complains."""
     program = folder / "frames"
     command = [target.compiler, "-std=c99", "-O2", *target.flags, *WARNINGS, *flags]
-    command += [f"-I{repo_file('generated/c')}", str(repo_file("harness/frames.c")), *(sources or kernels())]
+    command += [f"-I{repo_file('generated/c')}", str(repo_file("harness/frames.c")), *c_files(sources)]
     if target.bare:
         start = [str(repo_file("harness/cortex_m.c")), "-T", str(repo_file("harness/cortex_m.ld")), "-lgcc"]
         command += [*FREESTANDING, *BARE, *start]

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +100,25 @@ def kernels() -> list[str]:
     return found
 
 
+def c_files(sources: Sequence[Path]) -> list[str]:
+    """What a compiler gets of some sources, or of the generated ones if there are none."""
+    return [str(path) for path in sources if path.suffix != ".h"] or kernels()
+
+
+def planted(folder: Path, mistakes: dict[str, tuple[str, str]]) -> tuple[Path, ...]:
+    """Copies of the generated C, header included, with a text replaced in the kernels of some types."""
+    copies = []
+    for path in sorted(repo_file("generated/c").glob("*.[ch]")):
+        text = path.read_text(encoding="utf-8")
+        if (name := path.stem.removeprefix("sonnx_clip_")) in mistakes:
+            old, new = mistakes[name]
+            assert old in text, f"{path.name} has no {old!r}"
+            text = text.replace(old, new)
+        copies.append(folder / path.name)
+        copies[-1].write_text(text, encoding="utf-8")
+    return tuple(copies)
+
+
 def include(folder: Path) -> tuple[str, str]:
     """Where headers are: those of generated/c, and vectors.h, which is written to the folder."""
     (folder / "vectors.h").write_text(table(vectors()), encoding="utf-8")
@@ -112,14 +132,14 @@ def call(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
 
 
-def compiled(target: Target, folder: Path, *flags: str, sources: list[str] | None = None) -> Path:
+def compiled(target: Target, folder: Path, *flags: str, sources: Sequence[Path] = ()) -> Path:
     """Build the test program, or for a bare target the kernels alone; AssertionError if that fails."""
     program = folder / "program"
     extra = [*FREESTANDING, "-Wl,-e,sonnx_clip_int8"] if target.bare else []
     harness = [] if target.bare else [str(repo_file("tests/c/check.c"))]
     command = [target.compiler, "-std=c99", *target.flags, *WARNINGS, *flags, *extra, *include(folder)]
     # Only the compiler's own helpers are offered, such as the comparison of soft floats: no C library.
-    command += [*(sources or kernels()), *harness, *(["-lgcc"] if target.bare else []), "-o", str(program)]
+    command += [*c_files(sources), *harness, *(["-lgcc"] if target.bare else []), "-o", str(program)]
     done = call(command)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
     assert not done.stderr, done.stderr
@@ -150,5 +170,5 @@ def survives(target: Target, folder: Path, flag: str) -> str:
             assert "sonnx_clip needs IEEE 754 arithmetic" in done.stderr, done.stderr
             return "refused"
     # Linked without the flag, which would also make the processor flush subnormals in the whole program.
-    found = ran(target, compiled(target, folder, sources=[str(path) for path in sorted(objects.glob("*.o"))]))
+    found = ran(target, compiled(target, folder, sources=sorted(objects.glob("*.o"))))
     return "harmless" if found.fine else f"{found.asked - found.agree} wrong"

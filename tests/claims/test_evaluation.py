@@ -10,7 +10,14 @@ import pytest
 
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
-from sonnx_clip.claims.evaluation import check_claims, counterexample, is_evaluated, samples, truth
+from sonnx_clip.claims.evaluation import (
+    check_claims,
+    counterexample,
+    evaluated_claims,
+    is_evaluated,
+    samples,
+    truth,
+)
 from sonnx_clip.language.tree import Not, Parentheses
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -36,49 +43,82 @@ def test_nine_tenths_of_the_claims_are_evaluated_and_hold() -> None:
     check_claims(SPEC)
 
 
-@pytest.mark.parametrize("id_", ["real", "int8", "uint64", "bfloat16"])
+@pytest.mark.parametrize("id_", ["real", "int8", "bfloat16"])
 def test_no_claim_holds_with_its_negation(id_: str) -> None:
     """Some sample reaches the conclusion of each: none passes because nothing was compared."""
     etype = SPEC.element_type(id_)
     tried = 0
     for claim in filter(is_evaluated, claims_of(SPEC, id_)):
-        assert counterexample(SPEC, etype, claim) is None
         holds = truth(SPEC, etype).truth_of(negated(claim))
         assert not all(map(holds, samples(SPEC, etype, claim))), claim.id
         tried += 1
     assert tried > 80
 
 
-def test_a_claim_that_the_first_type_of_a_kind_has_not_is_asked_of_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Planted: the example is said of float32, and float16 is the first type of floats."""
+def test_claim_that_the_first_type_of_a_kind_lacks_is_evaluated_in_another() -> None:
+    """The example is stated of float32, and float16 is the first type of floats."""
     name = "example_onnx_default_min"
     assert all(claim.name != name for claim in claims_of(SPEC, "float16"))
-    right = claims_of(SPEC, "float32", "dialect examples")
-    wrong = tuple(negated(claim) if claim.name == name else claim for claim in right)
-    monkeypatch.setitem(SPEC.memo["claims", "float32"], "dialect examples", wrong)
-    with pytest.raises(UserError, match=f"`float32.{name}` is false for X = "):
-        check_claims(SPEC)
+    assert [etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == name] == ["float32"]
 
 
 BUGS = {bug.name: bug for bug in ALL if bug.file == YAML and bug.told}
 """Those that show at a sample; only provers find the others."""
+QUICK = {
+    "results of low and high swapped", "< for <= in low", "<= for < in inverted",
+    "low forgets that inverted comes first", "NaN out whenever NaN in", "condition forgets a NaN bound",
+    "a latitude that accepts other numbers", "a latitude that accepts a zero that is no operand",
+    "a latitude that leaves out the ties of both bounds", "a condition excludes more than it must",
+    "the operands of Less swapped in the function body", "a signalling NaN is dropped as a quiet one",
+    "IEEE 754-2019 with +0 before -0", "what a version widens is left out",
+    "a version widens less than it says", "an entry that an example of ONNX does not expect",
+    "a default that is dropped",
+}  # fmt: skip
+"""One for each kind of claim; `make nightly` plants the others."""
+
+DECLARED = "  M: {type: float32, dims: []}"
+MISTAKES = {
+    "float16.prose_is_complete_refuted": ("{X: 1, L: nan, M: 2}", "{X: 1, L: 1, M: 2}"),
+    "float16.nan_inverted_inhabited": ("{X: nan, L: 1, M: 0, A: nan}", "{X: nan, L: 1, M: 0, A: 0}"),
+    "float16.onnx_6_after_onnx_1_changed": ("changes: {float16: inf, f", "changes: {float16: 1, f"),
+    "restrictions.consistent": (DECLARED, DECLARED.replace("[]", "[1]")),
+    "restrictions.R3_independent": (
+        "broken_alone_by: {X: {sparse: true}}",
+        "broken_alone_by: {X: {sparse: false}}",
+    ),
+}
+"""By the claim that is false: what refutes, shows a latitude or a change, or breaks a restriction."""
 
 
-@pytest.mark.parametrize("name", BUGS)
+def planted(folder: Path, old: str, new: str) -> Path:
+    text = repo_file(YAML).read_text(encoding="utf-8")
+    assert old in text
+    (folder / "clip.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    return folder / "clip.yaml"
+
+
+def is_false(file: Path, subject: str, name: str) -> bool:
+    """Whether a claim of the specification in a file is false at a sample."""
+    spec = load_spec(file)
+    (claim,) = (claim for claim in claims_of(spec, subject) if claim.name == name)
+    etype = spec.element_types[0] if subject == "restrictions" else spec.element_type(subject)
+    return counterexample(spec, etype, claim) is not None
+
+
+@pytest.mark.parametrize("id_", MISTAKES)
+def test_mistake_in_a_witness_makes_its_claim_false(id_: str, tmp_path: Path) -> None:
+    assert is_false(planted(tmp_path, *MISTAKES[id_]), *id_.split("."))
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in BUGS]
+)
 def test_evaluation_finds_the_mistake(name: str, tmp_path: Path) -> None:
     """The claim that its message names is false at a sample; tests/spec/test_errors.py reads messages."""
     bug = BUGS[name]
-    text = repo_file(YAML).read_text(encoding="utf-8")
-    assert text.count(bug.old) == 1
-    file = tmp_path / "clip.yaml"
-    file.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
-    named = re.match(r"`(\w+)\.(\w+)` is false", bug.told)
-    if named is None:
+    file = planted(tmp_path, bug.old, bug.new)
+    if (named := re.match(r"`(\w+)\.(\w+)` is false", bug.told)) is not None:
+        assert is_false(file, *named.groups())
+    else:
         with pytest.raises(UserError, match=re.escape(bug.told)):
             check_spec(load_spec(file))
-        return
-    spec = load_spec(file)
-    (claim,) = (claim for claim in claims_of(spec, named[1]) if claim.name == named[2])
-    assert counterexample(spec, spec.element_type(named[1]), claim) is not None

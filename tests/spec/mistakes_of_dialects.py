@@ -9,8 +9,6 @@ from tests.spec.mistake import m
 DIALECTS = [
     m("a row that is not there", "after: onnx-11\n", "after: §onnx-10\n", "(dialects[…].after)",
       "no earlier row is called `onnx-10`", "`onnx-1`"),
-    m("an id twice", "  - id: onnx-12\n", "  - id: §onnx-11\n", "(dialects[…].id)",
-      "is taken by dialects["),
     m("nothing said of missing bounds",
       "    missing: {min: lowest, max: highest, of: element}\n    reading: onnx-words\n",
       "    reading: onnx-words\n", "(dialects[…])",
@@ -21,9 +19,6 @@ DIALECTS = [
     m("said and unsaid", "      casts: how a FLOAT becomes",
       "      §bounds: not said\n      casts: how a FLOAT becomes", "(dialects[…].unsaid.bounds)",
       "`bounds` is under `says` and under `unsaid`"),
-    m("an unknown aspect", "      casts: how a FLOAT becomes",
-      "      §colours: none\n      casts: how a FLOAT becomes", "(dialects[…].unsaid.colours)",
-      "`colours` is not allowed here"),
     m("in place without words",
       "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), quote: "
       '"This operator supports in-place execution"}\n    unsaid:\n',
@@ -37,9 +32,6 @@ DIALECTS = [
       "there is no reading `directml-cc`", "`directml-c`"),
     m("words of another version", 'section: "Clip - 12"\n    element_types',
       'section: "Clip - 6"\n    element_types', "(dialects[…].says.", "does not say this"),
-    m("a quotation that is wrong", 'missing_bounds: {quote: "They default to numeric_limits::lowest()',
-      'missing_bounds: {quote: "They default to numeric_limits::min()', "(dialects[…].says.missing_bounds",
-      "does not say this"),
     m("a printed default that is not printed", "{min: -3.402823e+38, max: 3.402823e+38}",
       "§{min: -3.402822e+38, max: 3.402823e+38}", "(dialects[…].printed_default)",
       "no quotation of this row"),

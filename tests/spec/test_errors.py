@@ -72,43 +72,32 @@ def test_evaluation_finds_the_entry(mistake: Mistake, tmp_path: Path) -> None:
     assert all(words in str(caught.value) for words in mistake.says)
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"none\.yaml: cannot be read: No such file"):
-        load_spec(tmp_path / "none.yaml")
-
-
-@pytest.mark.parametrize("content", ["", "# nothing\n", "---\n"])
-def test_an_empty_file(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "empty.yaml"
-    path.write_text(content)
-    with pytest.raises(UserError, match=r"the file is empty|a mapping is expected"):
-        load_spec(path)
-
-
-def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
-    path = tmp_path / "latin.yaml"
-    path.write_bytes(b"format: 1\noperator: \xe9\n")
-    with pytest.raises(UserError, match=r"latin\.yaml:2:11: byte 0xe9 is not UTF-8"):
-        load_spec(path)
-
-
-def test_a_list_instead_of_sections(tmp_path: Path) -> None:
-    path = tmp_path / "list.yaml"
-    path.write_text("- a\n- b\n")
-    with pytest.raises(UserError, match=r"list\.yaml:1:1: a mapping is expected.*this is a list"):
-        load_spec(path)
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("content", "message"),
     [
-        pytest.param("[" * 5000 + "]" * 5000, id="lists"),
-        pytest.param("\n".join(" " * depth + "-" for depth in range(3000)), id="lists line by line"),
+        (None, "file.yaml: cannot be read: No such file"),
+        (b"", "the file is empty"),
+        (b"# nothing\n", "the file is empty"),
+        (b"---\n", "a mapping is expected"),
+        (b"- a\n- b\n", "file.yaml:1:1: a mapping is expected"),
+        (b"format: 1\noperator: \xe9\n", "file.yaml:2:11: byte 0xe9 is not UTF-8"),
+        (b"a: 1\n---\nb: 2\n", "not YAML"),
+        (b"a: \x01\n", "not YAML"),
     ],
 )
-def test_nesting_that_would_exhaust_the_stack(tmp_path: Path, text: str) -> None:
+def test_file_that_holds_no_specification_is_one_message(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "file.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=re.escape(message)):
+        load_spec(path)
+
+
+def test_nesting_that_would_exhaust_the_stack_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.yaml"
-    path.write_text(text)
+    path.write_text("\n".join(" " * depth + "-" for depth in range(3000)))
     load = "import sys, pathlib, sonnx_clip.spec as s; s.load_spec(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", load, str(path)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -116,11 +105,10 @@ def test_nesting_that_would_exhaust_the_stack(tmp_path: Path, text: str) -> None
     assert ended.stderr.rstrip().endswith("deep.yaml: not YAML: nested too deeply")
 
 
-@pytest.mark.parametrize("change", [b"\r\n", b"\n"])
-def test_line_ends_do_not_move_the_place(tmp_path: Path, change: bytes) -> None:
+def test_line_ends_of_windows_do_not_move_the_place(tmp_path: Path) -> None:
     path = tmp_path / "ends.yaml"
     lines = TEXT.replace("when: not inverted and X <= L\n", 'when: "not inverted and X ? L"\n')
-    path.write_bytes(lines.encode().replace(b"\n", change))
+    path.write_bytes(lines.encode().replace(b"\n", b"\r\n"))
     line = lines[: lines.index("X ? L")].count("\n") + 1
     with pytest.raises(UserError, match=rf"ends\.yaml:{line}:31 "):
         load_spec(path)
@@ -132,20 +120,6 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     digest = load_spec(path).digest
     path.write_text(TEXT + "# more\n", encoding="utf-8")
     assert load_spec(path).digest != digest
-
-
-def test_two_documents(tmp_path: Path) -> None:
-    path = tmp_path / "two.yaml"
-    path.write_text("a: 1\n---\nb: 2\n")
-    with pytest.raises(UserError, match=r"two\.yaml:\d:\d.*not YAML"):
-        load_spec(path)
-
-
-def test_control_characters(tmp_path: Path) -> None:
-    path = tmp_path / "control.yaml"
-    path.write_bytes(b"a: \x01\n")
-    with pytest.raises(UserError, match="not YAML"):
-        load_spec(path)
 
 
 def test_a_path_inside_the_repository_is_shown_from_its_root() -> None:

@@ -12,8 +12,8 @@ import pytest
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import sampled
 from sonnx_clip.language.tree import Kind, Use
-from sonnx_clip.language.values import identical
 from sonnx_clip.spec import DeclaredTensor, Evaluator, TensorValue, declared_example, evaluator, load_spec
+from sonnx_clip.spec.readings import answers
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
@@ -135,8 +135,16 @@ def test_no_case_and_no_class_are_errors() -> None:
         evaluator(part, FLOAT32).class_of(0, encode("1", FLOAT32), 0)
 
 
-def test_identical_tells_the_zeros_apart() -> None:
-    assert not identical(encode("0", FLOAT32), encode("-0", FLOAT32))
+def test_copy_with_other_cases_answers_by_them() -> None:
+    """What is derived from a specification belongs to that very one."""
+    of_type, of_cases = SPEC.element_type("int8"), SPEC.reading("cases")
+    three, zero, two = (encode(text, of_type) for text in ("3", "0", "2"))
+    assert evaluator(SPEC, of_type).result(three, zero, two) == two
+    assert answers(SPEC, of_type, of_cases, (three, zero, two)) == (two,)
+    cases = [c.model_copy(update={"result": "X"}) if c.id == "high" else c for c in SPEC.cases]
+    changed = SPEC.model_copy(update={"cases": tuple(cases)})
+    assert evaluator(changed, of_type).result(three, zero, two) == three
+    assert answers(changed, of_type, of_cases, (three, zero, two)) == (three,)
 
 
 def test_r5_is_c3_for_every_choice_of_types() -> None:

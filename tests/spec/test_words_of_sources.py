@@ -56,12 +56,14 @@ def test_facts_that_are_cited_are_those_of_the_installed_packages() -> None:
         assert not re.search("nan|zero", words, re.IGNORECASE)
 
 
-def test_only_clip_13_has_a_function_body_in_onnx() -> None:
+def test_only_clip_13_has_a_function_body_and_says_what_inverted_bounds_do() -> None:
     versions = (1, 6, 11, 12, 13)
     schemas = {version: onnx.defs.get_schema("Clip", version) for version in versions}
     given = {v: s.has_function or s.has_context_dependent_function for v, s in schemas.items()}
     assert given == dict.fromkeys(versions, False) | {13: True}
     assert {v: load_spec().dialect(f"onnx-{v}").function for v in versions} == given
+    for sentence in ("When 'min' is greater than 'max'", "Thus, this is equivalent to"):
+        assert [v for v, schema in schemas.items() if sentence in schema.doc] == [13]
 
 
 def _unmarked(text: str) -> str:
