@@ -63,6 +63,7 @@ def _answers(ledger: Path) -> int:
     return 0
 
 
+@pytest.mark.nightly
 def test_a_killed_run_goes_on_where_it_was(real_bench: Workbench) -> None:
     process = _start(real_bench, *ASK)
     ledger = real_bench.build / "ledger.sqlite"
@@ -81,7 +82,10 @@ def test_a_killed_run_goes_on_where_it_was(real_bench: Workbench) -> None:
     assert {id_: outcome["status"] for id_, outcome in again.outcomes.items()} == statuses
 
 
-@pytest.mark.parametrize(("interruption", "program"), [(signal.SIGINT, "z3"), (signal.SIGTERM, "why3")])
+@pytest.mark.parametrize(
+    ("interruption", "program"),
+    [(signal.SIGINT, "z3"), pytest.param(signal.SIGTERM, "why3", marks=pytest.mark.nightly)],
+)
 def test_an_interrupted_run_leaves_no_program_behind(
     interruption: signal.Signals, program: str, real_bench: Workbench, tmp_path: Path
 ) -> None:
@@ -99,6 +103,7 @@ def test_an_interrupted_run_leaves_no_program_behind(
     assert not (real_bench.build / "proofs.json").exists()
 
 
+@pytest.mark.nightly
 def test_a_killed_run_leaves_no_prover_behind(real_bench: Workbench, tmp_path: Path) -> None:
     if shutil.which("setpriv") is None:
         pytest.skip("without setpriv a prover ends by its own limit")

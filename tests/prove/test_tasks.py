@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.drivers import driver
-from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import clean, command, goal_options, print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.spec import load_spec
+from tests.obligations import obligations
 from tests.prove.tools import fake
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.prove.workbench import Workbench
-
-THEORIES = "generated/why3"
 
 
 @pytest.mark.parametrize(
@@ -42,13 +39,23 @@ def test_clean(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
 
 
-def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
+FILES = ("why3/tensor.mlw", "generated/why3/uint8.mlw", "why3/kernel.mlw")
+
+
+def test_tasks_of_files_printed_together_are_those_of_their_obligations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     why3 = configure(tmp_path)
-    every = render_theories(load_spec()).obligations
-    for file in ("why3/tensor.mlw", "generated/why3/uint8.mlw"):
-        mine = [o for o in every if o.file == file]
-        for prover in find_provers():
-            found = print_tasks(why3, prover, (file,))[file]
+    started = tmp_path / "started"
+    fake("why3", f'echo "$1" >>{started}; exec "$real" "$@"', tmp_path / "bin", monkeypatch)
+    for prover in find_provers():
+        started.write_text("")
+        together = print_tasks(why3, prover, FILES)
+        assert started.read_text() == "prove\n" * 2, (
+            "Why3 reads what they share once for each way of printing"
+        )
+        for file, found in together.items():
+            mine = [o for o in obligations() if o.file == file]
             printed = found.tasks
             assert found.complaint == ""
             assert found.account.refused == {}
@@ -57,20 +64,10 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
             assert len({t.digest for t in printed.values()}) > len(mine) // 2
             assert all(t.text.endswith("(check-sat)") for t in printed.values())
             assert all(str(tmp_path) not in t.text for t in printed.values())
-
-
-def test_files_that_are_printed_together_are_printed_as_each_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    why3 = configure(tmp_path)
-    files = ["generated/why3/numpy_int8.mlw", "why3/tensor.mlw", "why3/kernel.mlw"]
-    started = tmp_path / "started"
-    fake("why3", f'echo "$1" >>{started}; exec "$real" "$@"', tmp_path / "bin", monkeypatch)
-    (prover, _) = find_provers()
-    together = print_tasks(why3, prover, files)
-    assert started.read_text() == "prove\n" * 2, "Why3 reads what they share once for each way of printing"
-    assert together == {file: print_tasks(why3, prover, (file,))[file] for file in files}
-    assert all(printed.tasks and not printed.complaint for printed in together.values())
+    for file in (FILES[0], FILES[2]):
+        assert print_tasks(why3, prover, (file,))[file] == together[file]
+    smoke = next(t for (_, goal), t in together[FILES[0]].tasks.items() if goal == "smoke_tensor")
+    assert smoke.text.count("(assert") > 5  # inlining would drop what a contradiction could follow from
 
 
 def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbench) -> None:
@@ -83,15 +80,6 @@ def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbenc
     assert "no_such_symbol" in found[files[0]].complaint
     assert found[files[1]] == whole[files[1]]
     assert found[files[1]].tasks
-
-
-def test_a_smoke_task_keeps_what_a_contradiction_could_follow_from(tmp_path: Path) -> None:
-    """Inlining would drop it."""
-    why3 = configure(tmp_path)
-    (prover, _) = find_provers()
-    printed = print_tasks(why3, prover, ("why3/tensor.mlw",))["why3/tensor.mlw"]
-    (task,) = [task for (_, goal), task in printed.tasks.items() if goal == "smoke_tensor"]
-    assert task.text.count("(assert") > 5
 
 
 def test_two_configurations_give_the_same_tasks(tmp_path: Path) -> None:
@@ -133,10 +121,11 @@ def test_a_source_that_changes_during_a_run_fails_the_run(bench: Workbench, tmp_
     assert "changed while it was being proved" in ended.err
 
 
-def test_the_environment_leads_why3_nowhere_else(bench: Workbench, tmp_path: Path) -> None:
+def test_the_environment_leads_why3_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WHY3DATA", "WHY3LIB", "WHY3CONFIG"):
-        bench.monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
-    assert bench.prove("--only", "clip.nan_out").status == 0
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    why3, (prover, _) = configure(tmp_path), find_provers()
+    assert print_tasks(why3, prover, ("why3/clip.mlw",))["why3/clip.mlw"].tasks
 
 
 @pytest.mark.parametrize(
@@ -165,9 +154,9 @@ def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path: Path) -> N
 
 def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:
     why3 = configure(tmp_path)
-    every = {o.id: o for o in render_theories(load_spec()).obligations}
+    every = {o.id: o for o in obligations()}
     (prover, _) = find_provers()
-    for id_, prints in (("uint8.monotone", 1), ("uint8.total", 5), ("tensor.zero_size_has_no_entry", 1)):
+    for id_, prints in (("uint8.total", 5), ("tensor.zero_size_has_no_entry", 1)):
         o = every[id_]
         asked = command(why3, prover, o.file, *goal_options(o))
         done = subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, check=False)
