@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.evidence import EvidenceSummary, records, write_evidence
+from sonnx_clip.evidence import EvidenceSummary, collect, records, write_evidence
 from sonnx_clip.evidence.collect import gather
 from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.root.folders import repo_root
@@ -45,11 +45,12 @@ def written_in(folder, document, reports=()):
 
 @pytest.fixture(autouse=True, scope="session")
 def rendered_once():
-    """The specification of the repository is rendered once for all tests."""
-    real, root = records.render_all, repo_root()
+    """The specification of the repository is rendered, and its mutants are listed, once for all tests."""
+    real, root, mutants = records.render_all, repo_root(), collect.all_mutants(load_spec())
     with pytest.MonkeyPatch.context() as monkeypatch:
         shared = lambda spec: made.generated() if spec is load_spec() and repo_root() == root else real(spec)  # noqa: E731
         monkeypatch.setattr(records, "render_all", shared)
+        monkeypatch.setattr(collect, "all_mutants", lambda _: mutants)
         yield
 
 
@@ -57,3 +58,8 @@ def rendered_once():
 def written(tmp_path_factory):
     reports = [made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
     return written_in(tmp_path_factory.mktemp("evidence"), made.proofs(), reports)
+
+
+@pytest.fixture(scope="session")
+def spoilt(tmp_path_factory):
+    return written_in(tmp_path_factory.mktemp("spoilt"), made.spoilt_proofs())

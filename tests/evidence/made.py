@@ -79,6 +79,50 @@ def answered(document, id_, found):
     return document
 
 
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+_SMOKE, _PROVED = replies("smoke", 7), replies("theorem", 7)
+
+
+def _second(**fields):
+    return [_PROVED[0], _PROVED[1] | fields]
+
+
+SPOILT = {
+    "not proved: int8.total: no prover answered": ("int8.total", []),
+    "not proved: int16.total": ("int16.total", None),
+    "not proved: float32.monotone: Z3 valid, cvc5 failed": ("float32.monotone", _second(verdict="failed")),
+    "not proved: float64.monotone: Z3 valid, cvc5 countermodel": (
+        "float64.monotone", _second(verdict="countermodel")),
+    "not proved: float32.smoke_meaning": ("float32.smoke_meaning", _PROVED),
+    "not proved: float16.smoke_meaning": ("float16.smoke_meaning", _SMOKE[:1]),
+    "not answered by every prover: ": ("uint8.total", [_PROVED[0], _PROVED[0]]),
+    "a canary was not refuted: ": ("", None),
+    "unaccounted for: why3/clip.mlw Clip.stray": ("", None),
+    "cheat": ("", None),
+    "no reason is given": ("", None),
+}  # fmt: skip
+"""What is open, by the obligation that is answered otherwise, or not at all; see `spoilt_proofs`."""
+
+
+def spoilt_proofs():
+    """Proofs that are spoilt in each way of `SPOILT`, with names that must be escaped on a page."""
+    document = proofs()
+    for id_, found in SPOILT.values():
+        if id_ and found is not None:
+            answered(document, id_, found)
+    answered(document, "uint16.total", _second(task=""))
+    answered(document, "uint32.total", _second(prover="Oracle"))
+    document["outcomes"] = [o for o in document["outcomes"] if o["id"] != "int16.total"]
+    document["outcomes"][0]["status"] = "proved"  # nobody reads it
+    of_float16 = [canary for canary in document["canaries"] if "float16" in canary["id"]]
+    of_float16[0]["replies"][1]["verdict"] = "valid"
+    document["canaries"].remove(of_float16[1])
+    document["strays"] = ["why3/clip.mlw Clip.stray", HOSTILE]
+    first = document["trusted"][0]
+    document["trusted"] += [first | {"name": "cheat", "statement": "false"}, first | {"justification": " "}]
+    return document
+
+
 def ours(runtime="sonnx", **fields):
     """A report in which our own Clip is judged in every machine type."""
     return report(runtime, types=MACHINE_TYPES, **fields)

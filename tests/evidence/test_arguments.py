@@ -27,10 +27,13 @@ def basis(evidence, name):
     return next(line.basis for line in evidence.argument if line.name == name)
 
 
-def with_record(tmp_path, name, text):
-    (tmp_path / "build" / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / "build" / name).write_text(text)
-    return gathered_in(tmp_path, made.proofs())
+def with_records(folder, **texts):
+    """What is gathered of proofs and further records, which are given by their paths."""
+    for name, text in texts.items():
+        path = folder / "build" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return gathered_in(folder, made.proofs())
 
 
 # --- Coq ---
@@ -59,23 +62,6 @@ def test_coq_is_taken_from_its_record(everything, coq):
     assert f"{len(coq['theorems'])} theorems checked by Coq 8.16.1" in everything.html
 
 
-def test_coq_of_changed_files_is_stale(tmp_path, coq):
-    coq["sources"]["coq/Clip.v"] = "0" * 64
-    found = with_record(tmp_path, "foundation.json", json.dumps(coq))
-    assert basis(found, "Coq’s kernel") == "stale"
-    assert not any(e.theorems for e in found.entries)
-
-
-@pytest.mark.parametrize("spoil", ["assumption", "problem"])
-def test_coq_that_rests_on_something_else_is_open(tmp_path, coq, spoil):
-    if spoil == "assumption":
-        coq["axioms"]["Clip"] = ["wish"]
-    else:
-        coq["problems"] = ["coq/Clip.v:1: wish"]
-    found = with_record(tmp_path, "foundation.json", json.dumps(coq))
-    assert any("wish" in line for line in found.totals.open)
-
-
 # --- Frama-C ---
 
 
@@ -101,21 +87,6 @@ def frama_c(*types, **fields):
     return FramaCRecord(**(whole | fields)).model_dump_json()
 
 
-def test_frama_c_is_taken_from_its_record(tmp_path):
-    found = with_record(tmp_path, "frama-c.json", frama_c(*map(of_type, TYPES)))
-    assert {k.status for k in found.c_kernels} == {"proved"}
-    assert basis(found, "Frama-C") == "taken from records, not repeated"
-    assert found.tools["Frama-C"] == "25.0"
-
-
-def test_frama_c_of_changed_files_or_other_options_is_stale(tmp_path):
-    changed = of_type(TYPES[0], files=dict.fromkeys(digests(TYPES[0]), "0" * 64))
-    found = with_record(tmp_path / "a", "frama-c.json", frama_c(changed))
-    assert [k.status for k in found.c_kernels] == ["stale", *["not run"] * (len(TYPES) - 1)]
-    text = frama_c(*map(of_type, TYPES), options=())
-    assert basis(with_record(tmp_path / "b", "frama-c.json", text), "Frama-C") == "stale"
-
-
 def test_kernel_that_frama_c_does_not_prove_is_open(everything):
     missing = f"{of_type(TYPES[0]).goals[0].name} is missing"
     assert everything.evidence.totals.open == (f"Frama-C did not prove the C of {TYPES[0].id}",)
@@ -133,19 +104,10 @@ def replay(digest):
     return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 
-def test_replay_counts_for_the_same_obligations_only(tmp_path):
-    found = with_record(tmp_path / "a", "replays/one.txt", replay(replayed_digest()))
-    assert basis(found, "Replay") == "taken from records, not repeated"
-    (line,) = [line for line in found.argument if line.name == "Replay"]
-    assert line.result == "9 of 9 goals with Why3 1.8.0, Z3 4.13.3, cvc5 1.1.2"
-    assert basis(with_record(tmp_path / "b", "replays/one.txt", replay("0" * 64)), "Replay") == "not run"
-    with pytest.raises(UserError, match="the record of a replay is damaged at"):
-        with_record(tmp_path / "c", "replays/one.txt", "why3: 1")
-
-
 @pytest.fixture(scope="module")
 def comparison():
-    return run_campaign(CheckOptions("onnx-reference", ["float32"], of=dialect_operator("onnx-13")))
+    """A report as `check --against onnx-13` writes it."""
+    return made.report("onnx-reference", types=("float32",), violates=("low_tie",), dialect="onnx-13")
 
 
 @pytest.fixture(scope="module")
@@ -164,31 +126,73 @@ def test_dialect_in_a_runtime_is_shown(everything):
     name = "onnx-reference against onnx-13"
     assert basis(everything.evidence, f"Runtime {name}") == "taken from records, not repeated"
     assert basis(everything.evidence, "Runtime onnxruntime against onnx") == "not run"
-    section = everything.html.partition(f'id="runtime-{name}"')[2].partition("</section>")[0]
+    assert f'id="runtime-{name}"' in everything.html
+    assert len(everything.data["deviations"][name]) == 1
+
+
+@pytest.mark.nightly
+def test_forms_and_missing_bounds_of_a_dialect_are_shown(tmp_path):
+    name = "onnx-reference against onnx-13"
+    report = run_campaign(CheckOptions("onnx-reference", ["float32"], of=dialect_operator("onnx-13")))
+    (tmp_path / "build/dialects").mkdir(parents=True)
+    (tmp_path / "build/dialects/one.json").write_text(report.model_dump_json())
+    found = written_in(tmp_path, made.proofs())
+    section = found.html.partition(f'id="runtime-{name}"')[2].partition("</section>")[0]
     assert "opset 13, optimised, no min" in section
-    deviations = everything.data["deviations"][name]
+    deviations = found.data["deviations"][name]
     assert any("missing bound" in (one["explanation"] or "") for one in deviations)
 
 
-def test_stale_dialects_are_refused(tmp_path, comparison):
-    stale = comparison.model_copy(update={"spec_sha256": "0" * 64})
-    with pytest.raises(UserError, match="stale"):
-        with_record(tmp_path, "dialects/1.json", stale.model_dump_json())
+# --- Stale, damaged and spoilt records ---
 
 
-def test_mutants_of_other_conditions_are_stale(tmp_path, monkeypatch):
-    record = json.loads(repo_file(collect.MUTANTS).read_text()) | {"mutated_sha256": "0" * 64}
-    (tmp_path / "mutants.json").write_text(json.dumps(record))
-    monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "mutants.json"))
-    assert basis(gathered_in(tmp_path, made.proofs()), "Mutants") == "stale"
+def mutants(path, **changes):
+    record = json.loads(repo_file(collect.MUTANTS).read_text())
+    path.write_text(
+        json.dumps(record | {"mutated_sha256": collect.digest_of(collect.all_mutants(SPEC))} | changes)
+    )
+    return str(path)
+
+
+def test_records_of_other_files_are_stale(tmp_path, monkeypatch, coq):
+    coq["sources"]["coq/Clip.v"] = "0" * 64
+    changed = of_type(TYPES[0], files=dict.fromkeys(digests(TYPES[0]), "0" * 64))
+    monkeypatch.setattr(collect, "MUTANTS", mutants(tmp_path / "mutants.json", mutated_sha256="0" * 64))
+    records = {"foundation.json": json.dumps(coq), "frama-c.json": frama_c(changed)}
+    found = with_records(tmp_path, **records, **{"replays/one.txt": replay("0" * 64)})
+    assert basis(found, "Coq’s kernel") == basis(found, "Mutants") == basis(found, "Frama-C") == "stale"
+    assert basis(found, "Replay") == "not run"
+    assert not any(e.theorems for e in found.entries)
+    assert [k.status for k in found.c_kernels] == ["stale", *["not run"] * (len(TYPES) - 1)]
+
+
+@pytest.mark.parametrize("spoil", [{"axioms": {"Clip": ["wish"]}}, {"problems": ["coq/Clip.v:1: wish"]}])
+def test_fresh_records_are_taken_and_an_axiom_or_problem_of_coq_is_open(tmp_path, monkeypatch, coq, spoil):
     monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "none.json"))
-    assert basis(gathered_in(tmp_path, made.proofs()), "Mutants") == "not run"
+    records = {"foundation.json": json.dumps(coq | spoil), "frama-c.json": frama_c(*map(of_type, TYPES))}
+    found = with_records(tmp_path, **records, **{"replays/one.txt": replay(replayed_digest())})
+    assert any("wish" in line for line in found.totals.open)
+    assert {k.status for k in found.c_kernels} == {"proved"}
+    assert basis(found, "Frama-C") == basis(found, "Replay") == "taken from records, not repeated"
+    assert basis(found, "Mutants") == "not run"
+    (line,) = [line for line in found.argument if line.name == "Replay"]
+    assert line.result == "9 of 9 goals with Why3 1.8.0, Z3 4.13.3, cvc5 1.1.2"
+    assert found.tools["Frama-C"] == "25.0"
 
 
-def test_mutants_without_their_survivors_are_refused(tmp_path, monkeypatch):
-    record = json.loads(repo_file(collect.MUTANTS).read_text()) | {"survivors": []}
-    record["mutated_sha256"] = collect.digest_of(collect.all_mutants(SPEC))
-    (tmp_path / "mutants.json").write_text(json.dumps(record))
-    monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "mutants.json"))
+def test_frama_c_with_other_options_is_stale(tmp_path):
+    found = with_records(tmp_path, **{"frama-c.json": frama_c(*map(of_type, TYPES), options=())})
+    assert basis(found, "Frama-C") == "stale"
+
+
+def test_damaged_replay_stale_dialects_and_mutants_without_survivors_are_refused(
+    tmp_path, monkeypatch, comparison
+):
+    with pytest.raises(UserError, match="the record of a replay is damaged at"):
+        with_records(tmp_path / "a", **{"replays/one.txt": "why3: 1"})
+    stale = comparison.model_copy(update={"spec_sha256": "0" * 64}).model_dump_json()
+    with pytest.raises(UserError, match="stale"):
+        with_records(tmp_path / "b", **{"dialects/1.json": stale})
+    monkeypatch.setattr(collect, "MUTANTS", mutants(tmp_path / "mutants.json", survivors=[]))
     with pytest.raises(UserError, match="mutants are recorded, and there are"):
-        gathered_in(tmp_path, made.proofs())
+        with_records(tmp_path / "c")
