@@ -17,6 +17,8 @@ DIALECTS[id]              what a dialect takes, and what stands for its missing 
 ALWAYS                    the ids of the latitude that the strict policy keeps
 """
 
+from functools import cache
+
 import numpy as np
 
 SPEC_DIGEST = "f5716ee1d8ec1fa1902c4ab06c59db8fff60c6bc245e90f1582221c880f6fd8b"
@@ -113,7 +115,7 @@ CONSTANTS = {
     },
 }
 
-# A comparison with NaN is false, and nothing to warn of.
+# A comparison with NaN is false, without a warning. Definitions are evaluated inside of what has this decorator.
 _quiet = np.errstate(invalid="ignore")
 
 
@@ -125,11 +127,14 @@ def _bits(a):
 
 def _constant(text, like):
     """The constant of the YAML in the element type of `like`."""
-    dtype = np.asarray(like).dtype
+    return _typed(text, np.asarray(like).dtype)
+
+
+@cache
+def _typed(text, dtype):
     return np.array(CONSTANTS[dtype.name][text], f"u{dtype.itemsize}").view(dtype)
 
 
-@_quiet
 def _is_nan(a):
     """Only a NaN differs from itself."""
     return np.not_equal(a, a)
@@ -162,133 +167,114 @@ def _false(*arrays):
 # ----------------------------------------------------------------------------------------------- int
 
 
-@_quiet
 def int_min(a, b):
     """min: the smaller of two, the second when they cannot be ordered."""
     # if a < b then a else b
     return _choose(a < b, a, b)
 
 
-@_quiet
 def int_max(a, b):
     """max: the greater of two, the second when they cannot be ordered."""
     # if a > b then a else b
     return _choose(a > b, a, b)
 
 
-@_quiet
 def int_formula(X, L, M):
     """formula: the formula of the page."""
     # min(M, max(X, L))
     return int_min(M, int_max(X, L))
 
 
-@_quiet
 def int_same(a, b):
     """same: the same value, zeros of both signs and all NaNs taken together."""
     # a == b or is_nan(a) and is_nan(b)
     return (a == b) | _is_nan(a) & _is_nan(b)
 
 
-@_quiet
 def int_prose_applies(X, L, M):
     """prose_applies: one of the two sentences of the informal specification applies."""
     # L <= M or L > M
     return (L <= M) | (L > M)
 
 
-@_quiet
 def int_prose(X, L, M):
     """prose: the informal specification, read word by word."""
     # if L > M then M else if X < L then L else if X > M then M else X
     return _choose(L > M, M, _choose(X < L, L, _choose(X > M, M, X)))
 
 
-@_quiet
 def int_bounds_are_numbers(X, L, M):
     """bounds_are_numbers: no bound is NaN."""
     # not is_nan(L) and not is_nan(M)
     return ~_is_nan(L) & ~_is_nan(M)
 
 
-@_quiet
 def int_is_infinite(a):
     """is_infinite: plus or minus infinity."""
     # families: float
     return _false(a)
 
 
-@_quiet
 def int_any_infinite(X, L, M):
     """any_infinite: one of the three is infinite."""
     # is_infinite(X) or is_infinite(L) or is_infinite(M)
     return int_is_infinite(X) | int_is_infinite(L) | int_is_infinite(M)
 
 
-@_quiet
 def int_is_signed_zero(a):
     """is_signed_zero: a zero of a type that has two of them."""
     # families: float
     return _false(a)
 
 
-@_quiet
 def int_zero_tie(a, b):
     """zero_tie: two zeros, of any sign."""
     # is_signed_zero(a) and is_signed_zero(b)
     return int_is_signed_zero(a) & int_is_signed_zero(b)
 
 
-@_quiet
 def int_is_subnormal(a):
     """is_subnormal: nearer to zero than the smallest normal number, and not zero."""
     # families: float
     return _false(a)
 
 
-@_quiet
 def int_widest_bounds(X, L, M):
     """widest_bounds: bounds that an integer cannot leave."""
     # L == lowest and M == highest
     return (L == _constant("lowest", X)) & (M == _constant("highest", X))
 
 
-@_quiet
 def int_body_tmp(X, L, M):
     """body_tmp: what the function body of Clip-13 calls tmp."""
     # if X < L then L else X
     return _choose(X < L, L, X)
 
 
-@_quiet
 def int_min_then_max(X, L, M):
     """min_then_max: the lower bound, and then the upper one."""
     # if M < body_tmp then M else body_tmp
     return _choose(M < int_body_tmp(X, L, M), M, int_body_tmp(X, L, M))
 
 
-@_quiet
 def int_max_then_min(X, L, M):
     """max_then_min: the upper bound, and then the lower one."""
     # if (if M < X then M else X) < L then L else if M < X then M else X
     return _choose(_choose(M < X, M, X) < L, L, _choose(M < X, M, X))
 
 
-@_quiet
 def int_is_minus_and_plus_zero(a, b):
     """is_minus_and_plus_zero: the first is -0, the second +0."""
     # families: float
     return _false(a, b)
 
 
-@_quiet
 def int_before(a, b):
     """before: less, with -0 before +0."""
     # a < b or is_minus_and_plus_zero(a, b)
     return (a < b) | int_is_minus_and_plus_zero(a, b)
 
 
-@_quiet
 def int_is_max_2008(a, b, y):
     """is_max_2008: y may be maxNum(a, b) of IEEE 754-2008, which drops a quiet NaN; neither is signalling."""
     # if is_nan(a) and is_nan(b) then is_nan(y) else if is_nan(a) then identical(y, b) else if is_nan(b) then
@@ -313,7 +299,6 @@ def int_is_max_2008(a, b, y):
     )
 
 
-@_quiet
 def int_is_min_2008(a, b, y):
     """is_min_2008: y may be minNum(a, b) of IEEE 754-2008, which drops a quiet NaN; neither is signalling."""
     # if is_nan(a) and is_nan(b) then is_nan(y) else if is_nan(a) then identical(y, b) else if is_nan(b) then
@@ -338,7 +323,6 @@ def int_is_min_2008(a, b, y):
     )
 
 
-@_quiet
 def int_is_formula_2008(a, b, c, y):
     """is_formula_2008: y may be minNum(c, maxNum(a, b)) of IEEE 754-2008; none of the three is signalling."""
     # is_max_2008(a, b, a) and is_min_2008(c, a, y) or is_max_2008(a, b, b) and is_min_2008(c, b, y)
@@ -348,21 +332,18 @@ def int_is_formula_2008(a, b, c, y):
     )
 
 
-@_quiet
 def int_is_max_2019(a, b, y):
     """is_max_2019: y may be maximum(a, b) of IEEE 754-2019, which passes a NaN on and orders the zeros."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else identical(y, if before(a, b) then b else a)
     return np.where(_is_nan(a) | _is_nan(b), _is_nan(y), _identical(y, _choose(int_before(a, b), b, a)))
 
 
-@_quiet
 def int_is_min_2019(a, b, y):
     """is_min_2019: y may be minimum(a, b) of IEEE 754-2019, which passes a NaN on and orders the zeros."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else identical(y, if before(b, a) then b else a)
     return np.where(_is_nan(a) | _is_nan(b), _is_nan(y), _identical(y, _choose(int_before(b, a), b, a)))
 
 
-@_quiet
 def int_is_max_numpy(a, b, y):
     """is_max_numpy: y may be np.maximum(a, b), which passes a NaN on and leaves the zeros open."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else if a < b then identical(y, b) else if b < a then
@@ -378,7 +359,6 @@ def int_is_max_numpy(a, b, y):
     )
 
 
-@_quiet
 def int_is_min_numpy(a, b, y):
     """is_min_numpy: y may be np.minimum(a, b), which passes a NaN on and leaves the zeros open."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else if b < a then identical(y, b) else if a < b then
@@ -394,7 +374,6 @@ def int_is_min_numpy(a, b, y):
     )
 
 
-@_quiet
 def int_is_larger(a, b, y):
     """is_larger: y may be the larger of two values, open where they are equal or cannot be ordered."""
     # if a < b then identical(y, b) else if b < a then identical(y, a) else identical(y, a) or identical(y, b)
@@ -410,7 +389,6 @@ def int_is_larger(a, b, y):
     )
 
 
-@_quiet
 def int_is_smaller(a, b, y):
     """is_smaller: y may be the smaller of two values, open where they are equal or cannot be ordered."""
     # if b < a then identical(y, b) else if a < b then identical(y, a) else identical(y, a) or identical(y, b)
@@ -426,28 +404,24 @@ def int_is_smaller(a, b, y):
     )
 
 
-@_quiet
 def int_max_of_cpp(X, L, M):
     """max_of_cpp: what std::max(X, L) returns, the first operand in doubt."""
     # if X < L then L else X
     return _choose(X < L, L, X)
 
 
-@_quiet
 def int_strict(a, b, c):
     """strict: clipping by strict comparisons, which keeps what equals a bound."""
     # if b > c then c else if a < b then b else if a > c then c else a
     return _choose(b > c, c, _choose(a < b, b, _choose(a > c, c, a)))
 
 
-@_quiet
 def int_is_float(a):
     """is_float: a value of a float type."""
     # families: float
     return _false(a)
 
 
-@_quiet
 def int_is_strict_2026(a, b, c, y):
     """is_strict_2026: y is what strict comparisons give, with infinite bounds in the place of NaN ones."""
     # families: float
@@ -700,84 +674,72 @@ def int_clip(X, L, M):
 # --------------------------------------------------------------------------------------------- float
 
 
-@_quiet
 def float_min(a, b):
     """min: the smaller of two, the second when they cannot be ordered."""
     # if a < b then a else b
     return _choose(a < b, a, b)
 
 
-@_quiet
 def float_max(a, b):
     """max: the greater of two, the second when they cannot be ordered."""
     # if a > b then a else b
     return _choose(a > b, a, b)
 
 
-@_quiet
 def float_formula(X, L, M):
     """formula: the formula of the page."""
     # min(M, max(X, L))
     return float_min(M, float_max(X, L))
 
 
-@_quiet
 def float_same(a, b):
     """same: the same value, zeros of both signs and all NaNs taken together."""
     # a == b or is_nan(a) and is_nan(b)
     return (a == b) | _is_nan(a) & _is_nan(b)
 
 
-@_quiet
 def float_prose_applies(X, L, M):
     """prose_applies: one of the two sentences of the informal specification applies."""
     # L <= M or L > M
     return (L <= M) | (L > M)
 
 
-@_quiet
 def float_prose(X, L, M):
     """prose: the informal specification, read word by word."""
     # if L > M then M else if X < L then L else if X > M then M else X
     return _choose(L > M, M, _choose(X < L, L, _choose(X > M, M, X)))
 
 
-@_quiet
 def float_bounds_are_numbers(X, L, M):
     """bounds_are_numbers: no bound is NaN."""
     # not is_nan(L) and not is_nan(M)
     return ~_is_nan(L) & ~_is_nan(M)
 
 
-@_quiet
 def float_is_infinite(a):
     """is_infinite: plus or minus infinity."""
     # a == inf or a == -inf
     return (a == _constant("inf", a)) | (a == _constant("-inf", a))
 
 
-@_quiet
 def float_any_infinite(X, L, M):
     """any_infinite: one of the three is infinite."""
     # is_infinite(X) or is_infinite(L) or is_infinite(M)
     return float_is_infinite(X) | float_is_infinite(L) | float_is_infinite(M)
 
 
-@_quiet
 def float_is_signed_zero(a):
     """is_signed_zero: a zero of a type that has two of them."""
     # a == 0
     return a == _constant("0", a)
 
 
-@_quiet
 def float_zero_tie(a, b):
     """zero_tie: two zeros, of any sign."""
     # is_signed_zero(a) and is_signed_zero(b)
     return float_is_signed_zero(a) & float_is_signed_zero(b)
 
 
-@_quiet
 def float_is_subnormal(a):
     """is_subnormal: nearer to zero than the smallest normal number, and not zero."""
     # 0 < a and a < smallest_normal or -smallest_normal < a and a < 0
@@ -787,49 +749,42 @@ def float_is_subnormal(a):
     )
 
 
-@_quiet
 def float_widest_bounds(X, L, M):
     """widest_bounds: bounds that an integer cannot leave."""
     # families: int
     return _false(X, L, M)
 
 
-@_quiet
 def float_body_tmp(X, L, M):
     """body_tmp: what the function body of Clip-13 calls tmp."""
     # if X < L then L else X
     return _choose(X < L, L, X)
 
 
-@_quiet
 def float_min_then_max(X, L, M):
     """min_then_max: the lower bound, and then the upper one."""
     # if M < body_tmp then M else body_tmp
     return _choose(M < float_body_tmp(X, L, M), M, float_body_tmp(X, L, M))
 
 
-@_quiet
 def float_max_then_min(X, L, M):
     """max_then_min: the upper bound, and then the lower one."""
     # if (if M < X then M else X) < L then L else if M < X then M else X
     return _choose(_choose(M < X, M, X) < L, L, _choose(M < X, M, X))
 
 
-@_quiet
 def float_is_minus_and_plus_zero(a, b):
     """is_minus_and_plus_zero: the first is -0, the second +0."""
     # identical(a, -0) and identical(b, 0)
     return _identical(a, _constant("-0", a)) & _identical(b, _constant("0", a))
 
 
-@_quiet
 def float_before(a, b):
     """before: less, with -0 before +0."""
     # a < b or is_minus_and_plus_zero(a, b)
     return (a < b) | float_is_minus_and_plus_zero(a, b)
 
 
-@_quiet
 def float_is_max_2008(a, b, y):
     """is_max_2008: y may be maxNum(a, b) of IEEE 754-2008, which drops a quiet NaN; neither is signalling."""
     # if is_nan(a) and is_nan(b) then is_nan(y) else if is_nan(a) then identical(y, b) else if is_nan(b) then
@@ -854,7 +809,6 @@ def float_is_max_2008(a, b, y):
     )
 
 
-@_quiet
 def float_is_min_2008(a, b, y):
     """is_min_2008: y may be minNum(a, b) of IEEE 754-2008, which drops a quiet NaN; neither is signalling."""
     # if is_nan(a) and is_nan(b) then is_nan(y) else if is_nan(a) then identical(y, b) else if is_nan(b) then
@@ -879,7 +833,6 @@ def float_is_min_2008(a, b, y):
     )
 
 
-@_quiet
 def float_is_formula_2008(a, b, c, y):
     """is_formula_2008: y may be minNum(c, maxNum(a, b)) of IEEE 754-2008; none of the three is signalling."""
     # is_max_2008(a, b, a) and is_min_2008(c, a, y) or is_max_2008(a, b, b) and is_min_2008(c, b, y)
@@ -889,21 +842,18 @@ def float_is_formula_2008(a, b, c, y):
     )
 
 
-@_quiet
 def float_is_max_2019(a, b, y):
     """is_max_2019: y may be maximum(a, b) of IEEE 754-2019, which passes a NaN on and orders the zeros."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else identical(y, if before(a, b) then b else a)
     return np.where(_is_nan(a) | _is_nan(b), _is_nan(y), _identical(y, _choose(float_before(a, b), b, a)))
 
 
-@_quiet
 def float_is_min_2019(a, b, y):
     """is_min_2019: y may be minimum(a, b) of IEEE 754-2019, which passes a NaN on and orders the zeros."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else identical(y, if before(b, a) then b else a)
     return np.where(_is_nan(a) | _is_nan(b), _is_nan(y), _identical(y, _choose(float_before(b, a), b, a)))
 
 
-@_quiet
 def float_is_max_numpy(a, b, y):
     """is_max_numpy: y may be np.maximum(a, b), which passes a NaN on and leaves the zeros open."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else if a < b then identical(y, b) else if b < a then
@@ -919,7 +869,6 @@ def float_is_max_numpy(a, b, y):
     )
 
 
-@_quiet
 def float_is_min_numpy(a, b, y):
     """is_min_numpy: y may be np.minimum(a, b), which passes a NaN on and leaves the zeros open."""
     # if is_nan(a) or is_nan(b) then is_nan(y) else if b < a then identical(y, b) else if a < b then
@@ -935,7 +884,6 @@ def float_is_min_numpy(a, b, y):
     )
 
 
-@_quiet
 def float_is_larger(a, b, y):
     """is_larger: y may be the larger of two values, open where they are equal or cannot be ordered."""
     # if a < b then identical(y, b) else if b < a then identical(y, a) else identical(y, a) or identical(y, b)
@@ -951,7 +899,6 @@ def float_is_larger(a, b, y):
     )
 
 
-@_quiet
 def float_is_smaller(a, b, y):
     """is_smaller: y may be the smaller of two values, open where they are equal or cannot be ordered."""
     # if b < a then identical(y, b) else if a < b then identical(y, a) else identical(y, a) or identical(y, b)
@@ -967,28 +914,24 @@ def float_is_smaller(a, b, y):
     )
 
 
-@_quiet
 def float_max_of_cpp(X, L, M):
     """max_of_cpp: what std::max(X, L) returns, the first operand in doubt."""
     # if X < L then L else X
     return _choose(X < L, L, X)
 
 
-@_quiet
 def float_strict(a, b, c):
     """strict: clipping by strict comparisons, which keeps what equals a bound."""
     # if b > c then c else if a < b then b else if a > c then c else a
     return _choose(b > c, c, _choose(a < b, b, _choose(a > c, c, a)))
 
 
-@_quiet
 def float_is_float(a):
     """is_float: a value of a float type."""
     # a == a or is_nan(a)
     return (a == a) | _is_nan(a)
 
 
-@_quiet
 def float_is_strict_2026(a, b, c, y):
     """is_strict_2026: y is what strict comparisons give, with infinite bounds in the place of NaN ones."""
     # if is_nan(b) and is_nan(c) then identical(y, strict(a, -inf, inf)) else if is_nan(b) then identical(y,

@@ -119,6 +119,7 @@ class Function:
     title: str
     comment: Sequence[str]
     code: str
+    is_definition: bool = False
 
 
 def _functions(spec: Spec, family: str) -> Iterator[Function]:
@@ -126,23 +127,28 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
     operands = spec.head.operands
 
     def function(
-        id_: str, title: str, expr: Expr, given: Sequence[str] = operands, name: str = ""
-    ) -> Function:
+        id_: str, title: str, expr: Expr, given: Sequence[str] = operands, name: str = "", *,
+        is_definition: bool = False,
+    ) -> Function:  # fmt: skip
         return Function(
             f"{family}_{name or python_name(id_)}",
             ", ".join(given),
             f"{id_}: {title}",
             textwrap.wrap(unparse(expr), _COMMENT_WIDTH),
             _broken(expression(expr, family, given[0]), expr, family, given[0]),
+            is_definition,
         )
 
     for d in spec.definitions:
         given = d.parameters or operands
         if d.families is None or family in d.families:
-            yield function(d.id, d.title, d.is_, given)
+            yield function(d.id, d.title, d.is_, given, is_definition=True)
         else:  # it is false, and callable like the others
             names, comment = ", ".join(given), f"families: {', '.join(d.families)}"
-            yield Function(f"{family}_{d.id}", names, f"{d.id}: {d.title}", [comment], f"_false({names})")
+            title = f"{d.id}: {d.title}"
+            yield Function(
+                f"{family}_{d.id}", names, title, [comment], f"_false({names})", is_definition=True
+            )
     for case in spec.cases:
         yield function(case.id, case.title, case.when)
     for c in spec.classes_of(family):

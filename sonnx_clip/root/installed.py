@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import platform
 from functools import cache
@@ -65,10 +66,11 @@ def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return None
-    record = found.read_text("RECORD")
-    if record is None or found.files is None:
+    record, folder = found.read_text("RECORD"), found.locate_file("")
+    if record is None:
         return None
-    return found.version, record, tuple(str(f.locate()) for f in found.files if f.suffix != ".pyc")
+    paths = (row[0] for row in csv.reader(record.splitlines()) if row)
+    return found.version, record, tuple(f"{folder}/{path}" for path in paths if not path.endswith(".pyc"))
 
 
 def our_code() -> str:
