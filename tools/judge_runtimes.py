@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import (
     SIGNS,
     behaviour,
@@ -32,6 +31,7 @@ from sonnx_clip.conform.report_text import (
     short_type,
     words_of,
 )
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.installed import processor

@@ -15,6 +15,7 @@ from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, 
 from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
 from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
+from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.conform.options import CheckOptions
     from sonnx_clip.conform.store import CampaignStatus
+    from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.spec import Spec
 
 
@@ -79,8 +80,7 @@ def check_runtime(
         version = version_of(options) if journal or scheduler else ""
         judge = None
         if scheduler is not None:
-            from sonnx_clip.conform.remote_judge import RemoteJudge  # with asyncio, which other checks lack
-            from sonnx_clip.machines.dask_workers import DaskWorkers
+            from sonnx_clip.machines.dask_workers import DaskWorkers  # imports asyncio
 
             workers = DaskWorkers(scheduler, VARIABLES, variables())
             left_open.callback(workers.stop)

@@ -109,7 +109,7 @@ def check(
                 " --build, --jobs and --again",
                 todo="leave the rest out; the reports are written to BUILD/dialects",
             )
-    from sonnx_clip.conform.options import CheckOptions
+    from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.runtimes.find_runtime import runtime_of
 
     name = ""  # those that --against compares by default

@@ -19,7 +19,7 @@ from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.describe import describe
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.identity import cache_identity
-from sonnx_clip.conform.local_judge import LocalJudge
+from sonnx_clip.conform.judge import LocalJudge
 from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.session import Session
 from sonnx_clip.conform.verdicts import follows, merged, needed
@@ -31,10 +31,9 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sonnx_clip.conform.options import CheckOptions, Unit
-    from sonnx_clip.conform.remote_judge import RemoteJudge
-    from sonnx_clip.conform.results import UnitResult
+    from sonnx_clip.conform.judge import RemoteJudge
     from sonnx_clip.conform.store import Store
+    from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
     from sonnx_clip.root.terminal import Show
 
     Judge: TypeAlias = LocalJudge | RemoteJudge

@@ -17,7 +17,7 @@ from sonnx_clip.runtimes.model_forms import ModelForm
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sonnx_clip.conform.results import Raised
+    from sonnx_clip.conform.units import Raised
     from sonnx_clip.language.scope import Head
 
 _T = TypeVar("_T", int, "Count", "Raised")

@@ -15,7 +15,7 @@ from sonnx_clip.conform.check_report import Deviation
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import reproducer
 from sonnx_clip.conform.rerun import Lines, first_shown
-from sonnx_clip.conform.results import Counts
+from sonnx_clip.conform.units import Counts
 from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import hex_bits
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.options import CheckOptions, Unit
-    from sonnx_clip.conform.results import UnitResult
+    from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
 

@@ -67,6 +67,7 @@ _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _RESULTS = 2**20  # of a request of long calls: what the caches of a processor hold
 _RANGES = 2048  # values of a pool: ranges of X take less time then than every X
 _FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long ones
+_BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
 _LENGTH_OF = {layout.id: layout.length for layout in LAYOUTS}
 
 
@@ -97,6 +98,45 @@ def calls_of(etype: ElementType, part: str) -> Calls:
             yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
     else:
         raise ValueError(f"there is no part {part} of {etype.id}")
+
+
+def cut(request: Request, table: Table, rows: Array) -> Call:
+    """Some calls of a request, in the same memory."""
+    return request.calls(rows), table.rows(rows)
+
+
+def sample(request: Request, table: Table, count: int) -> Call:
+    """At most `count` of the calls of a request, spread evenly."""
+    return cut(request, table, np.unique(np.linspace(0, request.count - 1, count).astype(int)))
+
+
+def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
+    """The requests of a plan as a runtime can take them.
+
+    Args:
+        calls: requests, each with what is expected.
+        strides: whether layouts that differ in memory alone are called.
+        entries: the most entries of a call; longer calls are made in pieces that cover all of X.
+    """
+    for request, table in calls:
+        if not strides and request.layout in _BY_MEMORY:
+            continue
+        if entries is None or request.length <= entries:
+            yield request, table
+            continue
+        lengths = np.full(request.count, request.length) if request.lengths is None else request.lengths
+        for length in np.unique(lengths).tolist():
+            yield _in_pieces(*cut(request, table, np.flatnonzero(lengths == length)), entries)
+
+
+def _in_pieces(request: Request, table: Table, entries: int) -> Call:
+    firsts = np.arange(0, request.length, entries)
+    rows = np.repeat(np.arange(request.count), len(firsts))
+    starts = (request.starts[:, None] + firsts).reshape(-1) % len(request.pool)
+    scalars = tuple(scalar[rows] for scalar in request.scalars)
+    length = min(entries, request.length)
+    pieces = replace(request, length=length, starts=starts, scalars=scalars, at_start=None)
+    return pieces, table.rows(rows)
 
 
 # --- The level quick ----------------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import machine_types
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.report_text import summary
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.terminal import nearest

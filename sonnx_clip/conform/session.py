@@ -1,9 +1,9 @@
-"""One runtime in one element type, through all its deaths: for `campaign`.
+"""A runtime in one element type that survives crashes and hangs.
 
-When the runtime dies, its process starts again and the next calls are made. The call of which it died is
-asked again in parts, until the classes are known whose triples do it: these are not asked again in that
-layout, everything else is. Where the runtime died at a guard around its operands, the place is found out, and
-the run goes on without that guard.
+When the runtime dies, its process is restarted and the remaining calls are made. The call that killed it is
+repeated in parts, to find the classes whose entries kill it. They are not called again in that layout; all
+other classes are. If the runtime died at a guard page around its operands, the guard is identified, and the
+run continues without it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.plan import cut
 from sonnx_clip.runtimes.calls import Answer, Died, Failure, Request, entry_indices
 from sonnx_clip.runtimes.frames import BAD_FRAME
 from sonnx_clip.runtimes.guarded import AFTER, BEFORE, BOUNDS, WRITE
@@ -24,18 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
-    from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.check_report import Stop, Verdict
     from sonnx_clip.conform.expected import Table
-    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.runtime import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]
 
-_WITHOUT_ANSWER = 3  # deaths before any answer after which a runtime is given up
+_UNANSWERED = 3  # deaths before any answer after which a runtime is given up
 _HANGS = 6  # and hangs or bad frames, in all
-_LAYOUTS = 3  # a class that is deadly in so many layouts is asked in no other
+_LAYOUTS = 3  # a class that is deadly in this many layouts is called in no other
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
-_PLACES = {  # the guard that stood alone, and what it says
+_FAULTS = {  # by the guard that is touched
     WRITE: "it writes into its input X what is there already",
     AFTER: "it reads past the end of X",
     BEFORE: "it reads before the start of X",
@@ -43,20 +43,16 @@ _PLACES = {  # the guard that stood alone, and what it says
 }
 
 
-class GaveUpError(Exception):
-    """The runtime dies too often; what was not asked stays unanswered."""
+class StoppedError(Exception):
+    """Judging ends early: the runtime dies too often, or the machine is at fault (``environment``)."""
 
-    verdict: Verdict = "crashed"
-
-
-class EnvironmentFaultError(Exception):
-    """The machine lacks what the runtime needs: no verdict on the runtime follows."""
-
-    verdict: Verdict = "environment"
+    def __init__(self, verdict: Verdict, words: str) -> None:
+        self.stop: Stop = verdict, words
+        super().__init__(words)
 
 
 class Session:
-    """A worker that is started again whenever it has died.
+    """A worker that is restarted whenever it has died.
 
     Args:
         runtime: the name of a runtime.
@@ -67,7 +63,7 @@ class Session:
 
     Raises:
         UserError: as `Worker`, and likewise the others.
-        UnsupportedError: the runtime refuses the type.
+        UnsupportedError: the runtime rejects the type.
         RuntimeDiedError: it died while it was opened.
     """
 
@@ -78,167 +74,155 @@ class Session:
         self._limits = limits
         self.worker = Worker(runtime, etype, limits, models_only=models_only, node=node)
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
-        self.forget()
         self._unguarded: frozenset[str] = frozenset()
         self._hangs = self._bad_frames = 0
-        self._answered = False
+        self._has_answered = False
+        self.forget()
 
     def forget(self) -> None:
-        """Forget of which classes it died: calls of another form follow."""
+        """Forget deadly classes: calls of another form follow."""
         self._deaths = 0
-        self._deadly: dict[str, set[int]] = {}  # by layout, classes
-        self._empty: Counter[str] = Counter()  # by layout, deaths of calls without entries
+        self._deadly: set[tuple[str, int]] = set()  # layout and class
+        self._empty: Counter[str] = Counter()  # by layout, deaths in calls without entries
 
     def ask(self, request: Request, table: Table) -> Iterator[Piece]:
-        """The answers to the calls of a request, in pieces; a piece may say that the runtime died of a call.
+        """Make the calls of a request, and yield the answers in pieces, deaths included.
 
         Args:
             request: the calls.
-            table: what is expected, a row for each call.
+            table: the expected results, a row for each call.
 
         Raises:
-            GaveUpError: the runtime died too often.
-            EnvironmentFaultError: the machine is at fault.
+            StoppedError: the runtime died too often, or the machine is at fault.
         """
         pending = [(request, table)]
         while pending:
-            asked = self._without_deadly(*pending.pop(0))
-            if asked is None:
+            request, table = self._without_deadly(*pending.pop(0))
+            if not request.count:
                 continue
-            request, table = asked
             answer = self._answer(request)
             if answer.died is None:
                 yield request, table, answer
                 continue
             call = max(0, answer.died.call)
             if call:
-                rows = np.arange(call)
-                failures = {row: found for row, found in answer.failures.items() if row < call}
-                before_it, expected = cut(request, table, rows)
-                yield before_it, expected, Answer(answer.bits[:call, : before_it.length], failures)
-            row = cut(request, table, np.array([call]))
-            before = {key: set(found) for key, found in self._deadly.items()}
-            yield from self._blamed(*row, replace(answer.died, call=call))
-            if self._dead():
+                before = cut(request, table, np.arange(call))
+                yield *before, Answer(answer.bits[:call, : before[0].length], answer.failures)
+            deadly, its_own = self._deadly.copy(), cut(request, table, np.array([call]))
+            yield from self._explain_death(*its_own, replace(answer.died, call=call))
+            if self._is_hopeless():
                 times = f"{self._deaths} times" + (f", {self._hangs} of them hanging" if self._hangs else "")
-                raise GaveUpError(f"{answer.died.words}; given up after it had died {times}")
-            if before != self._deadly:
-                pending.append(row)
-            if call + 1 < request.count:
-                pending.append(cut(request, table, np.arange(call + 1, request.count)))
-
-    def _repeat(self, request: Request) -> Answer:
-        """A copy of the answer to a request as far as it goes; a runtime that has died is started again."""
-        answer = self._answer(request)
-        return replace(answer, bits=answer.bits.copy())
+                raise StoppedError("crashed", f"{answer.died.words}; given up after it had died {times}")
+            if deadly != self._deadly:
+                pending.append(its_own)
+            pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
     def _answer(self, request: Request) -> Answer:
-        """The same, until the next request."""
+        """The answer to a request as far as it goes, valid until the next one; restarts a dead runtime."""
         try:
             answer = self.worker.ask(replace(request, guards=request.guards - self._unguarded))
             self.remarks |= dict.fromkeys(answer.remarks)
-            self._answered = self._answered or answer.died is None or answer.died.call > 0
+            self._has_answered = self._has_answered or answer.died is None or answer.died.call > 0
             if answer.died is not None:
                 self._deaths += 1
                 self._hangs += answer.died.hung
                 self._bad_frames += answer.died.words.startswith(BAD_FRAME)
                 if answer.died.words.startswith("killed by SIGKILL"):
                     words = "killed by SIGKILL, as the system does where memory runs out"
-                    raise EnvironmentFaultError(words)
+                    raise StoppedError("environment", words)
                 self.worker.start()
         except RuntimeDiedError as error:
-            raise GaveUpError(str(error)) from None
+            raise StoppedError("crashed", str(error)) from None
         for failure in answer.failures.values():
             if failure.environment:
-                raise EnvironmentFaultError(failure.words)
+                raise StoppedError("environment", failure.words)
         return answer
 
-    def _dead(self) -> bool:
+    def _is_hopeless(self) -> bool:
         """Whether it died so often that it is given up."""
-        never = not self._answered and self._deaths >= _WITHOUT_ANSWER
+        never = not self._has_answered and self._deaths >= _UNANSWERED
         return never or self._deaths >= self._limits.deaths or max(self._hangs, self._bad_frames) >= _HANGS
 
-    def _blamed(self, request: Request, table: Table, died: Died) -> Iterator[Piece]:
-        """What is said of one call of which the runtime died."""
+    # --- The cause of a death: a guard, some classes, or earlier calls
+
+    def _explain_death(self, request: Request, table: Table, died: Died) -> Iterator[Piece]:
+        """Repeat the one call that killed the runtime, to find out why."""
         if any(name in died.words for name in _AT_A_GUARD):
-            free = self._repeat(replace(request, guards=frozenset()))
-            if free.died is None:
-                yield from self._outside(request, table, died, free)
+            unguarded = self._answer(replace(request, guards=frozenset()))
+            if unguarded.died is None:
+                answer = replace(unguarded, bits=unguarded.bits.copy())
+                yield from self._explain_guard(request, table, died, answer)
                 return
         self._empty[request.layout] += not request.length
-        if found := [*self._by_class(request, table)]:
+        if found := [*self._deadly_classes(request, table)]:
             yield from found
             return
-        every = _classes(request, table)
-        alone = None if self._dead() else self._repeat(request)
-        if alone is not None and alone.died is None:
-            yield from _not_alone(request, table, died, alone)
-            return
-        for index in every:
-            self._avoid(request.layout, index)
-        yield _death(request, table, died, every)
-
-    def _by_class(self, request: Request, table: Table) -> Iterator[Piece]:
-        """The classes of a call of which it dies where one entry of theirs stands everywhere."""
-        classes = table.classes[0, entry_indices(request, 0)]
-        for index in _classes(request, table):
-            if self._dead():
+        if not self._is_hopeless():
+            again = self._answer(request)
+            if again.died is None:
+                yield from _only_after_others(request, table, died, again)
                 return
-            probe = _all_like(request, int(np.flatnonzero(classes == index)[0]))
-            again = self._repeat(probe).died
-            if again is not None:
-                self._avoid(request.layout, index)
-                yield _death(probe, table, again, (index,))
+        classes = _classes(request, table)
+        self._deadly |= {(request.layout, index) for index in classes}
+        yield _death(request, table, died, classes)
 
-    def _outside(self, request: Request, table: Table, died: Died, free: Answer) -> Iterator[Piece]:
-        """What is said of a call that is answered where no guard stands: which guard it touches."""
-        for guard, words in _PLACES.items():
+    def _explain_guard(self, request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
+        """Find the guard that a call touches, given its answer without guards."""
+        for guard, words in _FAULTS.items():
             alone = replace(request, guards=frozenset({guard}))
-            if guard not in self._unguarded and self._repeat(alone).died is not None:
+            if guard not in self._unguarded and self._answer(alone).died is not None:
                 self._unguarded |= {guard}
-                if not free.failures:
-                    free.failures[0] = Failure((), words, memory=True)
-                # What writes past an end may touch both pages that follow, and what writes all of X both.
-                yield request, table, free
+                if not answer.failures:
+                    answer.failures[0] = Failure((), words, memory=True)
+                yield request, table, answer
                 return
-        yield from _not_alone(request, table, died, free)
+        yield from _only_after_others(request, table, died, answer)
 
-    def _avoid(self, layout: str, index: int) -> None:
-        self._deadly.setdefault(layout, set()).add(index)
+    def _deadly_classes(self, request: Request, table: Table) -> Iterator[Piece]:
+        """The classes that kill the runtime when one of their entries fills the whole call."""
+        indices = entry_indices(request, 0)
+        for index in _classes(request, table):
+            if self._is_hopeless():
+                return
+            entry = indices[table.classes[0, indices] == index][0]
+            filled = replace(request, indices=np.full((1, request.length), entry))
+            died = self._answer(filled).died
+            if died is not None:
+                self._deadly.add((request.layout, index))
+                yield _death(filled, table, died, (index,))
 
-    def _without_deadly(self, request: Request, table: Table) -> tuple[Request, Table] | None:
-        """The calls with other entries where theirs are deadly; without those that have no other."""
-        if self._empty[request.layout] >= _LAYOUTS:
-            return None
-        if not request.length:  # it dies, if at all, of its bounds
-            kept = ~np.isin(table.classes, list(set().union(*self._deadly.values()))).all(axis=1)
-            return cut(request, table, np.flatnonzero(kept)) if kept.any() else None
-        times = Counter(index for found in self._deadly.values() for index in found)
-        deadly = {index for index, layouts in times.items() if layouts >= _LAYOUTS}
-        deadly |= self._deadly.get(request.layout, set())
-        if not deadly:
+    def _without_deadly(self, request: Request, table: Table) -> tuple[Request, Table]:
+        """The calls with deadly entries replaced by others; without the calls that have no others."""
+        if not self._deadly and not self._empty:
             return request, table
-        indices = entry_indices(request).copy()
-        every = np.isin(table.classes, list(deadly))
-        bad = every[np.arange(len(indices))[:, None], indices]
-        kept = np.ones(len(indices), bool)
+        if self._empty[request.layout] >= _LAYOUTS:
+            return cut(request, table, np.arange(0))
+        if not request.length:  # only its bounds can kill
+            deadly = {index for _, index in self._deadly}
+            safe = ~np.isin(table.classes, [*deadly]).all(axis=1)
+            return cut(request, table, np.flatnonzero(safe))
+        layouts = Counter(index for _, index in self._deadly)
+        deadly = {i for layout, i in self._deadly if layout == request.layout or layouts[i] >= _LAYOUTS}
+        is_deadly, indices = np.isin(table.classes, [*deadly]), entry_indices(request).copy()
+        bad = np.take_along_axis(is_deadly, indices, axis=1)
+        if not bad.any():
+            return request, table
+        kept = np.ones(request.count, bool)
         for row in np.flatnonzero(bad.any(axis=1)).tolist():
-            safe = np.flatnonzero(~every[row])
-            kept[row] = len(safe) > 0
+            others = np.flatnonzero(~is_deadly[row])
+            kept[row] = len(others) > 0
             if kept[row]:
-                indices[row, bad[row]] = safe[0]
-        if not kept.any():
-            return None
+                indices[row, bad[row]] = others[0]
         return cut(replace(request, indices=indices), table, np.flatnonzero(kept))
 
 
 def _classes(request: Request, table: Table) -> tuple[int, ...]:
-    """The classes that a single call touches."""
+    """The classes of the entries of a single call."""
     return tuple(np.unique(table.classes[0, entry_indices(request, 0)]).tolist())
 
 
-def _not_alone(request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
-    """What is said of a call that is answered when it is made again, alone."""
+def _only_after_others(request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
+    """The answer of a call that killed the runtime, but not when it was repeated alone; and the death."""
     words = f"{died.words}, not when this call is made alone"
     yield request, table, answer
     yield _death(request, table, replace(died, words=words), _classes(request, table))
@@ -249,19 +233,3 @@ def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) 
     failure = Failure((), words, raised=True, blamed=blamed)
     bits = np.zeros((request.count, request.length), request.pool.dtype)
     return request, table, Answer(bits, {0: failure})
-
-
-def _all_like(request: Request, column: int) -> Request:
-    """One call with the entry of a column everywhere."""
-    index = entry_indices(request, 0)[column]
-    return replace(request, indices=np.full((1, request.length), index))
-
-
-def cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
-    """Some calls of a request, in the same memory."""
-    return request.calls(rows), table.rows(rows)
-
-
-def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:
-    """So many of the calls of a request, spread over it."""
-    return cut(request, table, np.unique(np.linspace(0, request.count - 1, count).astype(int)))

@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.conform.options import CheckOptions, Unit
-from sonnx_clip.conform.results import UnitResult
+from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
 from sonnx_clip.conform.verdicts import merged, needed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, digest_of_parts, make_folder

@@ -1,4 +1,8 @@
-"""Counts the results of a unit while it goes on: bits first, the latitude only where bits differ."""
+"""Compares the answers of a runtime with the oracle, and counts them by class.
+
+Bits are compared first; the latitude is evaluated only where they differ. A sample of the answers is kept, to
+find the readings of Clip that allow all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import Count
+from sonnx_clip.conform.check_report import Count, ReadingMatch
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.describe import recorded
-from sonnx_clip.conform.matching import KEPT, evenly, kept_places, match_readings
-from sonnx_clip.conform.results import Counts, Raised
+from sonnx_clip.conform.explanations import explained
+from sonnx_clip.conform.units import Counts, Raised
 from sonnx_clip.conform.verdicts import TAGS
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import bits_type, numpy_type, same_bits
-from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
+from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import DeviationKind, ReadingMatch
+    from sonnx_clip.conform.check_report import DeviationKind
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.calls import Answer, Failure, Request
 
     Accepts: TypeAlias = Mapping[str, Callable[..., Array]]
 
@@ -30,12 +37,13 @@ Policy: TypeAlias = Literal["default", "strict"]
 
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
-_LONG = 4096  # entries
-_ENOUGH = 64  # calls that all raised, after which only a sample of a form is asked
+_LONG = 4096  # entries of calls that are compared one by one: this takes less memory
+_ENOUGH = 64  # rejected calls after which only a sample of a layout is called
+_SAMPLE = 256  # answers of a request that are kept, and as many that deviate
 
 
 def latitudes(etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> Accepts:
-    """The latitudes that a policy keeps: functions of operands, expected results and results."""
+    """The latitudes of a policy: functions of operands, expected results and results."""
     oracle = (of or clip_operator()).oracle
     found: Accepts = oracle.LATITUDE[etype.family]
     return {id_: accepts for id_, accepts in found.items() if policy == "default" or id_ in oracle.ALWAYS}
@@ -57,32 +65,36 @@ def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -
 
 
 class Tally:
-    """The count of one element type.
+    """Counts of one element type.
 
     Args:
         etype: the element type.
-        policy: which latitudes count.
+        policy: selects the latitudes.
         of: the operator; Clip by default.
-        keep: whether answers are kept, to be compared with the readings.
+        keep: whether answers are kept for the readings.
     """
 
     def __init__(
         self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None, *, keep: bool = False
     ) -> None:
-        self._etype, self._of = etype, of or clip_operator()
+        self._etype, self._of, self._keep = etype, of or clip_operator(), keep
         self._ids, self._accepts = self._of.class_ids(etype.family), latitudes(etype, policy, self._of)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
         self._raised: dict[str, Raised] = {}
-        self._keep = keep
+        self._memory_faults: set[tuple[int, str]] = set()  # class and words
+        self._special = np.array(special_patterns(etype), bits_type(etype.id))
         self._answers: list[Array] = []
-        self._memory: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
+
+    @property
+    def counts(self) -> Counts:
+        """All counts, to be added to those of other units."""
+        return Counts(of=self._counts, raised=self._raised)
 
     def refuses(self, request: Request) -> bool:
-        """Whether many calls of the form of a request, or of all forms yet, were made, and all refused."""
-        found = self._raised.get(_form(request))
+        """Whether many calls of the layout, or of all layouts so far, were made and all were rejected."""
+        found, every = self._raised.get(_layout(request)), self._raised.values()
         if found is not None and found.all and found.calls >= _ENOUGH:
             return True
-        every = self._raised.values()
         return all(one.all for one in every) and sum(one.calls for one in every) >= _ENOUGH
 
     def add_all(self, pieces: Iterable[tuple[Request, Table, Answer]]) -> None:
@@ -91,91 +103,84 @@ class Tally:
             self.add(request, table, answer)
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
-        """Count the answer to a request."""
-        indices = None if _whole(request) else entry_indices(request)
+        """Count the answers to a request.
+
+        Args:
+            request: the calls.
+            table: the expected results, a row for each call.
+            answer: the results.
+        """
+        indices = None if _is_whole_pool(request) else entry_indices(request)
         expected = table if indices is None else table.pick(indices)
-        raised = self._raised.setdefault(_form(request), Raised())
-        raised.calls += request.count
-        answered = judged = np.ones(request.count, bool)
-        if answer.failures:
-            failures = self._fail_all(request, table, expected, answer.failures)
-            raised.calls -= sum(failure.blamed is not None for failure in failures.values())
-            answered[list(failures)] = False
-            judged = answered.copy()
-            judged[[row for row, failure in failures.items() if not failure.raised]] = True
+        failures = self._fail_all(request, table, expected, answer.failures) if answer.failures else {}
+        found = self._raised.setdefault(_layout(request), Raised())
+        found.calls += request.count - sum(failure.blamed is not None for failure in failures.values())
+        comparable, returned = np.ones(request.count, bool), np.ones(request.count, bool)
+        comparable[list(failures)] = False
+        returned[[row for row, failure in failures.items() if failure.raised]] = False
+
         for tag in TAGS:
-            self._counts[tag].compared += int(judged.sum())
+            self._counts[tag].compared += int(returned.sum())
         there = None if request.lengths is None else np.arange(request.length) < request.lengths[:, None]
-        some = slice(None) if judged.all() else judged
+        some = slice(None) if returned.all() else returned
         of_class = expected.rows(some).counts(None if there is None else there[some])
         for id_, number in zip(self._ids, of_class, strict=False):
             self._counts[id_].compared += number
-        kept = np.broadcast_to(answered[:, None], answer.bits.shape)
+
+        kept = np.broadcast_to(comparable[:, None], answer.bits.shape)
         kept = kept if there is None else kept & there
-        # What has no result has nothing to compare: let it agree.
-        got = answer.bits if there is None and answered.all() else np.where(kept, answer.bits, expected.due)
-        deviating = self._deviate(request, indices, got, expected)
+        everything = there is None and comparable.all()
+        got = answer.bits if everything else np.where(kept, answer.bits, expected.due)
+        deviating = self._compare(request, indices, got, expected)
         if self._keep and got.size:
-            some_places = kept_places(self._etype, request.pool, got.size, in_order=indices is None)
-            rows, columns = np.divmod(np.concatenate([some_places, deviating]), request.length)
+            in_order = indices is None and np.array_equal(request.pool, self._special)
+            places = np.concatenate([np.arange(got.size) if in_order else _evenly(got.size), deviating])
+            rows, columns = np.divmod(places, request.length)
             rows, columns = rows[kept[rows, columns]], columns[kept[rows, columns]]
-            places = columns if indices is None else indices[rows, columns]
-            given = *request.operands_at(rows, places), got[rows, columns], expected.classes[rows, columns]
-            self._answers.append(np.array([part.astype(bits_type(self._etype.id)) for part in given]))
-
-    @property
-    def readings(self) -> ReadingMatch | None:
-        """The readings that allow the answers that were kept."""
-        return match_readings(self._etype, self._of, self._answers)
-
-    @property
-    def counts(self) -> Counts:
-        """All that was counted, to be added to what other units have counted."""
-        return Counts(of=self._counts, raised=self._raised)
+            entries = columns if indices is None else indices[rows, columns]
+            given = *request.operands_at(rows, entries), got[rows, columns], expected.classes[rows, columns]
+            self._answers.append(np.array([part.astype(self._special.dtype) for part in given]))
 
     # --- Calls without a usable result
 
     def _fail_all(
         self, request: Request, table: Table, expected: Table, failures: Mapping[int, Failure]
     ) -> dict[int, Failure]:
-        """Count failures, but for those of memory that is known to be touched: results are compared again."""
-        # A call without entries has the class of the first value of its pool: what it does to its operands
-        # counts there, and not for the shape or the type of its result.
+        """Count failed calls; returns those whose result is not compared.
+
+        A memory fault is counted once for each class, and hides the result of that call alone: the results of
+        later calls with the same fault are compared.
+        """
+        # A memory fault of a call without entries counts for the class of the first value of its pool.
         touched = expected.classes if request.length else table.classes[:, :1]
-        new = {
-            row: failure for row, failure in failures.items()
-            if not (failure.memory and self._known(failure.words, touched[row]))
-        }  # fmt: skip
-        for row, failure in new.items():
+        counted = {}
+        for row, failure in failures.items():
             length = request.length_of(row)
             classes = touched[row] if failure.memory else expected.classes[row, :length]
-            if failure.memory and not request.length:
-                self._counts[self._ids[classes[0]]].compared += 1
-            self._fail(request, row, failure, (expected.due[row], classes))
-        return new
+            if failure.memory:
+                faults = {(index, failure.words) for index in np.unique(classes).tolist()}
+                if faults and faults <= self._memory_faults:
+                    continue
+                self._memory_faults |= faults
+                if not length:
+                    self._counts[self._ids[classes[0]]].compared += 1
+            counted[row] = failure
+            self._fail(request, row, failure, expected.due[row], classes)
+        return counted
 
-    def _known(self, words: str, classes: Array) -> bool:
-        """Whether it is known of each of some classes that memory is touched."""
-        seen = [self._memory.setdefault(index, set()) for index in np.unique(classes).tolist()]
-        known = bool(seen) and all(words in one for one in seen)
-        for one in seen:
-            one.add(words)
-        return known
-
-    def _fail(self, request: Request, row: int, failure: Failure, expected: tuple[Array, Array]) -> None:
-        """Count a call without a usable result: for each class that it touches, and for C1 and C3."""
-        due, classes = expected
-        touched = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
-        # A call without entries touches no class: what fails there counts for the constraints on its form.
-        touched |= dict.fromkeys(failure.tags or (() if touched else TAGS), 1)
+    def _fail(self, request: Request, row: int, failure: Failure, due: Array, classes: Array) -> None:
+        """Count a call without a usable result, for each class of its entries and for C1 and C3."""
+        entries = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         if failure.blamed:
-            touched = {self._ids[index]: 1 for index in failure.blamed}
-        form = self._raised[_form(request)]
+            entries = {self._ids[index]: 1 for index in failure.blamed}
+        else:  # a call without entries has no class: it counts for the constraints on its result
+            entries |= dict.fromkeys(failure.tags or (() if entries else TAGS), 1)
+        layout = self._raised.setdefault(_layout(request), Raised())
         if failure.raised and failure.blamed is None:
-            form.raised += 1
-            form.refusal = form.refusal and failure.refusal
-            form.words = form.words or failure.words
-        for key, number in touched.items():
+            layout.raised += 1
+            layout.refusal = layout.refusal and failure.refusal
+            layout.words = layout.words or failure.words
+        for key, number in entries.items():
             of_key = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
             column = int(of_key.argmax()) if len(of_key) else 0
             count = self._counts[key]
@@ -184,79 +189,127 @@ class Tally:
                 count.died += number
                 kind = "crashed"
             elif failure.raised:
-                count, kind = form.of.setdefault(key, Count()), "raises"
+                count, kind = layout.of.setdefault(key, Count()), "raises"
                 count.raised += number
             else:
                 count.violating += number
-            y = int(due[column]) if len(due) else 0
-            self._record(count, request, (row, column), y, kind, words=failure.words)
+            expected = int(due[column]) if len(due) else 0
+            self._record(count, request, (row, column), expected, kind, words=failure.words)
 
     def _record(
         self, count: Count, request: Request, at: tuple[int, int], due: int, kind: DeviationKind, **found: Any
     ) -> None:
         """Record the deviation of a call and an entry, unless the class has one of its kind."""
         count.words = count.words or found.get("words")
-        if all(one.key != (found.get("latitude") or kind) for one in count.deviations):
-            alike, row = _among_alike(request, at[0])
-            one = recorded(alike, row, at[1], due, self._etype, self._of, kind=kind, **found)
+        if not _has(count, found.get("latitude") or kind):
+            request, row = _of_equal_length(request, at[0])
+            one = recorded(request, row, at[1], due, self._etype, self._of, kind=kind, **found)
             count.deviations += (one,)
 
     # --- Results that differ
 
-    def _deviate(self, request: Request, indices: Array | None, got: Array, expected: Table) -> Array:
-        """Count the entries whose bits are not expected; return where in the results some of them are."""
+    def _compare(self, request: Request, indices: Array | None, got: Array, expected: Table) -> Array:
+        """Count the entries whose bits are not expected; the flat places of a sample of them."""
         places: list[Array] = [np.zeros(0, np.intp)]
-        one_by_one = request.length >= _LONG  # less memory, and operands that need no copies
-        for first in range(len(got)) if one_by_one else (0,):
-            rows = slice(first, first + 1) if one_by_one else slice(None)
+        step = 1 if request.length >= _LONG else max(1, len(got))
+        for first in range(0, len(got), step):
+            rows = slice(first, first + step)
             some, due = got[rows], expected.due[rows]
             if same_bits(some, due):
                 continue
             flat = np.flatnonzero(some != due)
-            # Of a row that deviates nearly everywhere, the whole is judged: that takes no copies of operands.
+            # Where most of a row deviates, the latitude of the whole row needs no copies of operands.
             whole = len(some) == 1 and 2 * len(flat) > some.size
             at = slice(None) if whole else flat
             row, column = (0, at) if len(some) == 1 else np.divmod(flat, request.length)
             entries = column if indices is None else indices[rows][row, column]
             tensors = [pool[entries] for pool in request.pools]
             scalars = [scalar[rows] if len(some) == 1 else scalar[row] for scalar in request.scalars]
-            bits = due.ravel()[at], some.ravel()[at]
-            latitude = accepted_by(self._etype, (*tensors, *scalars, *bits), self._accepts)
+            values = *tensors, *scalars, due.ravel()[at], some.ravel()[at]
+            latitude = accepted_by(self._etype, values, self._accepts)
             latitude = latitude[flat] if whole else latitude
-            self._count(request, first, flat, latitude, (some, due, expected.classes[rows]))
-            places.append(flat[evenly(len(flat), KEPT)] + first * request.length)
+            self._count(request, first, flat, latitude, some.ravel(), due.ravel(), expected.classes[rows])
+            places.append(flat[_evenly(len(flat))] + first * request.length)
         every = np.concatenate(places)
-        return every[evenly(len(every), KEPT)]
+        return every[_evenly(len(every))]
 
     def _count(
-        self, request: Request, first: int, flat: Array, latitude: Array, bits: tuple[Array, Array, Array]
+        self,
+        request: Request,
+        first: int,
+        flat: Array,
+        latitude: Array,
+        got: Array,
+        due: Array,
+        classes: Array,
     ) -> None:
-        """Count differences: their places, their latitude; and results, those expected, and classes."""
-        got, due, classes = (part.ravel() for part in bits)
-        names: list[str | None] = [*self._accepts, None]
-        keys = classes[flat].astype(np.int16) * len(names) + latitude % len(names)
+        """Count the places that differ by class and latitude, and record the first of each."""
+        names: list[str | None] = [None, *self._accepts]
+        keys = classes.ravel()[flat].astype(np.intp)
+        keys *= len(names)
+        keys += latitude
+        keys += 1
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():
-            id_, name, number = self._ids[key // len(names)], names[key % len(names)], int(numbers[key])
-            count = self._counts[id_]
+            name, number = names[key % len(names)], int(numbers[key])
+            count = self._counts[self._ids[key // len(names)]]
             if name is None:
                 count.violating += number
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
-            at = int(flat[(keys == key).argmax()])
-            row, column = divmod(at, request.length)
             kind: DeviationKind = "acceptable" if name else "violates"
-            where = first + row, column
-            self._record(count, request, where, int(due[at]), kind, got=int(got[at]), latitude=name)
+            if not _has(count, name or kind):
+                at = int(flat[(keys == key).argmax()])
+                row, column = divmod(at, request.length)
+                where = first + row, column
+                self._record(count, request, where, int(due[at]), kind, got=int(got[at]), latitude=name)
+
+    # --- Readings
+
+    @property
+    def readings(self) -> ReadingMatch | None:
+        """The readings that allow every answer that was kept; None without answers or readings."""
+        of, etype, bits = self._of, self._etype, self._special.dtype
+        readings, ids = of.oracle.READINGS[etype.family], of.class_ids(etype.family)
+        every = np.concatenate(self._answers, axis=1) if self._answers else np.zeros((1, 0), bits)
+        if not every.size or not readings:
+            return None
+        *operands, got = every[:-1].view(numpy_type(etype.id))
+        allowed = {id_: np.asarray(allows(*operands, got)) for id_, allows in readings.items()}
+        if allows_all := tuple(id_ for id_, where in allowed.items() if where.all()):
+            nans = [int(encode(text, etype)) for text in ("nan", "-nan") if etype.family == "float"]
+            others = [*operands, *(np.full(len(got), nan, bits).view(got.dtype) for nan in nans)]
+            differ = [(y, y.view(bits) != every[-2]) for y in others]
+            exactly = tuple(
+                id_ for id_ in allows_all
+                if not any(np.any(readings[id_](*operands, y) & other) for y, other in differ)
+            )  # fmt: skip
+            return ReadingMatch(answers=len(got), allowed_by=allows_all, exactly=exactly)
+        nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
+        left = ~allowed[nearest]
+        return ReadingMatch(
+            answers=len(got), allowed_by=(), exactly=(), nearest=nearest, left=int(left.sum()),
+            left_in=tuple(ids[index] for index in sorted({*every[-1][left].tolist()})),
+            explained_by=explained(of, etype, operands, got) if of.is_clip else None,
+        )  # fmt: skip
 
 
-def _whole(request: Request) -> bool:
-    """Whether each call has the pool as it stands."""
+def _has(count: Count, key: str) -> bool:
+    return any(one.key == key for one in count.deviations)
+
+
+def _evenly(number: int) -> Array:
+    """At most `_SAMPLE` of the indices below a number, spread evenly."""
+    return np.arange(number) if number <= _SAMPLE else np.arange(_SAMPLE) * number // _SAMPLE
+
+
+def _is_whole_pool(request: Request) -> bool:
+    """Whether each call has the pool as it is, from its first value to its last."""
     alike = request.indices is None and request.length == len(request.pool) and not request.starts.any()
     return alike and not _REPEATS[request.layout]
 
 
-def _among_alike(request: Request, row: int) -> tuple[Request, int]:
+def _of_equal_length(request: Request, row: int) -> tuple[Request, int]:
     """The calls that have as many entries as one, and its place among them."""
     if request.lengths is None:
         return request, row
@@ -264,6 +317,6 @@ def _among_alike(request: Request, row: int) -> tuple[Request, int]:
     return request.calls(alike), int(np.searchsorted(alike, row))
 
 
-def _form(request: Request) -> str:
-    """The form of the calls of a request: a layout; the plain ones differ in their lengths alone."""
+def _layout(request: Request) -> str:
+    """The layout of the calls of a request; the plain ones differ in their lengths alone."""
     return PLAIN.id if request.layout in _PLAIN else request.layout

@@ -18,7 +18,7 @@ from sonnx_clip.conform.check_report import (
     added,
 )
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.results import Counts
+from sonnx_clip.conform.units import Counts
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Deviation, FormReport, Stop, Verdict
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.options import Unit
-    from sonnx_clip.conform.results import Raised, UnitResult
+    from sonnx_clip.conform.units import Raised, Unit, UnitResult
     from sonnx_clip.language.types import ElementType
 
 TAGS = ("C1", "C3")

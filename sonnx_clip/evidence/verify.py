@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.describe import shortest
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
 from sonnx_clip.prove.proofs_record import AGAIN

@@ -17,7 +17,7 @@ import onnx
 from onnx import numpy_helper
 
 from sonnx_clip.conform.expected import class_ids
-from sonnx_clip.conform.judge_forms import opsets_of_this_clip
+from sonnx_clip.conform.judge import opsets_of_this_clip
 from sonnx_clip.conform.plan import LONG, covering_scalars
 from sonnx_clip.export.suite import ANY_NAN, granted
 from sonnx_clip.root.dtypes import numpy_type

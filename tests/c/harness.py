@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.frames import TYPES

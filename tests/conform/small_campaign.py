@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.cli.app import end_as_interrupted
 from sonnx_clip.cli.check_command import check_runtime
-from sonnx_clip.conform import local_judge, options
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform import judge, units
 from sonnx_clip.conform.plan import calls_of
+from sonnx_clip.conform.units import CheckOptions
 from tests.meta.judged import three_layouts
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ UNITS = 6
 
 def make_small(patch: Callable[[object, str, object], None] = setattr) -> None:
     """Make the first unit of an element type small, and the others few and small."""
-    patch(local_judge, "chosen", three_layouts)
+    patch(judge, "chosen", three_layouts)
     more = "more-0", "more-1"
-    patch(local_judge, "calls_of", lambda etype, part: islice(calls_of(etype, more[int(part[-1]) % 2]), 1))
-    patch(options, "kinds_of", lambda _, level: [] if level == "quick" else [("small", UNITS)])
+    patch(judge, "calls_of", lambda etype, part: islice(calls_of(etype, more[int(part[-1]) % 2]), 1))
+    patch(units, "kinds_of", lambda _, level: [] if level == "quick" else [("small", UNITS)])
 
 
 def main() -> int:

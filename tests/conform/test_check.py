@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
 from sonnx_clip.cli.check_command import check_runtime
-from sonnx_clip.conform import local_judge
+from sonnx_clip.conform import judge
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request
@@ -210,7 +210,7 @@ def test_unreached_is_printed(capsys, monkeypatch):
             tabulate(etype, [bits], [bits, bits], of),
         )
 
-    monkeypatch.setattr(local_judge, "chosen", of_ones_and_twos)
+    monkeypatch.setattr(judge, "chosen", of_ones_and_twos)
     assert check_runtime(CheckOptions("numpy", ["uint16"])) == 1
     assert "unreached uint16: no vector reached" in capsys.readouterr().out
 

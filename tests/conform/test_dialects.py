@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from sonnx_clip.cli.app import app
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.dialects import dialect_operator
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import Limits

@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import options, plan
+from sonnx_clip.conform import plan, units
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import TypeReport
 from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.expected import Table, range_table, tabulate
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
 
@@ -131,7 +131,7 @@ def test_every_triple_of_8_bits() -> None:
 @pytest.mark.nightly
 def test_some_units_of_the_level_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
     some = {16: [("every-max", 1)], 32: [("every-x", 2)]}
-    monkeypatch.setattr(options, "kinds_of", lambda etype, _: some[etype.width])
+    monkeypatch.setattr(units, "kinds_of", lambda etype, _: some[etype.width])
     types = ["float16", "uint16", "int32", "float32"]
     report = run_campaign(CheckOptions("sonnx", types, policy="strict", level="exhaustive"), jobs=2)
     assert {found.verdict for found in report.types} == {"conforms"}

@@ -4,8 +4,8 @@ import numpy as np
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ReadingMatch, Report, TypeReport
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import behaviour
+from sonnx_clip.conform.units import CheckOptions
 
 PLANTED = "tests.conform.test_matching"
 

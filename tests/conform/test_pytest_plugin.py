@@ -10,7 +10,7 @@ import sys
 import numpy.ma
 import pytest
 
-from sonnx_clip.conform import local_judge, pytest_items
+from sonnx_clip.conform import judge, pytest_items
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -46,7 +46,7 @@ def imported() -> None:
 
 @pytest.fixture(autouse=True)
 def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_judge, "chosen", three_layouts)
+    monkeypatch.setattr(judge, "chosen", three_layouts)
     monkeypatch.setenv("PYTHONPATH", str(repo_root()))
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.conform import campaign, results
+from sonnx_clip.conform import campaign, units
 from sonnx_clip.conform import identity as identities
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.identity import cache_identity, files_named, identity
-from sonnx_clip.conform.local_judge import LocalJudge
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.judge import LocalJudge
 from sonnx_clip.conform.store import APPLICATION, Store
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root import installed
 from sonnx_clip.root.errors import UserError
@@ -292,7 +292,7 @@ def test_damaged_row_is_reported_and_judged_again(damage, tmp_path) -> None:
 
 def test_result_of_another_campaign_is_used_if_it_was_first(tmp_path) -> None:
     with closing(Store(tmp_path / "j.sqlite")) as store:
-        first, second = (results.UnitResult(version=version) for version in "12")
+        first, second = (units.UnitResult(version=version) for version in "12")
         assert store.keep("digest", "name", first, 1.0) == first
         assert store.keep("digest", "name", second, 1.0) == first
         assert store.keep("digest", "name", second, 1.0, replace=True) == second

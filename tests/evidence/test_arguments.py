@@ -7,7 +7,7 @@ import pytest
 from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.dialects import dialect_operator
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources

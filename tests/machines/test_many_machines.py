@@ -22,9 +22,9 @@ from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, comparable_parts, identity, variables
-from sonnx_clip.conform.options import CheckOptions, Unit
-from sonnx_clip.conform.remote_judge import RemoteJudge, judge_there
+from sonnx_clip.conform.judge import RemoteJudge, judge_there
 from sonnx_clip.conform.store import Store
+from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sonnx_clip.conform.results import UnitResult
+    from sonnx_clip.conform.units import UnitResult
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")

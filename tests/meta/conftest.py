@@ -17,9 +17,9 @@ __all__ = ["bench", "real_bench"]
 @pytest.fixture
 def brief(monkeypatch):
     """A plan of few calls, for what is slow, hangs, or is the same in every layout."""
-    from sonnx_clip.conform import local_judge
+    from sonnx_clip.conform import judge
 
-    monkeypatch.setattr(local_judge, "chosen", three_layouts)
+    monkeypatch.setattr(judge, "chosen", three_layouts)
 
 
 @pytest.fixture

@@ -16,10 +16,9 @@ from unittest.mock import patch
 
 import pytest
 
-from sonnx_clip.conform import campaign, local_judge
-from sonnx_clip.conform.options import CheckOptions
-from sonnx_clip.conform.plan import chosen
-from sonnx_clip.conform.session import sample
+from sonnx_clip.conform import campaign, judge
+from sonnx_clip.conform.plan import chosen, sample
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def judged(
         plan: the calls that are made, if not all.
         options: of `CheckOptions`.
     """
-    with nullcontext() if plan is None else patch.object(local_judge, "chosen", plan):
+    with nullcontext() if plan is None else patch.object(judge, "chosen", plan):
         report = campaign.run_campaign(CheckOptions(f"tests.meta.{runtime}", [dtype], **options))
     return report, {c.id: c for c in report.types[0].classes}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.supervisor import OwnTime

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.runtime import LIMITS
@@ -66,7 +66,7 @@ def test_program_without_a_main_guard_checks_runtimes():
     """Python would import the program in each process that it starts; standard input it cannot import."""
     program = (
         "from sonnx_clip.conform.campaign import run_campaign\n"
-        "from sonnx_clip.conform.options import CheckOptions\n"
+        "from sonnx_clip.conform.units import CheckOptions\n"
         "print('once', run_campaign(CheckOptions('numpy', ['int16'], few_calls=True)).types[0].verdict)\n"
     )
     done = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, check=False)

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import expected, local_judge, plan
+from sonnx_clip.conform import expected, judge, plan
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.session import Session
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
@@ -187,7 +187,7 @@ def test_deviation_that_a_short_line_cannot_repeat_says_so():
 
 
 def test_refused_type_is_unsupported_and_the_others_are_judged(monkeypatch):
-    monkeypatch.setattr(local_judge, "chosen", three_layouts)
+    monkeypatch.setattr(judge, "chosen", three_layouts)
     options = CheckOptions("tests.meta.planted:refuses_bfloat16", ["bfloat16", "uint16"])
     report = run_campaign(options)
     assert [found.verdict for found in report.types] == ["unsupported", "conforms"]

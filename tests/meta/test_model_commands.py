@@ -13,12 +13,12 @@ import numpy as np
 import onnx.parser
 import pytest
 
-from sonnx_clip.conform import campaign, local_judge
+from sonnx_clip.conform import campaign, judge
 from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls, form_plan
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import EndedError
@@ -166,10 +166,10 @@ def brief(monkeypatch):
                 left -= {request.layout}
                 yield request, table
 
-    monkeypatch.setattr(local_judge, "few_calls", calls)
-    forms = "sonnx_clip.conform.judge_forms"
+    monkeypatch.setattr(judge, "few_calls", calls)
+    forms = "sonnx_clip.conform.judge"
     monkeypatch.setattr(f"{forms}.opsets_of_this_clip", lambda: (13,))
-    whole_forms = local_judge.judge_forms.__globals__["covering"]
+    whole_forms = judge.covering
     monkeypatch.setattr(f"{forms}.covering", lambda forms: whole_forms(forms)[:2])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform import judge_forms
+from sonnx_clip.conform import judge
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.plan import bounds_of, form_plan
@@ -200,11 +200,11 @@ def test_forms_in_which_nothing_was_compared_fail(monkeypatch):
     assert report.failed
     assert list(form_lines(report)) == [NOTHING]
     with monkeypatch.context() as patch:
-        patch.setattr(judge_forms, "form_plan", lambda *_, **__: iter(()))
+        patch.setattr(judge, "form_plan", lambda *_, **__: iter(()))
         report, found, _ = judged_anew("right")
     assert report.failed
     assert {form.verdict for form in found.forms} == {"unreached"}
-    monkeypatch.setattr(judge_forms, "_forms", lambda *_: ())
+    monkeypatch.setattr(judge, "_forms", lambda *_: ())
     report, _, _ = judged_anew("right")
     assert report.failed
     assert set(form_lines(report)) == {NOTHING}
@@ -236,8 +236,8 @@ def test_evidence_shows_what_the_verdict_depends_on():
 
 @pytest.mark.nightly
 def test_all_forms_are_every_combination(monkeypatch):
-    assert len(judge_forms.opsets_of_this_clip()) > 5
-    monkeypatch.setattr(judge_forms, "opsets_of_this_clip", lambda: (13, 14, 15))
+    assert len(judge.opsets_of_this_clip()) > 5
+    monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13, 14, 15))
     _, found, _ = judged_anew("right", "uint8", forms="all")
     assert len(found.forms) == len({form.form for form in found.forms}) == 66 * 3
     assert {form.verdict for form in found.forms} == {"conforms"}

@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
 from sonnx_clip.conform.report_text import dependences
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
 from tests.meta.judged import repeated, require_repeated
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import Request

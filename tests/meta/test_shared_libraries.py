@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.runtime import Limits

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import c, load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
 from sonnx_clip.spec import load_spec

@@ -11,7 +11,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
-from sonnx_clip.conform.options import CheckOptions
+from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from tests.command import Ended, run
 from tests.meta.judged import require_repeated

@@ -1,0 +1,187 @@
+"""The units of a check, and the result of each.
+
+A unit is a part of the calls in one element type. Its calls are made in a process of their own, since a
+runtime may keep state between calls. A unit holds all that is needed to judge it, so any machine can; its
+digest names its result in a store. Results are added in the order of the plan, so the order in which units
+are judged does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import ConfigDict, Field
+
+from sonnx_clip.conform.check_report import Count, FormReport, ReadingMatch, Stop, added
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
+from sonnx_clip.conform.plan import FIRST, Level, kinds_of
+from sonnx_clip.root.files import digest_of_parts
+from sonnx_clip.root.stored import Stored
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.conform.tally import Policy
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.model_forms import Choice
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The runtime to check, and how.
+
+    Args:
+        runtime: a name of `RUNTIMES`, or ``module:function``.
+        types: ids of element types; all that NumPy has, if empty.
+        policy: ``strict`` keeps only the latitude that is always granted.
+        limits: on the time of a call and of the import.
+        require: ids of element types that the runtime must support; they are checked in any case.
+        forms: of a runtime that opens models: forms that cover every pair of values of two axes, or all.
+        level: how much is compared.
+        few_calls: whether few calls are made at any level, as for a runtime that starts a program for each.
+        of: the operator.
+        identity: a digest of the runtime, the checker and the machine; empty without a store.
+    """
+
+    runtime: str
+    types: Sequence[str] = ()
+    policy: Policy = "default"
+    limits: Limits = LIMITS
+    require: Sequence[str] = ()
+    forms: Choice = "default"
+    level: Level = "quick"
+    few_calls: bool = False
+    of: CheckedOperator = field(default_factory=clip_operator)
+    identity: str = ""
+
+    @property
+    def element_types(self) -> Sequence[ElementType]:
+        """The element types to judge; UserError if one is not known."""
+        required = [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
+        return machine_types([*self.types, *required] if self.types else (), self.of)
+
+    @property
+    def units(self) -> dict[str, list[Unit]]:
+        """The units of each element type, in the order of the plan."""
+        found = {}
+        for etype in self.element_types:
+            parts = [f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)]
+            found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
+        return found
+
+    @property
+    def every_unit(self) -> list[Unit]:
+        """The units of all element types."""
+        return [unit for units in self.units.values() for unit in units]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A part of the calls in an element type."""
+
+    options: CheckOptions
+    etype: str
+    part: str = FIRST
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the first unit of its element type."""
+        return self.part == FIRST
+
+    @property
+    def name(self) -> str:
+        """Its name for people: ``float32``, ``float32 random-3``."""
+        return self.etype if self.first else f"{self.etype} {self.part}"
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything its result depends on."""
+        given = self.options
+        chosen = given.policy, given.limits, given.forms, given.few_calls, given.of.dialect
+        return digest_of_parts(map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen)))
+
+
+class Raised(Stored):
+    """Calls of one layout (or form of a model) that raised; `of` counts them by class or tag."""
+
+    model_config = ConfigDict(frozen=False)
+
+    calls: int = 0
+    raised: int = 0
+    refusal: bool = True
+    words: str = ""
+    of: dict[str, Count] = Field(default_factory=dict)
+
+    @property
+    def all(self) -> bool:
+        """Whether every call was rejected."""
+        return self.refusal and 0 < self.raised == self.calls
+
+    def __add__(self, other: Raised) -> Raised:
+        """The sum."""
+        return Raised(
+            calls=self.calls + other.calls,
+            raised=self.raised + other.raised,
+            refusal=self.refusal and other.refusal,
+            words=self.words or other.words,
+            of=added(self.of, other.of),
+        )
+
+
+class Counts(Stored):
+    """Counts by class and tag (C1, C3), and by layout of the calls that raised."""
+
+    of: dict[str, Count] = Field(default_factory=dict)
+    raised: dict[str, Raised] = Field(default_factory=dict)
+
+    def __add__(self, other: Counts) -> Counts:
+        """The sum; of each kind of deviation the first is kept."""
+        return Counts(of=added(self.of, other.of), raised=added(self.raised, other.raised))
+
+
+class UnitResult(Stored):
+    """The result of a unit.
+
+    Args:
+        version: of the runtime, as it reports it.
+        unopened: ``unsupported`` or ``crashed``, and why, if it could not be opened for the element type.
+        stopped: ``crashed`` or ``environment``, and why, if the unit ended early.
+        tally: the counts; None if no call was made.
+        readings: those that allow the answers of the first unit of an element type.
+        unasked: calls that the runtime cannot take, in words.
+        longest: the most entries that it takes.
+        few: whether few calls were made.
+        forms: the reports on forms of a model.
+        forms_stopped: whether these ended early.
+        remarks: remarks beside the results.
+        partial: whether it was interrupted before all calls were made.
+        made: when it was stored, if it comes from a cache.
+    """
+
+    version: str
+    unopened: Stop | None = None
+    stopped: Stop | None = None
+    tally: Counts | None = None
+    readings: ReadingMatch | None = None
+    unasked: tuple[str, ...] = ()
+    longest: int | None = None
+    few: bool = False
+    forms: tuple[FormReport, ...] | None = None
+    forms_stopped: bool = False
+    remarks: tuple[str, ...] = ()
+    partial: bool = False
+    made: str = ""
+
+    @property
+    def ends(self) -> bool:
+        """Whether no later unit of the element type is judged."""
+        return self.stopped is not None or self.unopened is not None or self.forms_stopped
+
+    def is_kept(self, *, cache: bool) -> bool:
+        """Whether it is stored: no environment failure; in a cache, no crash either."""
+        verdicts = {found[0] for found in (self.stopped, self.unopened) if found}
+        verdicts |= {form.verdict for form in self.forms or ()}
+        died = self.tally is not None and any(count.died for count in self.tally.of.values())
+        return "environment" not in verdicts and not (cache and (died or "crashed" in verdicts))
