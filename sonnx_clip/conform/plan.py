@@ -1,15 +1,15 @@
-"""The plan of a check: the calls that are made in an element type, and what is expected of them.
+"""The plan of a check: the calls of an element type with their expected results, cut into parts.
 
-All pairs of special bounds are in plain long calls. Every layout meets every class, and each special value as
-each bound. Calls of many lengths are under bounds that together reach every class. Random draws share long
-calls. The plan is cut into parts:
+Plain long calls have all pairs of special bounds. Every layout is called with every class, and with each
+special value as each bound. Calls of many lengths have bounds that together reach every class. Random draws
+share long calls.
 
 - ``quick`` is the part `FIRST`, with every triple of 8 bits and every X of 16 bits;
 - ``standard`` adds more X under all pairs of special bounds, more random draws and every length;
-- ``exhaustive`` adds every X of 16 bits under every min and every max, beside four others, and every X of
-  32 bits under bounds that reach every class. It adds nothing for 8 and 64 bits.
+- ``exhaustive`` adds every X of 16 bits under every min and every max, each beside four values of the other
+  bound, and every X of 32 bits under bounds that reach every class. It adds nothing for 8 and 64 bits.
 
-The calls of a part follow from its name, and are the same on every machine.
+The calls of a part are determined by its name, and are the same on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.expected import Table, key_type, range_table, tabulate
+from sonnx_clip.conform.expected import Table, key_type, range_tables, tabulate
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -43,49 +43,49 @@ Level: TypeAlias = Literal["quick", "standard", "exhaustive"]
 FIRST = "chosen"
 """The first part of each element type: its result decides whether the others are judged."""
 LONG = 2**16 + 1
-"""So long that a loop may be split."""
+"""The length of long calls: implementations may split a loop of this length."""
 EVERY_LENGTH, PAIRS_OF_A_LENGTH = 2048, 3
-"""Above quick, calls of every length up to it are made, each under so many pairs of bounds."""
+"""Of the level standard: the longest of the calls of every length, and the pairs of bounds of each length."""
 DRAWN, RANDOM_DRAWS, DRAWS_TOGETHER = 70_000, 64, 16
-"""Of the level standard: X of more than 16 bits, random draws, and draws whose bounds meet each other's X."""
+"""Of the level standard: X of more than 16 bits, random draws, and draws that share X and bounds."""
 FEW_CALLS, FEW_OF_A_SHAPE = 100, 4
-"""About how many calls are few, and how many of them have each shape."""
+"""Of a runtime that starts a program for each call: about how many calls in all, and calls of each shape."""
 FEW_LENGTHS = (2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 1025)
-"""Lengths of which one of the few calls is made, beside those of the layouts and `LONG`."""
+"""Of such a runtime: lengths of one call each, beside those of the layouts and `LONG`."""
 
 _MORE = 2  # parts of the level standard
 _BOUNDS, _STRETCHES = 256, 64  # in a part: bounds of 16 bits, 2 ** 16 X of 32
-_EXHAUSTIVE = {  # by width: the kinds of parts that the level adds, and how many there are of each
+_EXHAUSTIVE = {  # by width: the kinds of parts of the level, and how many of each
     16: [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)],
     32: [("every-x", 2**16 // _STRETCHES)],
 }
 _SIZES = {"more": 7_000, "every-min": 4 * _BOUNDS, "every-max": 4 * _BOUNDS, "every-x": 8 * _STRETCHES}
-# The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
+# The other bound of each; why3/composition.mlw is about the ends, which bound nothing.
 _BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
 _SEED, _SEED_OF_MORE = 20, 22
-_CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
-_RESULTS = 2**20  # of a request of long calls: what the caches of a processor hold
-_RANGES = 2048  # values of a pool: ranges of X take less time then than every X
-_FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long ones
+_CALLS = 1024  # of one request, to limit memory and the time to an answer
+_RESULTS = 2**20  # of a request of long calls, to fit the caches of a processor
+_RANGES = 2048  # values of a pool above which tables by ranges of X are faster
+_FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long calls
 _BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
 _LENGTH_OF = {layout.id: layout.length for layout in LAYOUTS}
 
 
 def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
-    """The kinds of parts that a level has beside `FIRST`, and how many of each there are."""
+    """The kinds of parts that a level adds to `FIRST`, and how many of each."""
     found = [("more", _MORE)] if level != "quick" else []
     return [*found, *_EXHAUSTIVE.get(etype.width or 0, [])] if level == "exhaustive" else found
 
 
 def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
-    """About how many calls a part has."""
+    """Approximate number of calls of a part, for the report of progress."""
     if few or part == FIRST:
         return FEW_CALLS if few else 69_000 if etype.width == 8 else 7_000
     return _SIZES.get(part.rpartition("-")[0], FEW_CALLS)
 
 
 def calls_of(etype: ElementType, part: str) -> Calls:
-    """The requests of a part other than `FIRST`, each with what is expected; ValueError if there is none."""
+    """The requests of a part other than `FIRST`, with expected results; ValueError if there is none."""
     kind, _, number = part.rpartition("-")
     n = int(number)
     if kind == "more":
@@ -114,9 +114,9 @@ def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
     """The requests of a plan as a runtime can take them.
 
     Args:
-        calls: requests, each with what is expected.
-        strides: whether layouts that differ in memory alone are called.
-        entries: the most entries of a call; longer calls are made in pieces that cover all of X.
+        calls: requests with expected results.
+        strides: whether it takes layouts that differ in memory alone.
+        entries: the most entries that it takes; longer calls are cut into pieces that cover all of X.
     """
     for request, table in calls:
         if not strides and request.layout in _BY_MEMORY:
@@ -143,7 +143,7 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
 
 
 def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
-    """The requests of the part `FIRST`, each with what is expected for its calls."""
+    """The requests of the part `FIRST`, with expected results."""
     of, bits = of or clip_operator(), bits_type(etype.id)
     every, rows = _special(etype, of), _covering_rows(etype, _FEW_BOUNDS, of)
     special = [every.pool, *every.beside]
@@ -164,7 +164,7 @@ def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
 
 
 def _random(seed: int | list[int], arrays: int, count: int, bits: np.dtype[np.generic]) -> list[Array]:
-    """Random patterns. Of NumPy's random streams this one is promised never to change."""
+    """Random patterns, from the one random stream that NumPy promises never to change."""
     stream = np.random.PCG64(seed)
     return [stream.random_raw(count).astype(bits) for _ in range(arrays)]
 
@@ -175,24 +175,25 @@ LENGTHS = tuple(
         *(131 + _random(_SEED, 1, 10, np.dtype(np.uint64))[0] % (2000 - 131)).tolist(),
     })
 )  # fmt: skip
-"""Every short length; powers of two and their neighbours; and some that nothing distinguishes."""
+"""Every short length, powers of two and their neighbours, and some random lengths."""
 
 
 def _call(layout: str, length: int, table: Table, starts: Array, lengths: Array | None = None) -> Call:
-    """Calls of a layout, one for each row of a table, beginning in its pool at `starts`."""
+    """Calls of a layout, one for each row of a table, whose entries begin in its pool at `starts`."""
     request = Request(layout, length, table.pool, starts, table.scalars, beside=table.beside)
     return replace(request, lengths=lengths), table
 
 
 def _every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
-    """The rows and the starts of calls of a length, so that each value of a pool is in one under each row."""
+    """Rows and starts of calls of a length that together have each value of a pool under each row."""
     times = -(-size // length) if length else 1
     return np.repeat(rows, times), np.tile(np.arange(times) * length % size, len(rows))
 
 
 def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
-    """Every layout but the plain one: every X under scalars that reach every class; and each special value as
-    each scalar.
+    """Calls of every layout but the plain one.
+
+    They have every X under scalars that reach every class, and each special value as each scalar.
     """
     size = len(every.pool)
     for number, layout in enumerate(found for found in LAYOUTS if found.length is not None):
@@ -204,9 +205,9 @@ def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
 
 
 def crossed(choices: int, scalars: int, number: int) -> Array:
-    """Some of all choices of the scalars, others for each number, in which each value is each scalar.
+    """Choices of the scalars, different ones for each number, that have each value as each scalar.
 
-    Of two scalars that share n values: about 2 * n of the n * n choices. Otherwise all choices.
+    Of two scalars with the same n values: about 2 * n of the n * n choices. Otherwise all choices.
     """
     if scalars != 2:
         return np.arange(choices)
@@ -245,34 +246,36 @@ def _long_calls(
     """One plain call with all of the pools, or of a length, under each choice of the scalars."""
     of, size = of or clip_operator(), len(pools[0])
     count, length = len(scalars[0]) if scalars else 1, length or size
-    at_once = max(1, min(_CALLS, _RESULTS // length))
-    for at in range(0, count, at_once):
-        some = [scalar[at : at + at_once] for scalar in scalars]
-        by_ranges = of.is_clip and size >= _RANGES
-        table = range_table(etype, pools[0], some) if by_ranges else tabulate(etype, pools, some, of)
+    step = max(1, min(_CALLS, _RESULTS // length))
+    if of.is_clip and size >= _RANGES:
+        tables = range_tables(etype, pools[0], scalars, step)
+    else:
+        chunks = ([scalar[at : at + step] for scalar in scalars] for at in range(0, count, step))
+        tables = (tabulate(etype, pools, chunk, of) for chunk in chunks)
+    for table in tables:
         yield _call(PLAIN.id, length, table, _scattered(table.count, size) * (length != size))
 
 
 def _scattered(count: int, size: int) -> Array:
-    """Where in a pool calls begin: Knuth's multiplicative hash, which no regularity of the calls meets."""
+    """Where in a pool calls begin: a multiplicative hash, so that no regularity of the calls matters."""
     return (np.arange(count) * 2654435761 % 2**32) * size >> 32
 
 
 def together(values: Array, count: int) -> tuple[Array, ...]:
-    """All choices of so many values: the last one runs first."""
+    """All choices of `count` values: the last one varies fastest."""
     grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
 
 
 @cache
 def _special(etype: ElementType, of: CheckedOperator) -> Table:
-    """What is expected of all special values together."""
+    """The expected results of all combinations of special values."""
     values = np.array(special_patterns(etype), bits_type(etype.id))
     return tabulate(etype, together(values, of.tensors), together(values, of.scalars), of)
 
 
 def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None = None) -> tuple[Array, ...]:
-    """Special values of the scalars, shapes (count,), that reach every class which special ones do."""
+    """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
     of = of or clip_operator()
     rows = _covering_rows(etype, count, of)
     return tuple(scalar[rows] for scalar in _special(etype, of).scalars)
@@ -280,7 +283,7 @@ def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None 
 
 @cache
 def _covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array:
-    """The same, as rows of `_special`."""
+    """The rows of `_special` of `covering_scalars`: a greedy cover of the classes, and random rows."""
     table = _special(etype, of)
     if not of.scalars:
         return np.zeros(1, int)
@@ -297,8 +300,8 @@ def _covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array
 
 # --- Random draws, the same on every machine ----------------------------------------------------------------
 
-_PAIRS, _ENTRIES = 100, 150  # drawn bounds, and values of X beside the bounds themselves
-_NEAR = 3  # how far from a special value its neighbours are
+_PAIRS, _ENTRIES = 100, 150  # pairs of bounds of a draw, and values of X beside the bounds themselves
+_NEAR = 3  # the greatest distance between a special value and its neighbours
 
 
 def random_patterns(
@@ -307,7 +310,7 @@ def random_patterns(
     """Random bits of each tensor, shape (tensors, k), and of each scalar, shape (scalars, p).
 
     About a third are special values, a third neighbours of one, a third any pattern. Each fourth value of a
-    scalar is one of the tensors too, since ties are where implementations differ. Each number has others.
+    scalar is also a value of the tensors, since implementations differ in ties. Each number is another draw.
     """
     special = np.array(special_patterns(etype), np.uint64)
     size = tensors * _ENTRIES + scalars * _PAIRS
@@ -320,11 +323,11 @@ def random_patterns(
     return np.hstack([ties, drawn[scalars * _PAIRS :].reshape(tensors, _ENTRIES)]), bounds
 
 
-# --- The levels above quick: every X of their long calls is sorted ------------------------------------------
+# --- The levels above quick, whose long calls have a sorted X -----------------------------------------------
 
 
 def _more(etype: ElementType, n: int) -> Calls:
-    """More X under all pairs of special bounds, more random draws, and every length: one part of `_MORE`."""
+    """Part n of `standard`: more X under all pairs of special bounds, random draws, every length."""
     of, bits = clip_operator(), bits_type(etype.id)
     every = _special(etype, of)
     if etype.width != 8:
@@ -349,30 +352,30 @@ def _every_x(etype: ElementType) -> Array:
 
 
 def _sorted(etype: ElementType, *pools: Array) -> Array:
-    """Pools in the order in which their expected results are slices: of integers, or of bits of floats."""
+    """All values of some pools, sorted by `key_type`: their expected results are slices then."""
     pool = np.concatenate(pools)
     found: Array = np.sort(pool.view(key_type(etype))).view(pool.dtype)
     return found
 
 
 def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
-    """Bits of min and of max: bounds of 16 bits on one side, each beside a few on the other side."""
+    """Bits of min and of max: part n of all values of 16 bits as one bound, each beside a few others."""
     others = np.array([int(encode(text, etype)) for text in _BESIDE[etype.family]], bits_type(etype.id))
     bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(others.dtype)
     varying, beside = np.repeat(bounds, len(others)), np.tile(others, _BOUNDS)
     return [beside, varying] if second else [varying, beside]
 
 
-# --- Few calls, for a runtime that takes long for each; and calls of a form of a model ----------------------
+# --- Few calls, for a runtime that starts a program for each; and calls of a form of a model ----------------
 
 _LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
-_SAMPLED = 64  # calls after which a form is given up that refuses each of them
-# Neighbours and bounds that int32 and int64 lose on a way through float32 and float64.
+_SAMPLED = 64  # calls that decide whether a form is refused
+# Bounds of int32 and int64, neighbours of which are lost in a conversion through float32 or float64.
 _THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
 
 
 def few_calls(etype: ElementType) -> Calls:
-    """The requests of which each call may start a program: all X in a long call under each chosen pair."""
+    """The requests of a runtime that starts a program for each call."""
     of = clip_operator()
     for request, table in _long_calls(etype, _long_pools(etype, of), bounds_of(etype), of, LONG):
         yield replace(request, starts=np.zeros(table.count, int)), table
@@ -388,13 +391,13 @@ def few_calls(etype: ElementType) -> Calls:
 def form_plan(
     etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None
 ) -> Iterator[tuple[Request, Table]]:
-    """The requests for a form, each with what is expected; the first is a sample of all bounds.
+    """The requests of a form, with expected results; the first one is a sample of all bounds.
 
     Args:
         etype: the element type.
         form: the form.
-        few: whether bounds are fewer, which reach every class, and X of rank 0 is one of each class.
-        table: what is expected, if that is not the specification's.
+        few: whether there are few calls: fewer bounds, and one X of rank 0 for each class.
+        table: the expected results, if not those of the specification.
     """
     table = table or _table_of_forms(etype, few=few)
     layout = _LAYOUT_OF_RANK[form.rank]
@@ -412,7 +415,7 @@ def form_plan(
 
 @cache
 def _table_of_forms(etype: ElementType, *, few: bool) -> Table:
-    """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
+    """The expected results of special values, and of those around `_THROUGH_FLOAT`."""
     width = 1 << (etype.width or 0)
     around = [
         (bound + step) % width for pair in _through_float(etype) for bound in pair for step in (-1, 0, 1)
@@ -423,10 +426,10 @@ def _table_of_forms(etype: ElementType, *, few: bool) -> Table:
 
 @cache
 def bounds_of(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]:
-    """The pairs of bounds of calls that are few, or of forms: bits, each of shape (p,).
+    """The pairs of bounds of few calls, and of forms of a model: bits, each of shape (p,).
 
-    They reach every class; integers of 32 and 64 bits that a float32 or a float64 does not hold are both; and
-    unless they are few, each special value is a bound of one, in ordinary and inverted order by turns.
+    They reach every class, and include integers that a float32 or a float64 does not hold. Unless they are
+    few, each special value is a bound of one pair, in ordinary and inverted order by turns.
     """
     low, high = covering_scalars(etype, 0)
     special = special_patterns(etype)

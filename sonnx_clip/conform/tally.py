@@ -130,7 +130,7 @@ class Tally:
         kept = np.broadcast_to(comparable[:, None], answer.bits.shape)
         kept = kept if there is None else kept & there
         everything = there is None and comparable.all()
-        got = answer.bits if everything else np.where(kept, answer.bits, expected.due)
+        got = answer.bits if everything else np.where(kept, answer.bits, expected.results)
         deviating = self._compare(request, indices, got, expected)
         if self._keep and got.size:
             in_order = indices is None and np.array_equal(request.pool, self._special)
@@ -165,7 +165,7 @@ class Tally:
                 if not length:
                     self._counts[self._ids[classes[0]]].compared += 1
             counted[row] = failure
-            self._fail(request, row, failure, expected.due[row], classes)
+            self._fail(request, row, failure, expected.results[row], classes)
         return counted
 
     def _fail(self, request: Request, row: int, failure: Failure, due: Array, classes: Array) -> None:
@@ -214,7 +214,7 @@ class Tally:
         step = 1 if request.length >= _LONG else max(1, len(got))
         for first in range(0, len(got), step):
             rows = slice(first, first + step)
-            some, due = got[rows], expected.due[rows]
+            some, due = got[rows], expected.results[rows]
             if same_bits(some, due):
                 continue
             flat = np.flatnonzero(some != due)

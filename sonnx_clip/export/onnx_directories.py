@@ -167,7 +167,7 @@ def _data(one: TypeSuite, call: SuiteCall) -> _Data:
     table, entries = one.tables[call.table], one.entries(call)
     left = np.flatnonzero(~_has_two_answers(table.also[call.pair]))
     entries = left[np.searchsorted(left, entries) % len(left)]
-    x, due = table.pool[entries], table.due[call.pair][entries]
+    x, due = table.pool[entries], table.results[call.pair][entries]
     return _bounds(table, call.pair), call.layout.arrange(x), call.layout.arrange(due)
 
 
@@ -181,7 +181,7 @@ def _of_form(one: TypeSuite, form: ModelForm) -> Iterator[Directory]:
         own = name if form.bounds == "inputs" else f"{name}_bounds{pair}"
         found = every.setdefault(own, Directory(one, own, "form", form))
         for at in _places(table, form.rank, pair):
-            found.add(_bounds(table, pair), table.pool[at], table.due[pair][at])
+            found.add(_bounds(table, pair), table.pool[at], table.results[pair][at])
     yield from every.values()
 
 

@@ -73,7 +73,7 @@ class GrantedTable(Table):
     def parts(self) -> dict[str, Array]:
         """Its arrays as bits, by the names that they have in every format."""
         return {
-            "pool": self.pool, "min": self.scalars[0], "max": self.scalars[1], "expected": self.due,
+            "pool": self.pool, "min": self.scalars[0], "max": self.scalars[1], "expected": self.results,
             "class": self.classes, "also": self.also,
         }  # fmt: skip
 
@@ -157,8 +157,8 @@ def vectors_text(name: str, folder: Path | None = None) -> str:
 
 def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
     found = tabulate(etype, [pool], (lower, upper))
-    also = flags(etype, pool[None, :], lower[:, None], upper[:, None], found.due)
-    return GrantedTable(found.pool, found.scalars, found.due, found.find_classes, also=also)
+    also = flags(etype, pool[None, :], lower[:, None], upper[:, None], found.results)
+    return GrantedTable(found.pool, found.scalars, found.results, found.find_classes, also=also)
 
 
 def _wide_pool(etype: ElementType) -> Array:
@@ -198,7 +198,7 @@ def granted() -> tuple[Granted, ...]:
     etype = load_spec().element_type("float16")
     pool = np.array(special_patterns(etype), bits_type(etype.id))
     lower, upper = (bound[:, None] for bound in bounds_of(etype))
-    due = tabulate(etype, [pool], bounds_of(etype)).due
+    due = tabulate(etype, [pool], bounds_of(etype)).results
     found = []
     for index, entry in enumerate(load_spec().latitude):
         zero, nan = (part.any() for part in _accepted(etype, entry.id, pool[None, :], lower, upper, due))

@@ -120,7 +120,7 @@ def test_expected_results_are_those_of_single_calls_of_the_oracle(opset, dtype):
                 ends = {name: float(end) for name, end in ends.items()}
             else:
                 ends = {name: end.reshape(()) for name, end in ends.items()}
-            assert table.due[call].tobytes() == of.of_version(x, **ends).tobytes()
+            assert table.results[call].tobytes() == of.of_version(x, **ends).tobytes()
 
 
 def test_onnxruntime_deviates_in_older_versions_only():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,12 +12,18 @@ from sonnx_clip.conform import plan, units
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import TypeReport
 from sonnx_clip.conform.checked_operator import machine_types
-from sonnx_clip.conform.expected import Table, range_table, tabulate
+from sonnx_clip.conform.expected import Table, range_tables, tabulate
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
 
 TYPES = {etype.id: etype for etype in machine_types()}
 
@@ -90,6 +97,11 @@ def test_blind_spots_depend_on_the_level() -> None:
 # --------------------------------------------------------------- tables by ranges of X
 
 
+def by_ranges(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Table:
+    (found,) = range_tables(etype, pool, scalars, len(scalars[0]))
+    return found
+
+
 def both(name: str, size: int = 300) -> tuple[Table, Table]:
     etype = TYPES[name]
     special = np.array(special_patterns(etype), bits_type(name))
@@ -97,7 +109,7 @@ def both(name: str, size: int = 300) -> tuple[Table, Table]:
     pool = np.unique(np.concatenate([special, random]))
     both_ = zip(covering_scalars(etype, 8), together(random[:40], 2), strict=True)
     scalars = [np.concatenate([a, b[:40]]) for a, b in both_]
-    return range_table(etype, pool, scalars), tabulate(etype, [pool], scalars)
+    return by_ranges(etype, pool, scalars), tabulate(etype, [pool], scalars)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -107,15 +119,15 @@ def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name:
         found, due = both(name, size)
         mixed, some = np.random.default_rng(3).permutation(found.pool), slice(3, 20)
         scalars = [scalar[some] for scalar in found.scalars]
-        more = range_table(etype, mixed, scalars), tabulate(etype, [mixed], scalars)
+        more = by_ranges(etype, mixed, scalars), tabulate(etype, [mixed], scalars)
         for ours, other in ((found, due), more):
             assert np.array_equal(ours.scalars, other.scalars)
-            assert np.array_equal(ours.due, other.due)
+            assert np.array_equal(ours.results, other.results)
             assert np.array_equal(ours.classes, other.classes)
             expected = other.counts(None)
             assert ours.counts(None)[: len(expected)] == expected
-            assert sum(ours.counts(None)) == ours.due.size
-    assert sum(range_table(etype, mixed[:0], found.scalars).counts(None)) == 0
+            assert sum(ours.counts(None)) == ours.results.size
+    assert sum(by_ranges(etype, mixed[:0], found.scalars).counts(None)) == 0
 
 
 @pytest.mark.nightly
@@ -123,8 +135,8 @@ def test_every_triple_of_8_bits() -> None:
     every = np.arange(256, dtype=np.uint8)
     for at in range(0, 2**16, 1024):
         scalars = [scalar[at : at + 1024] for scalar in together(every, 2)]
-        found, due = range_table(TYPES["int8"], every, scalars), tabulate(TYPES["int8"], [every], scalars)
-        assert np.array_equal(found.due, due.due)
+        found, due = by_ranges(TYPES["int8"], every, scalars), tabulate(TYPES["int8"], [every], scalars)
+        assert np.array_equal(found.results, due.results)
         assert np.array_equal(found.classes, due.classes)
 
 

@@ -63,7 +63,7 @@ def test_the_plan_of_an_8_bit_type_has_all_triples():
             break
         x = request.pool[entry_indices(request)]
         seen[request.scalars[0][:, None], request.scalars[1][:, None], x] = True
-        assert table.due.shape == table.classes.shape == x.shape
+        assert table.results.shape == table.classes.shape == x.shape
     assert seen.all()
 
 

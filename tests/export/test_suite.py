@@ -105,12 +105,12 @@ def test_no_latitude_accepts_an_answer_without_a_flag() -> None:
             a.view(dtype) for a in (table.pool[None, :], table.scalars[0][:, None], table.scalars[1][:, None])
         )
         for pattern in special_patterns(one.etype):
-            answer = np.full(table.due.shape, pattern, bits_type(one.etype.id)).view(dtype)
-            accepted = np.zeros(table.due.shape, bool)
+            answer = np.full(table.results.shape, pattern, bits_type(one.etype.id)).view(dtype)
+            accepted = np.zeros(table.results.shape, bool)
             for accepts in oracle.LATITUDE["float"].values():
-                accepted |= accepts(x, l, m, table.due.view(dtype), answer)
-            accepted &= answer.view(table.due.dtype) != table.due
-            zero = (answer == 0) & (table.due.view(dtype) == 0)
+                accepted |= accepts(x, l, m, table.results.view(dtype), answer)
+            accepted &= answer.view(table.results.dtype) != table.results
+            zero = (answer == 0) & (table.results.view(dtype) == 0)
             with np.errstate(invalid="ignore"):
                 assert not np.any(accepted & ~zero & (answer == answer))
 
