@@ -1,8 +1,4 @@
-"""A run of the checker: one runtime against the oracle, unit by unit.
-
-The report names what no verdict of the run covers: a runtime that is wrong at a single unusual X of 32 bits,
-at a single long length, or only after very many calls can conform.
-"""
+"""A run of the checker: one runtime compared with the oracle, unit by unit."""
 
 from __future__ import annotations
 
@@ -21,12 +17,11 @@ from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.identity import cache_identity
 from sonnx_clip.conform.judge import LocalJudge
 from sonnx_clip.conform.plan import FIRST
-from sonnx_clip.conform.session import Session
 from sonnx_clip.conform.verdicts import follows, merged, needed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import code_digest
-from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,7 +32,6 @@ if TYPE_CHECKING:
     from sonnx_clip.root.terminal import Show
 
     Judge: TypeAlias = LocalJudge | RemoteJudge
-    Results: TypeAlias = dict[str, dict[str, UnitResult]]  # by element type, and by part
 
 
 class InterruptedCampaignError(KeyboardInterrupt):
@@ -56,11 +50,11 @@ def run_campaign(
     """Judge a runtime.
 
     Args:
-        options: the runtime, and how it is judged.
+        options: the runtime, and how it is checked.
         jobs: how many units are judged at once in this process.
-        again: whether what a cache holds is replaced.
+        again: whether results in a cache are replaced.
         store: a journal or a cache of the results of units.
-        judge: judges the units elsewhere; it is stopped in the end.
+        judge: judges the units; a `LocalJudge` by default. It is stopped at the end.
         on_progress: called with the number of units that are judged or not needed, and the last of them.
         on_pace: called with the progress of each slow unit, at most once a minute.
 
@@ -89,19 +83,19 @@ def version_of(options: CheckOptions) -> str:
     version = options.runtime
     for etype in options.element_types:
         try:
-            session = Session(options.runtime, etype.id, options.limits)
+            worker = Worker(options.runtime, etype.id, options.limits)
         except UnsupportedError as error:
             version = error.version
         except RuntimeDiedError:
             continue
         else:
-            session.worker.close()
-            return session.worker.version
+            worker.close()
+            return worker.version
     return version
 
 
 class _Campaign:
-    """Judges units side by side, those of an element type after its first one."""
+    """Judges units in parallel; the first one of an element type decides which others follow."""
 
     def __init__(
         self, options: CheckOptions, judge: Judge, store: Store | None, on_progress: Show, *, again: bool
@@ -110,32 +104,32 @@ class _Campaign:
         self._replace = store is not None and store.is_cache and again
         self._began, self._code = time.monotonic(), code_digest(options.runtime)
         self._units, self._done, self._stopped = options.units, 0, False
-        self._results: Results = {etype: {} for etype in self._units}
+        self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in self._units}  # by part
 
     def run(self) -> Report:
         """Judge all units; the report."""
         pool = ThreadPoolExecutor(self._judge.places)
-        at_work: dict[Future[UnitResult | None], Unit] = {}
+        running: dict[Future[UnitResult | None], Unit] = {}
 
         def start(units: Iterable[Unit]) -> None:
-            at_work.update((pool.submit(self._one, unit), unit) for unit in units)
+            running.update((pool.submit(self._result_of, unit), unit) for unit in units)
 
         try:
             start(units[0] for units in self._units.values())
-            while at_work:
-                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-                    unit, found = at_work.pop(future), future.result()
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    unit, found = running.pop(future), future.result()
                     if found is not None:
                         self._results[unit.etype][unit.part] = found
-                    later = self._units[unit.etype][1:] if unit.first else []
-                    following = [one for one in later if found is not None and follows(found, one)]
+                    others = self._units[unit.etype][1:] if unit.first else []
+                    following = [one for one in others if found is not None and follows(found, one)]
                     start(following)
-                    self._done += 1 + len(later) - len(following)
+                    self._done += 1 + len(others) - len(following)
                     self._on_progress(self._done, unit.name)
             return self._report()
         except KeyboardInterrupt:
             self._stop(pool)
-            for future, unit in at_work.items():
+            for future, unit in running.items():
                 found = None if future.cancelled() or future.exception() else future.result()
                 if found is not None and found.tally is not None:
                     self._results[unit.etype][unit.part] = found
@@ -148,24 +142,23 @@ class _Campaign:
         self._judge.stop()
         pool.shutdown(cancel_futures=True)
 
-    def _one(self, unit: Unit) -> UnitResult | None:
-        """The result of a unit, stored or judged; None if it is no longer needed."""
-        results = self._results[unit.etype]
+    def _result_of(self, unit: Unit) -> UnitResult | None:
+        """The stored result of a unit, or else its judgement; None if it is no longer needed."""
+        results, store = self._results[unit.etype], self._store
         if self._stopped or unit not in needed(self._units[unit.etype], results):
             return None
-        store = self._store
         stored = None if store is None or self._replace else store.take(unit.digest, unit.name)
         if stored is not None:
             return stored
         found, seconds = self._judge.judge(unit)
-        if self._stopped:  # the counts are true; how it ended is the interrupt's doing
+        if self._stopped:  # its counts are valid, but the interrupt caused its end
             update = {"stopped": None, "forms": None, "forms_stopped": False, "partial": True}
             return found.model_copy(update=update)
         found = describe(found, unit, results.get(FIRST))
         if store is None or not found.is_kept(cache=store.is_cache):
             return found
         if store.is_cache and cache_identity(self._options.runtime) != store.identity:
-            return found  # something has changed since the run began
+            return found  # code, packages or environment have changed since the run began
         return store.keep(unit.digest, unit.name, found, seconds, replace=self._replace)
 
     def _report(self) -> Report:
@@ -179,7 +172,7 @@ class _Campaign:
                 kept[etype.id] = min(made)
             version = next((found.version for found in results.values()), options.runtime)
         whole = [report for report in types if report.unfinished is None]
-        asked = of.scope() or scope(whole, of, options.level, few_calls=options.few_calls)
+        compared = of.scope() or scope(whole, of, options.level, few_calls=options.few_calls)
         return Report(
             tool=f"sonnx-clip {sonnx_clip.__version__}",
             spec_sha256=of.oracle.SPEC_DIGEST,
@@ -195,6 +188,6 @@ class _Campaign:
             types=tuple(types),
             kept=kept,
             required=tuple(dict.fromkeys(options.require)),
-            scope=asked if whole else (),
+            scope=compared if whole else (),
             dialect=of.dialect,
         )

@@ -1,4 +1,4 @@
-"""The operator that is checked: its specification, and an oracle."""
+"""The operator that is checked: its specification and its oracle."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CheckedOperator:
-    """An operator with its specification, and with the generated oracle or one that has its attributes."""
+    """An operator with its specification, and the generated oracle or one with the same attributes."""
 
     spec: Spec
     oracle: ModuleType | SimpleNamespace
 
     def __reduce__(self) -> tuple[Callable[[], CheckedOperator], tuple[()]]:
-        """Clip is sent to another machine by name, and no other operator is."""
+        """Pickle Clip by name, for Dask; no other operator is sent to workers."""
         assert self is clip_operator()
         return clip_operator, ()
 
     @property
     def dialect(self) -> str:
-        """The dialect that it is, ``onnx-11``; empty if it is the specification's."""
+        """The id of the dialect, ``onnx-11``; empty for the specification itself."""
         return ""
 
     @property
     def forms(self) -> Sequence[ModelForm]:
-        """The forms of a model in which a dialect is compared."""
+        """The forms of a model in which a dialect is compared; empty for others."""
         return ()
 
     @property
     def element_types(self) -> Sequence[str]:
-        """The ids of the element types that a runtime can be given."""
+        """The ids of the element types that NumPy has."""
         return [etype.id for etype in self.spec.element_types if etype.numpy is not None]
 
     @property
     def is_clip(self) -> bool:
-        """Whether it is Clip, which has readings, forms of a model, and further levels."""
+        """Whether it is Clip, which alone has readings, forms of a model, and all levels."""
         return self.spec.operator == "Clip"
 
     @property
@@ -80,13 +80,13 @@ class CheckedOperator:
         return tuple(self.oracle.CLASSES[family])
 
     def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
-        """What explains an answer in a form of a model, beside readings and wrong operators."""
+        """Words that explain an answer in a form of a model, beside readings and wrong operators."""
 
     def table_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> Table | None:
-        """What is expected in a form of a model, if that is not the same in every form."""
+        """The expected results in a form of a model, if they depend on the form."""
 
     def scope(self) -> tuple[str, str] | None:
-        """What a run compares and what it does not see, as two sentences, if levels do not matter."""
+        """What a run compares and its blind spots, as two sentences; None if they depend on the level."""
 
 
 @cache

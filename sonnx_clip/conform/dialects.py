@@ -1,4 +1,4 @@
-"""A dialect of Clip as the operator that a check compares with: `check --against`.
+"""A dialect of Clip as the reference of a check: `check --against`.
 
 The oracle of the dialect gives the expected bits, and its text is the latitude. Calls are made in forms of a
 model: every way to give or omit bounds that the dialect takes, in the first and the last operator set of its
@@ -37,7 +37,7 @@ _NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
 
 @dataclass(frozen=True, eq=False)
 class DialectOperator(CheckedOperator):
-    """Clip as one dialect of ONNX models has it."""
+    """Clip as defined by one dialect."""
 
     of_version: DialectOracle
 
@@ -48,7 +48,7 @@ class DialectOperator(CheckedOperator):
 
     @property
     def element_types(self) -> Sequence[str]:
-        """The ids of the element types that the dialect takes and a runtime can be given."""
+        """The ids of the element types of the dialect that NumPy has."""
         types = self.of_version.row["element_types"]
         return tuple(id_ for id_ in types if self.spec.element_type(id_).numpy is not None)
 
@@ -64,7 +64,7 @@ class DialectOperator(CheckedOperator):
 
     @property
     def forms(self) -> Sequence[ModelForm]:
-        """Every way to give or omit bounds that it takes, in each of its operator sets."""
+        """Every way to give or omit bounds that it allows, in each of its operator sets."""
         bounds: Any = "attributes" if self.has_attributes else "inputs"
         ways: Iterable[Given] = GIVEN if self.of_version.row["missing"] else ("both",)
         return [
@@ -75,7 +75,7 @@ class DialectOperator(CheckedOperator):
         ]
 
     def table_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> Table:
-        """What is expected: every special value of X under pairs of bounds that reach every class.
+        """The expected results of special values of X under pairs of bounds that reach every class.
 
         A missing bound is replaced by the dialect's default. A float64 that is an attribute is a FLOAT.
         """
@@ -93,7 +93,7 @@ class DialectOperator(CheckedOperator):
         return tabulate(etype, [np.array(special_patterns(etype), bits)], scalars, self)
 
     def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
-        """Whether an answer takes a missing bound as no bound, in words."""
+        """Words for an answer in which a missing bound is no bound; None for others."""
         missing = [name not in form.bound_names for name in ("l", "m")]
         ends = [int(encode(text, etype)) for text in _NO_BOUND[etype.family]]
         bounds = [end if gone else bound for bound, gone, end in zip(triple[1:], missing, ends, strict=True)]
@@ -103,7 +103,7 @@ class DialectOperator(CheckedOperator):
         return "it takes a missing bound as no bound" if same else None
 
     def scope(self) -> tuple[str, str]:
-        """What is compared with the dialect, and what is not seen, each as a sentence."""
+        """What is compared with the dialect, and the blind spots, each as a sentence."""
         missing = self.of_version.row["missing"]
         ways = "every way to give or omit bounds" if missing else "both bounds given, which it requires"
         compared = (
@@ -120,14 +120,14 @@ def versions_of_onnx() -> dict[str, int]:
 
 
 def judged_dialects() -> dict[str, int]:
-    """The dialects that models can be compared with, each with the version of the nodes that it is about."""
+    """The dialects that models can be compared with, each with the version of its nodes."""
     versions = versions_of_onnx()
     given = {d.id: d.node_of for d in clip_operator().spec.dialects}
     return versions | {id_: versions[node] for id_, node in given.items() if node in versions}
 
 
 def dialect_operator(id_: str) -> DialectOperator:
-    """Clip as a dialect has it; UserError if models cannot be compared with it."""
+    """Clip as a dialect defines it; UserError if models cannot be compared with it."""
     known = judged_dialects()
     if id_ not in known:
         todo = f"choose {', '.join(known)}, or onnx for all of ONNX"
@@ -146,7 +146,7 @@ def dialect_operator(id_: str) -> DialectOperator:
 
 @np.errstate(invalid="ignore")
 def _allows(reading: Callable[..., Any], x: Array, l: Array, m: Array, _: Array, got: Array) -> Array:
-    """Whether the text of a version allows answers, with any payload of a NaN that it allows."""
+    """Whether a reading allows answers, with any payload of a NaN that it allows."""
     found = np.asarray(reading(x, l, m, got))
     for operand in (x, l, m):
         nan = np.not_equal(operand, operand) & np.not_equal(got, got)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.plan import Level
 
-    Parts = list[tuple[object, str]]  # a sentence's parts, each with the condition under which it is true
+    Parts = list[tuple[object, str]]  # parts of a sentence, each with the condition under which it is shown
 
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
@@ -32,17 +32,17 @@ def scope(
     types: Sequence[TypeReport], of: CheckedOperator | None = None, level: Level = "quick", *,
     few_calls: bool = False,
 ) -> tuple[str, str]:  # fmt: skip
-    """What was compared in some element types, and what is not seen by it, each as a sentence.
+    """What was compared in some element types, and the blind spots, each as a sentence.
 
     Args:
         types: the reports on them.
         of: the operator; Clip by default.
         level: of the check.
-        few_calls: whether few calls were asked for, whatever the runtime is.
+        few_calls: whether few calls were made because of an option.
     """
     of, forms = of or clip_operator(), max((one.served_forms for one in types), key=len, default=())
     few = any(one.few for one in types)
-    compared, unseen = _of_few(asked_for=few_calls) if few else _of_all(types, of, level)
+    compared, unseen = _of_few(by_option=few_calls) if few else _of_all(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
     unseen += [(True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)]
@@ -100,8 +100,8 @@ def _of_all(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> t
     return compared, unseen
 
 
-def _of_few(*, asked_for: bool) -> tuple[Parts, Parts]:
-    """Of a runtime of which few calls were made: that was asked for, or each started a program."""
+def _of_few(*, by_option: bool) -> tuple[Parts, Parts]:
+    """The sentences for few calls, chosen by an option or because each call starts a program."""
     every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
     compared: Parts = [
         (True, f"{every}, in one call under each chosen pair of bounds (they reach every class)"),
@@ -110,8 +110,8 @@ def _of_few(*, asked_for: bool) -> tuple[Parts, Parts]:
     ]
     unseen: Parts = [
         (True, "any other pair of bounds, or value beside these bounds; any other length"),
-        (asked_for, "what only many calls in one process bring about"),
-        (not asked_for, "what a process does in its second call: each call had a process of its own"),
-        (not asked_for, "what it writes or reads past its memory, unless it dies of it"),
+        (by_option, "what only many calls in one process bring about"),
+        (not by_option, "what a process does in its second call: each call had a process of its own"),
+        (not by_option, "what it writes or reads past its memory, unless it dies of it"),
     ]
     return compared, unseen

@@ -1,8 +1,8 @@
-"""What a verdict depends on: where any of it changes, no stored result is that of the same unit.
+"""The identity of a verdict: a digest of everything it depends on..
 
-For a runtime that the project knows this includes its installed packages, so `check` keeps its verdicts. For
-any other it is the version that it reports and the bytes of the files in its name; what these load in turn
-is not seen, so its results are used again only from a journal.
+For a known runtime it includes the installed packages, so `check` caches its verdicts. For any other it has
+the reported version and the bytes of the files in its name. What those files load is unknown, so results are
+reused from a journal only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PACKAGES = {"onnxruntime": ("onnxruntime", "onnx", "protobuf"), "onnx-reference
 
 
 def cache_identity(runtime: str) -> str | None:
-    """The identity under which verdicts are kept without a journal; None if it cannot be known.
+    """The identity of cached verdicts; None if it cannot be known.
 
     Raises:
         UserError: there is no C compiler, for a runtime that needs one.
@@ -46,9 +46,7 @@ def cache_identity(runtime: str) -> str | None:
 
 
 def identity(runtime: str, version: str) -> str:
-    """A digest of the runtime, the specification, the checker and the machine.
-
-    `version` is the one that it reports.
+    """A digest of the runtime with its reported version, the specification, the checker and the machine.
 
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
@@ -59,7 +57,7 @@ def identity(runtime: str, version: str) -> str:
 def comparable_parts(runtime: str) -> dict[str, str]:
     """The parts of the identity that can be compared between machines; UserError as for `identity`.
 
-    Packages are compared by their lists of files and the sizes of these: times differ between machines.
+    Packages are compared by lists of files with their sizes, since times differ between machines.
     """
     packages = "; ".join(f"{name} {release(name)}" for name in _packages(runtime))
     return {**_parts(runtime), "packages": packages}
@@ -74,7 +72,7 @@ def _digest(parts: dict[str, str]) -> str:
 
 
 def _parts(runtime: str) -> dict[str, str]:
-    """Everything but packages and versions, by name; our own runtimes are part of the checker."""
+    """Everything but packages and versions, by name; our own runtimes belong to the checker."""
     found = {"runtime": runtime}
     if runtime in RUNTIMES:
         found["its library"] = _library(runtime)
@@ -93,23 +91,23 @@ def _parts(runtime: str) -> dict[str, str]:
 
 
 def variables() -> dict[str, str]:
-    """The environment variables on which a verdict may depend, sorted by name."""
+    """The environment variables that may affect results, sorted by name."""
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES)}
 
 
 def _library(runtime: str) -> str:
-    """The library of C kernels that a runtime calls; its name holds a digest of its bytes."""
-    if runtime == "sonnx-c":  # builds it
+    """The library of C kernels that a runtime calls; its name contains a digest of its bytes."""
+    if runtime == "sonnx-c":  # builds the library
         return built.built_file(built.find_compiler(), built.source_files()).name
     try:
-        found = built.installed() if runtime == "sonnx" else None  # uses it where it has been built
+        found = built.installed() if runtime == "sonnx" else None  # uses it if it is built
     except (UserError, OSError) as error:
         return str(error)
     return "none" if found is None else found.name
 
 
 def files_named(runtime: str) -> Iterator[Path]:
-    """The existing files in the name of a runtime; of a module, that where Python would look for it."""
+    """The existing files in the name of a runtime; for a module, the file that Python would import."""
     kind, options, target = split_name(runtime)
     if kind in ("exec", "onnx-cmd"):
         words = command_words(target)
@@ -119,7 +117,7 @@ def files_named(runtime: str) -> Iterator[Path]:
         words = [file[0]]
     else:
         words, places = [], None
-        for part in module_of(target).split("."):  # nothing of it is imported
+        for part in module_of(target).split("."):  # without importing anything
             if (spec := PathFinder.find_spec(part, places)) is None:
                 return
             words, places = [spec.origin or ""], spec.submodule_search_locations
@@ -129,5 +127,5 @@ def files_named(runtime: str) -> Iterator[Path]:
 def _bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
-    except OSError:  # reported by whoever needs it
+    except OSError:  # reported where the file is needed
         return b""

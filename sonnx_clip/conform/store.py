@@ -1,10 +1,9 @@
-"""The store of results: an SQLite file that holds the result of each unit as soon as it is judged.
+"""The store of results: an SQLite file with the result of each unit, written as soon as it is judged.
 
-Rows are only added, each in a transaction that is on the disk when it ends, under the digest of the unit and
-beside a digest of the row: a row that does not match is ignored, and its unit is judged again. Any number of
-campaigns may share a store; where two judge the same unit, both use the result that was stored first.
-`check --journal FILE` resumes from one; `check` keeps the verdicts on known runtimes in another, in the build
-folder.
+Rows are only added, each in a durable transaction. A row has the digest of its unit and one of its content: a
+damaged row is ignored, and its unit is judged again. Campaigns may share a store: if two judge the same
+unit, both use the result that was stored first. `check --journal FILE` resumes from a store; `check` caches
+the verdicts on known runtimes in another one, in the build folder.
 """
 
 from __future__ import annotations
@@ -58,14 +57,14 @@ class Store:
 
     Args:
         file: its path; it is created if missing.
-        identity: a digest of what is judged and by what: part of the digest of each unit.
+        identity: the identity of the verdicts, part of the digest of each unit.
         warn: called with a warning for each damaged row.
-        is_cache: whether it holds verdicts to be used again, not a journal to be resumed: what may be the
-            fault of the machine is not stored, and the report says when a verdict was made.
-        create: whether it is created where it is missing, and written to.
+        is_cache: whether it is a cache of verdicts and not a journal: crashes are not stored, and the report
+            shows when a verdict was made.
+        create: whether a missing file is created, and the store is writable.
 
     Raises:
-        UserError: the file is something else, is damaged or newer, or cannot be read or written.
+        UserError: the file is of another kind, damaged or newer, or cannot be read or written.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Store:
             make_folder(file.parent)
         with self._errors():
             _require_ours(file, create=create)
-            # A reader rolls back what a killed writer left unfinished, for which SQLite has to write.
+            # A reader rolls back the unfinished transaction of a killed writer, so SQLite needs to write.
             mode = "rwc" if create else "rw" if os.access(file, os.W_OK) else "ro"
             self._base = sqlite3.connect(
                 f"{file.absolute().as_uri()}?mode={mode}", uri=True, timeout=_WAIT, isolation_level=None,
@@ -89,7 +88,7 @@ class Store:
             with self._errors():
                 self._base.execute("PRAGMA synchronous = FULL")
                 if create:
-                    self._base.executescript(_TABLES)  # fails where nothing can be written
+                    self._base.executescript(_TABLES)  # fails if the file cannot be written
                 self._base.execute(f"PRAGMA query_only = {int(not create)}")
                 self._rows(f"{_ROWS} LIMIT 1")
         except BaseException:
@@ -102,7 +101,7 @@ class Store:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Errors of SQLite and of the system as one message."""
+        """Turn errors of SQLite and of the system into a UserError."""
         try:
             with self._lock:
                 yield
@@ -128,7 +127,7 @@ class Store:
     def keep(
         self, digest: str, name: str, result: UnitResult, seconds: float, *, replace: bool = False
     ) -> UnitResult:
-        """Add a result; it, or the one that another campaign has stored, unless this one replaces it."""
+        """Add a result, unless another campaign has stored one and it is not replaced; the stored result."""
         made, text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), result.model_dump_json()
         row = digest, name, round(seconds, 3), made, text, digest_of_parts([digest, made, text])
         with self._errors():
@@ -142,7 +141,7 @@ class Store:
         return found or result
 
     def plan(self, campaign: Mapping[str, object], units: Sequence[Unit]) -> None:
-        """Record what a campaign is about to judge, for `status`."""
+        """Record the units of a campaign, for `status`."""
         found = [[unit.digest, unit.etype, unit.part] for unit in units]
         text = json.dumps({"campaign": campaign, "units": found}, sort_keys=True)
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -174,14 +173,14 @@ def _parsed(_: int, digest: str, made: str, text: object, row_digest: object) ->
 
 
 def _require_ours(file: Path, *, create: bool) -> None:
-    """Refuse a missing file, if none is created, and another file before SQLite touches it."""
+    """Reject a missing file, unless it is created, and a file of another kind before SQLite opens it."""
     if not file.exists():
         if not create:
             raise UserError("there is no such journal", str(file), "give the file of check --journal")
         return
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
-    if create and not head:  # the program was ended before anything was written
+    if create and not head:  # the program was killed before anything was written
         return
     if not head.startswith(_MAGIC) or int.from_bytes(head[_APPLICATION_AT], "big") != APPLICATION:
         todo = "give the file of check --journal, or the name of a new one to it"
@@ -195,7 +194,7 @@ def _require_ours(file: Path, *, create: bool) -> None:
 
 
 class TypeStatus(Stored):
-    """One element type: units with a result, and all that are needed as far as is known."""
+    """One element type: the units with a result, and the units that are known to be needed."""
 
     type: str
     verdict: Verdict
@@ -206,7 +205,7 @@ class TypeStatus(Stored):
 
 
 class CampaignStatus(Stored):
-    """One campaign. `left` estimates the seconds of judging left from the units done; None if none is."""
+    """One campaign. `left` is the estimated seconds of judging left; None before the first result."""
 
     made: str
     runtime: str
