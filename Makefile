@@ -19,6 +19,7 @@ PROVE_ARGS ?=
 CHECK_ARGS ?=
 SWEEP_ARGS ?=
 BENCH_ARGS ?=
+EVIDENCE_ARGS ?=
 PARTS ?=
 # Our own implementations must conform. What the others do otherwise is a result, and no failure.
 OURS := sonnx sonnx-c
@@ -63,6 +64,10 @@ verdicts:
 	status=0; $(BIN)/sonnx-clip check --against onnx --against sonnx-2026-01 --brief $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
 	[ $$status -le 1 ] || failed=$$status; \
 	exit $$failed
+
+.PHONY: evidence
+evidence: setup-python ## after make prove: the evidence in every format, for the tools of assessors
+	$(BIN)/sonnx-clip evidence --format all $(EVIDENCE_ARGS)
 
 .PHONY: shell
 shell: setup-python ## a shell in which `sonnx-clip` is on PATH

@@ -125,7 +125,7 @@ def main(arguments: list[str]) -> int:
     if unknown := sorted(set(arguments) - set(PARTS)):
         print(f"nightly: error: no part is named {unknown[0]}; parts: {' '.join(PARTS)}", file=sys.stderr)
         return 2
-    for tool in ("browser", "coq", "frama-c"):  # tests that need them are skipped without
+    for tool in ("browser", "coq", "frama-c", "import"):  # tests that need them are skipped without
         run(f"tools/setup.sh {tool}")
     outcomes = []
     for name in arguments or PARTS:

@@ -9,6 +9,7 @@
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
 #   tools/setup.sh cross     compilers and emulators of other machines, for the C kernels
 #   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
+#   tools/setup.sh import    .venv-import: as .venv, and the tools that import the formats of the evidence
 #   tools/setup.sh runtimes  .venv-runtimes: as .venv, and the runtimes for which there is an adapter
 #   tools/setup.sh python provers c    several of them side by side
 #
@@ -226,6 +227,13 @@ setup_bench() {
     once .bench-done project_id install_extras
 }
 
+setup_import() {
+    local extras=import what="sphinx-needs and StrictDoc" otherwise="the tests of imports are skipped"
+    venv=.venv-import
+    setup_python
+    once .import-done project_id install_extras
+}
+
 setup_runtimes() {
     local extras=onnx,torch,jax,openvino,tract,litert what="torch, jax, openvino, tract and litert"
     local otherwise="only what is there is judged"
@@ -248,5 +256,5 @@ if [[ $# -gt 1 ]]; then
 fi
 setup=setup_${1:-}
 declare -F "${setup//-/_}" >/dev/null ||
-    fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench|runtimes …"
+    fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench|import|runtimes …"
 "${setup//-/_}"

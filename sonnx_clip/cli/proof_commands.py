@@ -95,12 +95,30 @@ def evidence(
     output: Annotated[
         Path | None, option("-o --output", "Folder; build/evidence by default.", OUTPUT, value="DIR")
     ] = None,
+    format: Annotated[
+        list[str] | None,
+        option("", "page (default), all, or of another tool; repeatable.", OUTPUT, value="FORMAT"),
+    ] = None,
+    sign: Annotated[
+        Path | None, option("", "Sign the in-toto statement: private key, PEM.", INPUT, value="KEY")
+    ] = None,
     build: Build = BUILD,
 ) -> None:
-    """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings."""
-    from sonnx_clip.evidence import write_evidence
+    """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings.
 
-    written = write_evidence(build, output or build / "evidence")
+    Formats of other tools: needs (sphinx-needs), reqif, csv, junit, cyclonedx, in-toto.
+    """
+    from sonnx_clip.evidence.write import FORMATS, write_evidence
+
+    known = ("page", *FORMATS, "in-toto")
+    chosen = known if "all" in (format or ()) else tuple(format or ["page"])
+    if unknown := [name for name in chosen if name not in known]:
+        raise UserError(
+            f"`{unknown[0]}` is no format of the evidence", "--format", f"choose: {', '.join(known)}, all"
+        )
+    if sign is not None and "in-toto" not in chosen:
+        raise UserError("--sign signs the statement of --format in-toto", todo="add --format in-toto")
+    written = write_evidence(build, output or build / "evidence", formats=chosen, key=sign)
     print(written.line)
     raise typer.Exit(written.exit_status)
 
@@ -110,11 +128,18 @@ def verify(
     seed: Annotated[
         int | None, option("", "Seed of the sample, from an earlier run.", RUN, value="N")
     ] = None,
+    key: Annotated[
+        Path | None, option("", "Check the signed statement first: public key, PEM.", INPUT, value="KEY")
+    ] = None,
     build: Build = BUILD,
 ) -> None:
     """Recompute what can be recomputed, list what is taken from records, and repeat a sample of proofs."""
     from sonnx_clip.evidence.verify import verify as verify_records
 
+    if key is not None:
+        from sonnx_clip.evidence.supply_chain import verify_signed
+
+        print(verify_signed(build, key))
     for line in verify_records(build, part_of(replay), seed, lambda text: print(text, file=sys.stderr)):
         print(line)
 

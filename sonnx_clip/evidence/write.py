@@ -1,4 +1,4 @@
-"""Writes build/evidence/: evidence.json, its schema, the page that names its digest, and the review."""
+"""Writes build/evidence/: evidence.json, its schema, the pages, and what other tools import."""
 
 from __future__ import annotations
 
@@ -7,29 +7,41 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.collect import gather
+from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
 from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.page import render_page, render_review
-from sonnx_clip.evidence.records import read_records
+from sonnx_clip.evidence.records import Records, read_records
+from sonnx_clip.evidence.reqif_file import render_reqif
+from sonnx_clip.evidence.supply_chain import STATEMENT, render_sbom, render_statement, sign
 from sonnx_clip.root.files import digest_of, write_together
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from sonnx_clip.evidence.records import Records
     from sonnx_clip.spec import Spec
 
 PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
 REVIEW = "review.html"
+FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
+    "needs": ("needs.json", render_needs),
+    "reqif": ("evidence.reqif", render_reqif),
+    "csv": ("matrix.csv", render_matrix),
+    "cyclonedx": ("sbom.cdx.json", render_sbom),
+    "junit": ("junit.xml", render_junit),
+}
+"""The formats of other tools: the file of each, and what renders it."""
 
 
 @dataclass(frozen=True)
 class EvidenceSummary:
-    """What was written: the path of index.html, and the evidence."""
+    """What was written: where, the evidence, and the names of the files."""
 
     page: Path
     evidence: Evidence
+    files: tuple[str, ...]
 
     @property
     def exit_status(self) -> int:
@@ -66,20 +78,37 @@ def render(found: Records) -> tuple[Evidence, dict[str, str]]:
     }
 
 
-def write_evidence(build: Path, output: Path, spec: Spec | None = None) -> EvidenceSummary:
+def write_evidence(
+    build: Path, output: Path, spec: Spec | None = None, formats: Iterable[str] = ("page",),
+    key: Path | None = None,
+) -> EvidenceSummary:  # fmt: skip
     """Write the evidence; nothing is written if anything is wrong with what it is made of.
 
     Args:
         build: holds proofs.json (`sonnx-clip prove`) and verdicts/ (`sonnx-clip check -o`).
         output: the folder to write to; it is made if need be.
         spec: the specification; by default spec/clip.yaml.
+        formats: which of `FORMATS`; ``page`` and ``in-toto`` too.
+        key: the private key that signs the statement of ``in-toto``, in PEM.
 
     Raises:
         UserError: something is missing, damaged or stale, or the output cannot be written.
     """
-    evidence, files = render(read_records(build, spec or load_spec()))
+    found = read_records(build, spec or load_spec())
+    evidence, files = render(found)
+    written = dict(files) if "page" in formats else {}
+    written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
+                if format_ in formats}  # fmt: skip
+    _write(output, written)
+    if "in-toto" in formats:  # it has the digests of the others
+        statement = render_statement(evidence, build)
+        _write(output, {STATEMENT: sign(statement, key) if key else statement})
+        written[STATEMENT] = statement
+    return EvidenceSummary(output / (PAGE if PAGE in written else ""), evidence, tuple(written))
+
+
+def _write(output: Path, files: dict[str, str]) -> None:
     for name in files:  # left by a run that was killed
         for left in output.glob(f".{name}.*"):
             left.unlink(missing_ok=True)
     write_together({output / name: text for name, text in files.items()})
-    return EvidenceSummary(output / PAGE, evidence)

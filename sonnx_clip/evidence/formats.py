@@ -1,0 +1,146 @@
+"""The evidence in the formats of other tools: needs.json of sphinx-needs, a matrix in CSV, JUnit XML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from textwrap import indent
+from typing import TYPE_CHECKING, TypeAlias
+from xml.etree import ElementTree as ET
+
+from sonnx_clip.evidence.items import items_of
+from sonnx_clip.evidence.model import ALL_TYPES
+from sonnx_clip.evidence.runtimes import runtimes_of
+from sonnx_clip.evidence.supply_chain import NO_DATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.evidence.model import Entry, Evidence
+    from sonnx_clip.evidence.records import Records
+
+    Row: TypeAlias = tuple[str | int, ...]
+
+
+def render_needs(evidence: Evidence, found: Records) -> str:
+    """needs.json, for the directive ``needimport`` of sphinx-needs; texts are literal blocks.
+
+    An item's `links` name what it shows, its `links_back` what shows it.
+    """
+    items = items_of(found.spec, evidence)
+    back: dict[str, list[str]] = {item.id: [] for item in items}
+    for item in items:
+        for link in item.links:
+            back[link].append(item.id)
+    needs = {
+        item.id: {
+            "id": item.id,
+            "type": item.kind,
+            "title": item.title,
+            "status": item.status,
+            "content": "::\n\n" + indent(item.text or item.title, "   "),
+            "tags": [item.name],
+            "links": list(item.links),
+            "links_back": back[item.id],
+        }
+        for item in items
+    }
+    version = evidence.spec_sha256[:12]
+    document = {
+        "created": NO_DATE,
+        "project": f"sonnx-clip {evidence.operator}",
+        "current_version": version,
+        "versions": {version: {"created": NO_DATE, "needs": needs, "needs_amount": len(needs)}},
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+_SENTENCE = ("source", "line", "sentence", "answer")
+_SHOWN = (
+    "entry",
+    "section",
+    "element type",
+    "status",
+    "obligation",
+    "obligation status",
+    "vectors",
+    "runtimes",
+)
+
+
+def render_matrix(evidence: Evidence, found: Records) -> str:
+    """The traceability matrix: a row for each sentence of a source, entry, element type and obligation.
+
+    A sentence that no entry encodes has one row, with its answer; entries that no sentence states follow at
+    the end. `vectors` counts those of the entry in the element type, or in all; `runtimes` has the
+    verdicts of each runtime there in the classes of the entry.
+    """
+    shown = {entry.id: list(_rows(entry, evidence, found)) for entry in evidence.entries}
+    files = {page.id: page.file for page in found.spec.texts}
+    rows: list[Row] = [(*_SENTENCE, *_SHOWN)]
+    stated: set[str] = set()
+    for one in found.coverage:
+        named = [name for name in one.answer.encoded_by if name in shown]
+        stated.update(named)
+        about = (
+            files[one.source],
+            one.line,
+            one.text.removeprefix("- "),
+        )  # a spreadsheet takes "-" for a formula
+        others = (name for name in (*one.answer.encoded_by, *one.answer.disputed_by) if name not in shown)
+        why = one.reason or one.answer.not_encoded or ", ".join(others)
+        answer = f"{one.answer.sort}: {why}" if why else one.answer.sort
+        rows += [(*about, answer, *row) for name in named for row in shown[name]]
+        if not named:
+            rows.append((*about, answer, *[""] * len(_SHOWN)))
+    missing = [name for name in shown if name not in stated]
+    rows += [("", "", "", "stated by no sentence", *row) for name in missing for row in shown[name]]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def _rows(entry: Entry, evidence: Evidence, found: Records) -> Iterator[Row]:
+    """An entry's rows: a row for each obligation of each element type, one row where there is none."""
+    status = {o.obligation.id: o.status for o in evidence.obligations}
+    runtimes = runtimes_of(found.spec, evidence.runtimes)
+    classes = (entry.id,) if entry.section == "classes" else entry.classes
+    for cell in entry.cells:
+        vectors = sum(entry.vectors.values()) if cell.type == ALL_TYPES else entry.vectors.get(cell.type, 0)
+        verdicts = []
+        for runtime in runtimes:
+            types = runtime.verdicts if cell.type == ALL_TYPES else [cell.type]
+            found_here = [runtime.verdicts[t][c] for t in types if t in runtime.verdicts
+                          for c in classes if c in runtime.verdicts[t]]  # fmt: skip
+            if found_here:
+                verdicts.append(f"{runtime.name}: {', '.join(dict.fromkeys(found_here))}")
+        for obligation in cell.obligations or ("",):
+            yield (entry.id, entry.section, cell.type, cell.status, obligation, status.get(obligation, ""),
+                   vectors, "; ".join(verdicts))  # fmt: skip
+
+
+def render_junit(evidence: Evidence, found: Records) -> str:
+    """JUnit XML: a suite for each subject, a case for each obligation, false ones (smoke tests) too.
+
+    An obligation that is not proved, or by one prover only, is a failure.
+    """
+    del found
+    suites = ET.Element("testsuites", name=evidence.tool)
+    by_subject: dict[str, ET.Element] = {}
+    for one in evidence.obligations:
+        o = one.obligation
+        suite = by_subject.get(o.subject)
+        if suite is None:
+            suite = by_subject[o.subject] = ET.SubElement(suites, "testsuite", name=o.subject)
+        seconds = sum(r.cpu for r in one.replies)
+        case = ET.SubElement(suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}")
+        answers = ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in one.replies)
+        if one.status != "proved":
+            ET.SubElement(case, "failure", message=f"{one.status}: {answers}").text = o.statement
+    for element in (*by_subject.values(), suites):
+        cases = list(element.iter("testcase"))
+        element.set("tests", str(len(cases)))
+        element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,143 @@
+"""The evidence as items with links, for tools that manage requirements: `formats` writes them.
+
+Every link leads from what shows something to what it shows: obligation → entry, class → entry,
+test → class, verdict → test, finding → obligation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from sonnx_clip.evidence.runtimes import runtimes_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.evidence.model import Entry, Evidence
+    from sonnx_clip.spec import Spec
+
+Kind: TypeAlias = Literal["requirement", "statement", "class", "obligation", "test", "verdict", "finding"]
+
+PREFIXES: dict[Kind, str] = {
+    "requirement": "REQ", "statement": "STM", "class": "CLS", "obligation": "OBL",
+    "test": "TST", "verdict": "VRD", "finding": "FND",
+}  # fmt: skip
+"""Beginnings of the ids of items, by kind."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that a tool for requirements tracks.
+
+    Args:
+        id: unique: a prefix and capital letters, digits and underscores.
+        kind: what it is.
+        name: its id in spec/clip.yaml, of the obligation, or of the runtime, type and class.
+        title: one line.
+        text: what it states.
+        status: as the evidence has it.
+        links: the ids of the items that it shows.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    title: str
+    text: str
+    status: str
+    links: tuple[str, ...] = ()
+
+
+def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
+    """All items: entries, obligations, tests, verdicts and findings, in this order.
+
+    Raises:
+        UserError: two items would have the same id.
+    """
+    entries = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.entries}
+    found = (*_entries(evidence, entries), *_obligations(evidence, entries), *_judged(spec, evidence),
+             *_findings(evidence))  # fmt: skip
+    by_id: dict[str, Item] = {}
+    for item in found:
+        if (other := by_id.setdefault(item.id, item)) is not item:
+            raise UserError(
+                f"{other.name} and {item.name} both have the id {item.id}", todo="rename one of them"
+            )
+    return found
+
+
+def _id(kind: Kind, name: str) -> str:
+    return f"{PREFIXES[kind]}_{re.sub(r'[^A-Z0-9]+', '_', name.upper()).strip('_')}"
+
+
+def _kind(entry: Entry) -> Kind:
+    return "requirement" if entry.requirement else "class" if entry.section == "classes" else "statement"
+
+
+def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
+    of_class: dict[str, list[str]] = {}
+    for entry in evidence.entries:
+        for klass in entry.classes:
+            of_class.setdefault(klass, []).append(ids[entry.id])
+    for entry in evidence.entries:
+        cells = {cell.status for cell in entry.cells}
+        order = ("gap", "not proved", "proved by one", "proved")
+        status = next((status for status in order if status in cells), "no obligation")
+        links = () if _kind(entry) != "class" else tuple(dict.fromkeys(of_class.get(entry.id, ())))
+        quotation = [f"Source: “{entry.source.quote}”"] if entry.source else []
+        text = "\n\n".join(filter(None, (entry.statement, *quotation)))
+        refuted = " (refuted as it stands, proved under a condition)" if entry.refuted else ""
+        yield Item(ids[entry.id], _kind(entry), entry.id, entry.title, text, status + refuted,
+                   tuple(link for link in links if link != ids[entry.id]))  # fmt: skip
+
+
+def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
+    for one in evidence.obligations:
+        o = one.obligation
+        links = tuple(entries[name] for name in o.shows if name in entries)
+        answers = ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in one.replies)
+        text = "\n\n".join(filter(None, (o.statement, f"{o.file}, goal {o.goal}. {answers}.")))
+        yield Item(_id("obligation", o.id), "obligation", o.id, o.title, text, one.status, links)
+
+
+def _judged(spec: Spec, evidence: Evidence) -> Iterator[Item]:
+    """The tests of each class in each element type, then each runtime's verdict on them."""
+    tests: dict[tuple[str, str], str] = {}
+    for entry in evidence.entries:
+        if entry.section != "classes":
+            continue
+        for type_, number in entry.vectors.items():
+            id_ = tests[type_, entry.id] = _id("test", f"{type_} {entry.id}")
+            text = (
+                f"{counted(number, 'test vector')} of the class {entry.id} in generated/vectors/{type_}.json"
+            )
+            title = f"{entry.title}, {type_}"
+            yield Item(
+                id_, "test", f"{type_}.{entry.id}", title, text, "generated", (_id("class", entry.id),)
+            )
+    for runtime in runtimes_of(spec, evidence.runtimes):
+        version = runtime.report.runtime_version if runtime.report else "not run"
+        compared = {
+            (found.type, one.id): one.compared
+            for found in (runtime.report.types if runtime.report else ()) for one in found.classes
+        }  # fmt: skip
+        for type_, of_type in runtime.verdicts.items():
+            for klass, verdict in of_type.items():
+                name = f"{runtime.name}.{type_}.{klass}"
+                results = counted(compared.get((type_, klass), 0), "result")
+                links = (tests[type_, klass],) if (type_, klass) in tests else ()
+                yield Item(_id("verdict", name), "verdict", name, f"{runtime.name} in {type_}, {klass}",
+                           f"{version}: {results} compared.", verdict, links)  # fmt: skip
+
+
+def _findings(evidence: Evidence) -> Iterator[Item]:
+    for finding in evidence.findings:
+        proved = (id_ for claim in finding.claim for id_ in claim.obligations)
+        links = tuple(dict.fromkeys(_id("obligation", id_) for id_ in proved))
+        text = f"{finding.found}\n\nProposed: {finding.proposed}"
+        status = f"{finding.kind}, {finding.severity}"
+        yield Item(_id("finding", finding.id), "finding", finding.id, finding.title, text, status, links)

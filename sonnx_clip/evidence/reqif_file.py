@@ -1,0 +1,107 @@
+"""The evidence as ReqIF, for tools such as StrictDoc, Polarion and DOORS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.evidence.items import PREFIXES, items_of
+from sonnx_clip.evidence.supply_chain import NO_DATE, not_installed
+
+if TYPE_CHECKING:
+    from sonnx_clip.evidence.items import Item, Kind
+    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.records import Records
+
+_ATTRIBUTES = ("ReqIF.ForeignID", "ReqIF.Name", "ReqIF.Text", "NAME", "STATUS")
+
+
+def render_reqif(evidence: Evidence, found: Records) -> str:
+    """ReqIF 1.2: a specification and a type of objects for each kind of item; links are relations ``Parent``.
+
+    Raises:
+        UserError: the library `reqif` is missing.
+    """
+    try:
+        from reqif.models.reqif_core_content import ReqIFCoreContent
+        from reqif.models.reqif_data_type import ReqIFDataTypeDefinitionString
+        from reqif.models.reqif_namespace_info import ReqIFNamespaceInfo
+        from reqif.models.reqif_req_if_content import ReqIFReqIFContent
+        from reqif.models.reqif_reqif_header import ReqIFReqIFHeader
+        from reqif.models.reqif_spec_hierarchy import ReqIFSpecHierarchy
+        from reqif.models.reqif_spec_object import ReqIFSpecObject, SpecObjectAttribute
+        from reqif.models.reqif_spec_object_type import ReqIFSpecObjectType, SpecAttributeDefinition
+        from reqif.models.reqif_spec_relation import ReqIFSpecRelation
+        from reqif.models.reqif_spec_relation_type import ReqIFSpecRelationType
+        from reqif.models.reqif_specification import ReqIFSpecification
+        from reqif.models.reqif_specification_type import ReqIFSpecificationType
+        from reqif.models.reqif_types import SpecObjectAttributeType
+        from reqif.object_lookup import ReqIFObjectLookup
+        from reqif.reqif_bundle import ReqIFBundle
+        from reqif.unparser import ReqIFUnparser
+    except ImportError:
+        raise not_installed("reqif") from None
+
+    string = SpecObjectAttributeType.STRING
+
+    def type_of(kind: Kind) -> ReqIFSpecObjectType:
+        definitions = [
+            SpecAttributeDefinition(
+                string, f"{PREFIXES[kind]}-{name}", "STRING", long_name=name, last_change=NO_DATE
+            )
+            for name in _ATTRIBUTES
+        ]
+        return ReqIFSpecObjectType(
+            f"TYPE-{PREFIXES[kind]}",
+            last_change=NO_DATE,
+            long_name=kind.upper(),
+            attribute_definitions=definitions,
+        )
+
+    def object_of(item: Item) -> ReqIFSpecObject:
+        prefix = PREFIXES[item.kind]
+        values = (item.id, item.title, item.text or item.title, item.name, item.status)
+        named = zip(_ATTRIBUTES, values, strict=True)
+        attributes = [SpecObjectAttribute(string, f"{prefix}-{name}", value) for name, value in named]
+        return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", last_change=NO_DATE)
+
+    def specification_of(kind: Kind, items: list[Item]) -> ReqIFSpecification:
+        children = [
+            ReqIFSpecHierarchy(identifier=f"AT-{item.id}", spec_object=item.id, level=1, last_change=NO_DATE)
+            for item in items
+        ]
+        title = f"{evidence.operator}: {kind}"
+        return ReqIFSpecification(
+            f"SPECIFICATION-{PREFIXES[kind]}", last_change=NO_DATE, long_name=title, values=[],
+            specification_type="TYPE-SPECIFICATION", children=children,
+        )  # fmt: skip
+
+    items = items_of(found.spec, evidence)
+    of_kind = {kind: [item for item in items if item.kind == kind] for kind in PREFIXES}
+    content = ReqIFReqIFContent(
+        data_types=[
+            ReqIFDataTypeDefinitionString(
+                "STRING", last_change=NO_DATE, long_name="String", max_length="100000"
+            )
+        ],
+        spec_types=[
+            *(type_of(kind) for kind, there in of_kind.items() if there),
+            ReqIFSpecRelationType("TYPE-PARENT", last_change=NO_DATE, long_name="Parent"),
+            ReqIFSpecificationType("TYPE-SPECIFICATION", last_change=NO_DATE, long_name="Specification"),
+        ],
+        spec_objects=[object_of(item) for item in items],
+        spec_relations=[
+            ReqIFSpecRelation(f"{item.id}-TO-{link}", "TYPE-PARENT", item.id, link, last_change=NO_DATE)
+            for item in items
+            for link in item.links
+        ],
+        specifications=[specification_of(kind, there) for kind, there in of_kind.items() if there],
+    )
+    header = ReqIFReqIFHeader(
+        f"sonnx-clip-{evidence.spec_sha256[:12]}", creation_time=NO_DATE, req_if_tool_id=evidence.tool,
+        req_if_version="1.2", source_tool_id=evidence.tool, title=f"Evidence for {evidence.operator}",
+    )  # fmt: skip
+    bundle = ReqIFBundle(
+        ReqIFNamespaceInfo.create_default(), header, ReqIFCoreContent(content),
+        tool_extensions_tag_exists=False, lookup=ReqIFObjectLookup.empty(), exceptions=[],
+    )  # fmt: skip
+    return str(ReqIFUnparser.unparse(bundle))

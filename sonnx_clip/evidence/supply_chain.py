@@ -1,0 +1,245 @@
+"""What the evidence was made of and with: an SBOM, and an in-toto statement that can be signed."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from typing import TYPE_CHECKING, NamedTuple
+
+import sonnx_clip
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of, digest_of_file, read_regular
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.terminal import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.records import Records
+
+STATEMENT = "statement.intoto.json"
+PAYLOAD = "application/vnd.in-toto+json"
+EXTRA = "assessor"
+"""The extra of this package with the libraries that these formats need."""
+
+NO_DATE = "1970-01-01T00:00:00+00:00"
+"""Some formats demand a time. The evidence has none: equal facts give equal files."""
+
+COMMANDS = {
+    "proofs.json": "sonnx-clip prove",
+    "foundation.json": "sonnx-clip prove --road coq",
+    "frama-c.json": "sonnx-clip prove --road frama-c",
+    "verdicts/*.json": "sonnx-clip check --runtime NAME -o FILE",
+    "dialects/*.json": "sonnx-clip check --against DIALECT",
+    "replays/*.txt": "sh generated/replay.sh",
+    "evidence/*": "sonnx-clip evidence",
+}
+"""The records in build/, and the commands that write them."""
+
+_EXTRAS = ("", "onnx", "dask", EXTRA)
+
+
+def not_installed(library: str) -> UserError:
+    """The message for a library that is missing."""
+    return UserError(f"this needs the package {library}", todo=f"run: pip install 'sonnx-clip[{EXTRA}]'")
+
+
+def render_sbom(evidence: Evidence, found: Records) -> str:
+    """CycloneDX 1.6: this tool, the packages that it is installed with, the provers and their drivers.
+
+    The digest of a program is that of its file. That of a package is of its RECORD, which has the digests of
+    its files.
+    """
+    del found
+    try:
+        from cyclonedx.model import HashType, Property
+        from cyclonedx.model.bom import Bom
+        from cyclonedx.model.component import Component, ComponentType
+        from cyclonedx.output.json import JsonV1Dot6
+        from packageurl import PackageURL
+    except ImportError:
+        raise not_installed("cyclonedx-python-lib") from None
+
+    tool = Component(
+        name="sonnx-clip",
+        version=sonnx_clip.__version__,
+        type=ComponentType.APPLICATION,
+        bom_ref="sonnx-clip",
+    )
+    installed = installed_packages()
+    packages = {
+        one.name: Component(
+            name=one.name,
+            version=one.version,
+            bom_ref=one.name,
+            purl=PackageURL("pypi", name=one.name, version=one.version),
+            properties=[Property(name="sonnx-clip:sha256-of-RECORD", value=one.record_digest)],
+        )
+        for one in installed.values()
+        if one.name != tool.name
+    }
+    programs = [
+        Component(
+            name=name,
+            version=evidence.tools.get(name),
+            type=ComponentType.APPLICATION,
+            bom_ref=f"program:{name}",
+            hashes=[HashType.from_hashlib_alg("sha256", digest)],
+        )
+        for name, digest in evidence.programs.items()
+    ]
+    bom = Bom(components=[*packages.values(), *programs])
+    bom.metadata.component = tool
+    for one in installed.values():
+        needed = [packages[name] for name in one.needs if name in packages]
+        if one.name == tool.name:
+            bom.register_dependency(tool, [*needed, *programs])
+        else:
+            bom.register_dependency(packages[one.name], needed)
+    return JsonV1Dot6(bom).output_as_string(indent=1) + "\n"
+
+
+class Package(NamedTuple):
+    """An installed package: the digest of its list of files, and the installed packages that it needs."""
+
+    name: str
+    version: str
+    record_digest: str
+    needs: tuple[str, ...]
+
+
+def installed_packages() -> dict[str, Package]:
+    """What is installed of this package and of what it needs to prove, check and collect."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    found: dict[str, Package] = {}
+    waiting = ["sonnx-clip"]
+    while waiting:
+        name = waiting.pop()
+        try:
+            package = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        wanted = [Requirement(text) for text in package.requires or ()]
+        extras = _EXTRAS if name == "sonnx-clip" else ("",)
+        needs = {
+            canonicalize_name(one.name)
+            for one in wanted
+            if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+        }
+        record = digest_of(package.read_text("RECORD") or "")
+        found[name] = Package(name, package.version, record, tuple(sorted(needs - {name})))
+        waiting += sorted(needs - found.keys())
+    return dict(sorted(found.items()))
+
+
+def render_statement(evidence: Evidence, build: Path) -> str:
+    """An in-toto statement: the records in `build` with their digests, from which files, by which commands.
+
+    Subjects are named from `build`, materials from the repository.
+    """
+    subjects = {
+        path.relative_to(build).as_posix(): digest_of_file(path)
+        for pattern in COMMANDS for path in sorted(build.glob(pattern))
+        if path.is_file() and path.name != STATEMENT and not path.name.startswith(".")
+    }  # fmt: skip
+    statement = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": name, "digest": {"sha256": digest}} for name, digest in subjects.items()],
+        "predicateType": "https://in-toto.io/attestation/link/v0.3",
+        "predicate": {
+            "name": "evidence",
+            "command": ["make", "prove"],
+            "materials": [{"name": n, "digest": {"sha256": d}} for n, d in evidence.files.items()],
+            "byproducts": {"commands": COMMANDS},
+            "environment": {
+                "tools": evidence.tools,
+                "programs": evidence.programs,
+                "limits": evidence.limits,
+            },
+        },
+    }
+    return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
+
+
+def sign(statement: str, key: Path) -> str:
+    """The statement in a DSSE envelope.
+
+    Args:
+        statement: its JSON text.
+        key: a private key in PEM without a passphrase: Ed25519, ECDSA or RSA.
+
+    Raises:
+        UserError: the key cannot be read or used, or a library is missing.
+    """
+    try:
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        from securesystemslib.dsse import Envelope
+        from securesystemslib.signer import CryptoSigner
+    except ImportError:
+        raise not_installed("securesystemslib") from None
+    try:
+        signer = CryptoSigner(load_pem_private_key(key.read_bytes(), None))
+    except OSError as error:
+        raise UserError(f"it cannot be read: {error.strerror}", str(key)) from None
+    except (ValueError, TypeError) as error:
+        todo = "name a private key in PEM without a passphrase, as by: openssl genpkey -algorithm ed25519"
+        raise UserError(f"no usable private key: {error}", str(key), todo) from None
+    envelope = Envelope(statement.encode(), PAYLOAD, {})
+    envelope.sign(signer)
+    return json.dumps(envelope.to_dict(), indent=1) + "\n"
+
+
+def verify_signed(build: Path, key: Path) -> str:
+    """Check the signature of the statement in `build`, then the digest of each file that it names.
+
+    Args:
+        build: the folder of the records.
+        key: the public key in PEM.
+
+    Returns:
+        what was verified, one line.
+
+    Raises:
+        UserError: the statement is not signed by this key, a file is missing or another one, or a library is
+            missing.
+    """
+    try:
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+        from securesystemslib.dsse import Envelope
+        from securesystemslib.exceptions import Error
+        from securesystemslib.signer import SSlibKey
+    except ImportError:
+        raise not_installed("securesystemslib") from None
+    path = build / "evidence" / STATEMENT
+    again = f"run: sonnx-clip evidence --format in-toto --sign PRIVATE_KEY --build {build}"
+    try:
+        public = SSlibKey.from_crypto(load_pem_public_key(key.read_bytes()))
+    except OSError as error:
+        raise UserError(f"it cannot be read: {error.strerror}", str(key)) from None
+    except (ValueError, TypeError) as error:
+        raise UserError(f"no usable public key: {error}", str(key), "name a public key in PEM") from None
+    try:
+        envelope = Envelope.from_dict(json.loads(read_regular(path)))
+        envelope.verify([public], 1)
+        statement = json.loads(envelope.payload)
+        named = {
+            *((build, one["name"], one["digest"]["sha256"]) for one in statement["subject"]),
+            *(
+                (repo_root(), one["name"], one["digest"]["sha256"])
+                for one in statement["predicate"]["materials"]
+            ),
+        }
+    except FileNotFoundError:
+        raise UserError("it is missing", str(path), again) from None
+    except (OSError, ValueError, KeyError, TypeError, Error) as error:
+        raise UserError(f"it is not signed by {key}: {error}", str(path), again) from None
+    for folder, name, digest in sorted(named):
+        file = folder / name
+        if not file.is_file():
+            raise UserError("it is signed, and missing", str(file), again)
+        if digest_of_file(file) != digest:
+            raise UserError("it is not the file that was signed", str(file), again)
+    return f"{path}: signed by {key}; {counted(len(named), 'file')} as signed"

@@ -1,0 +1,242 @@
+"""Formats of other tools: all facts, linked both ways; a signed statement fails once a file changes."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cyclonedx.model.bom import Bom
+from reqif.parser import ReqIFParser
+
+from sonnx_clip.evidence import write_evidence
+from sonnx_clip.evidence.collect import gather
+from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
+from sonnx_clip.evidence.model import Evidence
+from sonnx_clip.evidence.records import read_records
+from sonnx_clip.evidence.reqif_file import render_reqif
+from sonnx_clip.evidence.supply_chain import STATEMENT, render_sbom, verify_signed
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import load_spec
+from tests import command
+from tests.evidence import made
+
+OPEN = "float32.idempotent"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    document = made.answered(made.proofs(), OPEN, made.replies("canary", 0))
+    build = made.write(tmp_path_factory.mktemp("formats") / "build", document, [made.report("numpy")])
+    return read_records(build, load_spec())
+
+
+@pytest.fixture(scope="module")
+def evidence(found) -> Evidence:
+    return gather(found)
+
+
+@pytest.fixture(scope="module")
+def needs(found, evidence):
+    document = json.loads(render_needs(evidence, found))
+    return document["versions"][document["current_version"]]["needs"]
+
+
+def test_needs_have_every_entry_obligation_and_finding(needs, evidence):
+    named = {(need["type"], tag) for need in needs.values() for tag in need["tags"]}
+    assert {name for kind, name in named if kind == "obligation"} == {
+        o.obligation.id for o in evidence.obligations
+    }
+    assert {name for kind, name in named if kind == "finding"} == {
+        finding.id for finding in evidence.findings
+    }
+    entries = {name for kind, name in named if kind in ("requirement", "statement", "class")}
+    assert entries == {entry.id for entry in evidence.entries}
+    assert all(re.fullmatch("[A-Z0-9_]{5,}", id_) for id_ in needs)
+
+
+def test_needs_are_linked_both_ways(needs):
+    for need in needs.values():
+        assert all(need["id"] in needs[link]["links_back"] for link in need["links"])
+        assert all(need["id"] in needs[link]["links"] for link in need["links_back"])
+    assert "REQ_IDEMPOTENT" in needs["OBL_FLOAT32_IDEMPOTENT"]["links"]
+    assert needs["OBL_FLOAT32_IDEMPOTENT"]["status"] == "not proved"
+    assert needs["REQ_IDEMPOTENT"]["status"].startswith("not proved")
+    assert needs["VRD_NUMPY_INT8_INSIDE_ORDINARY"]["links"] == ["TST_INT8_INSIDE_ORDINARY"]
+    assert needs["TST_INT8_INSIDE_ORDINARY"]["links"] == ["CLS_INSIDE_ORDINARY"]
+
+
+def test_reqif_comes_back_with_all_objects_and_relations(needs, found, evidence, tmp_path):
+    (tmp_path / "evidence.reqif").write_text(render_reqif(evidence, found), encoding="utf-8")
+    bundle = ReqIFParser.parse(str(tmp_path / "evidence.reqif"))
+    content = bundle.core_content.req_if_content
+    read = {one.identifier: {a.definition_ref.partition("-")[2]: a.value for a in one.attributes}
+            for one in content.spec_objects}  # fmt: skip
+    assert read.keys() == needs.keys()
+    for id_, values in read.items():
+        assert (values["ReqIF.ForeignID"], values["ReqIF.Name"]) == (id_, needs[id_]["title"])
+        assert values["STATUS"] == needs[id_]["status"]
+    links = {(relation.source, relation.target) for relation in content.spec_relations}
+    assert links == {(need["id"], link) for need in needs.values() for link in need["links"]}
+    listed = [
+        child.spec_object for specification in content.specifications for child in specification.children
+    ]
+    assert sorted(listed) == sorted(needs)
+
+
+def test_matrix_has_every_sentence_and_every_obligation_of_an_entry(found, evidence):
+    rows = list(csv.DictReader(io.StringIO(render_matrix(evidence, found))))
+    files = {page.id: page.file for page in found.spec.texts}
+    sentences = {(row["source"], row["sentence"]) for row in rows if row["sentence"]}
+    assert sentences == {(files[one.source], one.text.removeprefix("- ")) for one in found.coverage}
+    cells = {(e.id, c.type, o) for e in evidence.entries for c in e.cells for o in c.obligations or ("",)}
+    assert {(r["entry"], r["element type"], r["obligation"]) for r in rows if r["entry"]} == cells
+    opened = {row["obligation"] for row in rows if row["obligation status"] == "not proved"}
+    assert opened == {OPEN}
+    judged = next(row for row in rows if row["entry"] == "inside_ordinary" and row["element type"] == "int8")
+    assert "numpy: conforms" in judged["runtimes"]
+    assert int(judged["vectors"]) > 0
+
+
+def test_junit_fails_for_what_is_not_proved(found, evidence):
+    suites = ET.fromstring(render_junit(evidence, found))
+    assert int(suites.get("tests")) == len(evidence.obligations) == len(list(suites.iter("testcase")))
+    assert [case.get("name") for case in suites.iter("testcase") if len(case)] == [OPEN]
+    assert suites.get("failures") == "1"
+
+
+def test_sbom_names_provers_and_packages(found, evidence):
+    document = json.loads(render_sbom(evidence, found))
+    bom = Bom.from_json(document)
+    names = {component.name for component in bom.components}
+    assert {"numpy", "pydantic", *evidence.programs} <= names
+    assert "pytest" not in names
+    for component in bom.components:
+        if component.name in evidence.programs:
+            assert [one.content for one in component.hashes] == [evidence.programs[component.name]]
+        else:
+            assert component.version
+            assert component.purl
+    numpy = next(one for one in document["dependencies"] if one["ref"] == "sonnx-clip")
+    assert "numpy" in numpy["dependsOn"]
+
+
+@pytest.fixture
+def keys(tmp_path):
+    private = Ed25519PrivateKey.generate()
+    pem, none = serialization.Encoding.PEM, serialization.NoEncryption()
+    (tmp_path / "private.pem").write_bytes(
+        private.private_bytes(pem, serialization.PrivateFormat.PKCS8, none)
+    )
+    public = private.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "public.pem").write_bytes(public)
+    return tmp_path
+
+
+@pytest.fixture
+def signed(keys):
+    build = made.write(keys / "build", made.proofs(), [made.report("numpy")])
+    write_evidence(build, build / "evidence", formats=["csv", "in-toto"], key=keys / "private.pem")
+    return build
+
+
+def test_signed_statement_is_verified(signed, keys):
+    assert "files as signed" in verify_signed(signed, keys / "public.pem")
+
+
+@pytest.mark.parametrize("name", ["proofs.json", "verdicts/0.json", "evidence/matrix.csv"])
+def test_file_changed_after_signing_is_refused(signed, keys, name):
+    with (signed / name).open("a") as file:
+        file.write(" ")
+    with pytest.raises(UserError, match="not the file that was signed") as refused:
+        verify_signed(signed, keys / "public.pem")
+    assert name in str(refused.value.where)
+
+
+def test_file_removed_after_signing_is_refused(signed, keys):
+    (signed / "verdicts/0.json").unlink()
+    with pytest.raises(UserError, match="missing"):
+        verify_signed(signed, keys / "public.pem")
+
+
+def test_statement_changed_after_signing_is_refused(signed, keys):
+    path = signed / "evidence" / STATEMENT
+    envelope = json.loads(path.read_text())
+    envelope["payload"] = "e30="
+    path.write_text(json.dumps(envelope))
+    with pytest.raises(UserError, match="not signed by"):
+        verify_signed(signed, keys / "public.pem")
+
+
+def test_signature_of_another_key_is_refused(signed, keys):
+    write_evidence(signed, signed / "evidence", formats=["csv", "in-toto"])
+    with pytest.raises(UserError, match="not signed by"):
+        verify_signed(signed, keys / "public.pem")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["evidence", "--sign", "private.pem"], "--format in-toto"),
+        (["evidence", "--format", "in-toto", "--sign", "absent.pem"], "absent.pem"),
+        (["evidence", "--format", "in-toto", "--sign", "public.pem"], "no usable private key"),
+        (["verify", "--key", "private.pem"], "no usable public key"),
+    ],
+)
+def test_unusable_key_is_refused_with_one_message(keys, arguments, what):
+    made.write(keys / "build", made.proofs(), [made.report("numpy")])
+    done = command.run(*arguments, cwd=keys)
+    assert done.returncode == 2
+    assert what in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (keys / "build/evidence").exists()
+
+
+IMPORTERS = Path(os.environ.get("IMPORTERS", repo_file(".venv-import"))) / "bin"
+
+CONF = """
+extensions = ["sphinx_needs"]
+needs_types = [
+    {"directive": kind, "title": kind, "prefix": "", "color": "#fff", "style": "node"}
+    for kind in ("requirement", "statement", "class", "obligation", "test", "verdict", "finding")
+]
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not (IMPORTERS / "sphinx-build").exists(), reason="tools/setup.sh import was not run")
+def test_sphinx_needs_imports_the_needs_without_a_warning(found, evidence, tmp_path):
+    (tmp_path / "needs.json").write_text(render_needs(evidence, found), encoding="utf-8")
+    (tmp_path / "conf.py").write_text(CONF)
+    (tmp_path / "index.rst").write_text("Evidence\n========\n\n.. needimport:: needs.json\n")
+    done = subprocess.run(
+        [IMPORTERS / "sphinx-build", "-q", "-W", "-b", "needs", tmp_path, tmp_path / "out"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    document = json.loads((tmp_path / "out/needs.json").read_text())
+    imported = document["versions"][document["current_version"]]["needs"]
+    wanted = json.loads((tmp_path / "needs.json").read_text())["versions"]
+    for id_, need in next(iter(wanted.values()))["needs"].items():
+        assert sorted(imported[id_]["links"]) == sorted(need["links"])
+        assert sorted(imported[id_].get("links_back", [])) == sorted(need["links_back"])
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not (IMPORTERS / "strictdoc").exists(), reason="tools/setup.sh import was not run")
+def test_strictdoc_imports_the_reqif(found, evidence, needs, tmp_path):
+    (tmp_path / "evidence.reqif").write_text(render_reqif(evidence, found), encoding="utf-8")
+    done = subprocess.run(
+        [IMPORTERS / "strictdoc", "convert", "evidence.reqif", "out"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
+    text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.sdoc"))
+    assert set(re.findall(r"^UID: (\S+)$", text, re.MULTILINE)) == set(needs)
