@@ -1,7 +1,7 @@
 """The evidence as items with links, for tools that manage requirements: `formats` writes them.
 
 Every link leads from what shows something to what it shows: obligation → entry, class → entry,
-test → class, verdict → test, finding → obligation.
+test → class, verdict → test or constraint, finding → obligation.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ def _judged(spec: Spec, evidence: Evidence) -> Iterator[Item]:
             yield Item(
                 id_, "test", f"{type_}.{entry.id}", title, text, "generated", (_id("class", entry.id),)
             )
+    constraints = {e.id: _id(_kind(e), e.id) for e in evidence.entries if e.section == "constraints"}
     for runtime in runtimes_of(spec, evidence.runtimes):
         version = runtime.report.runtime_version if runtime.report else "not run"
         compared = {
@@ -129,9 +130,9 @@ def _judged(spec: Spec, evidence: Evidence) -> Iterator[Item]:
             for klass, verdict in of_type.items():
                 name = f"{runtime.name}.{type_}.{klass}"
                 results = counted(compared.get((type_, klass), 0), "result")
-                links = (tests[type_, klass],) if (type_, klass) in tests else ()
+                shown = tests.get((type_, klass)) or constraints.get(klass)
                 yield Item(_id("verdict", name), "verdict", name, f"{runtime.name} in {type_}, {klass}",
-                           f"{version}: {results} compared.", verdict, links)  # fmt: skip
+                           f"{version}: {results} compared.", verdict, (shown,) if shown else ())  # fmt: skip
 
 
 def _findings(evidence: Evidence) -> Iterator[Item]:

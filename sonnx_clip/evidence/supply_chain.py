@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
 
 import sonnx_clip
 from sonnx_clip.root.errors import UserError
@@ -83,14 +84,14 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
         Component(
             name=name,
             version=evidence.tools.get(name),
-            type=ComponentType.APPLICATION,
+            type=ComponentType.APPLICATION if name in evidence.tools else ComponentType.FILE,
             bom_ref=f"program:{name}",
             hashes=[HashType.from_hashlib_alg("sha256", digest)],
         )
         for name, digest in evidence.programs.items()
     ]
-    bom = Bom(components=[*packages.values(), *programs])
-    bom.metadata.component = tool
+    bom = Bom(components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32]))
+    bom.metadata.component, bom.metadata.timestamp = tool, None  # equal facts give equal files
     for one in installed.values():
         needed = [packages[name] for name in one.needs if name in packages]
         if one.name == tool.name:

@@ -71,6 +71,7 @@ def test_needs_are_linked_both_ways(needs):
     assert needs["REQ_IDEMPOTENT"]["status"].startswith("not proved")
     assert needs["VRD_NUMPY_INT8_INSIDE_ORDINARY"]["links"] == ["TST_INT8_INSIDE_ORDINARY"]
     assert needs["TST_INT8_INSIDE_ORDINARY"]["links"] == ["CLS_INSIDE_ORDINARY"]
+    assert all(need["links"] for need in needs.values() if need["type"] in ("test", "verdict"))
 
 
 def test_reqif_comes_back_with_all_objects_and_relations(needs, found, evidence, tmp_path):
