@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
@@ -91,7 +92,8 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
         for name, digest in evidence.programs.items()
     ]
     bom = Bom(components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32]))
-    bom.metadata.component, bom.metadata.timestamp = tool, None  # equal facts give equal files
+    bom.metadata.component = tool
+    bom.metadata.timestamp = datetime.fromisoformat(NO_DATE)
     for one in installed.values():
         needed = [packages[name] for name in one.needs if name in packages]
         if one.name == tool.name:
