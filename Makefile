@@ -143,6 +143,10 @@ replay: setup-provers ## prove everything with `why3 prove` alone, without our P
 frama-c: setup-python setup-provers setup-frama-c ## prove the C kernels a second time, by Frama-C
 	$(BIN)/sonnx-clip prove --road frama-c
 
+.PHONY: c-evidence
+c-evidence: setup-python setup-c-evidence ## MISRA, coverage by the vectors and stack use of the C kernels
+	$(BIN)/python tools/c_evidence.py
+
 .PHONY: coq
 coq: setup-python setup-coq ## prove the meaning a third time, by Coq
 	$(BIN)/sonnx-clip prove --road coq
@@ -165,7 +169,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: say-prove setup setup-python setup-provers setup-coq setup-bench setup-runtimes setup-c setup-cross setup-frama-c
+.PHONY: say-prove setup setup-python setup-provers setup-coq setup-bench setup-runtimes setup-c setup-c-evidence setup-cross setup-frama-c
 setup:
 	@tools/setup.sh python provers c
 
@@ -180,6 +184,9 @@ setup-coq:
 
 setup-c:
 	@tools/setup.sh c
+
+setup-c-evidence:
+	@tools/setup.sh c-evidence
 
 setup-cross:
 	@tools/setup.sh cross

@@ -6,6 +6,7 @@
 #   tools/setup.sh coq       Coq and Flocq, for `make coq`
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
 #   tools/setup.sh frama-c   Frama-C
+#   tools/setup.sh c-evidence  cppcheck and GCC with gcov, for `make c-evidence`
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
 #   tools/setup.sh cross     compilers and emulators of other machines, for the C kernels
 #   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
@@ -112,6 +113,12 @@ setup_c() {
         ! command -v "$name" >/dev/null || return 0
     done
     need gcc=gcc,libc6-dev
+}
+
+# Without cppcheck the rest is measured: `make c-evidence` reports what is missing, with status 2.
+setup_c_evidence() {
+    (need gcc=gcc,libc6-dev gcov=gcc) || true
+    (need cppcheck) || true
 }
 
 setup_cross() {

@@ -20,6 +20,7 @@ from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.backends.pages import render_coverage, render_dialects, render_findings, render_readings
 from sonnx_clip.backends.profile_file import render_profile
+from sonnx_clip.backends.qualification_pages import render_qualification
 from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
@@ -75,6 +76,7 @@ FILES: tuple[tuple[bool, RenderFiles], ...] = (
     (CLIP, lambda spec, _: render_dialects(spec)),
     (CLIP, lambda spec, _: render_findings(spec)),
     (CLIP, lambda spec, theories: render_coverage(spec, (o.id for o in theories.obligations))),
+    (CLIP, lambda spec, _: render_qualification(spec)),
 )
 
 

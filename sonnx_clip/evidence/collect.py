@@ -28,6 +28,7 @@ from sonnx_clip.prove.frama_c import OPTIONS
 from sonnx_clip.prove.frama_c import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
 from sonnx_clip.prove.trusted import surprises, trusted
+from sonnx_clip.qualification.kit import PATH as QUALIFICATION
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -133,7 +134,7 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
 
 def _files() -> Iterator[str]:
     """What the evidence rests on: the specification, its sources, the theories, what is generated."""
-    yield from ("spec/clip.yaml", COVERAGE)
+    yield from ("spec/clip.yaml", "spec/clip.expected.yaml", COVERAGE, QUALIFICATION)
     for folder in ("spec/sources", "spec/measured", "why3", "coq", "generated"):
         for path in sorted(repo_file(folder).rglob("*")):
             if path.is_file() and not path.name.startswith(".") and path.suffix not in LEFT_BY_COQC:

@@ -1,4 +1,4 @@
-"""`sonnx-clip verify`: what is confirmed, what is taken from records, and a sample of that repeated."""
+"""`sonnx-clip verify`: what is confirmed, what is taken from records, a sample of that, user constraints."""
 
 from __future__ import annotations
 
@@ -67,6 +67,9 @@ def verify(
     Raises:
         UserError: the first statement that is not so, with its place.
     """
+    # Here, since it loads the kernels of NumPy and C.
+    from sonnx_clip.evidence.conditions import conditions
+
     say("reading the records, rendering every file")
     found = read_records(build, load_spec())
     evidence, files = render(found)
@@ -99,6 +102,9 @@ def verify(
     for basis in ("stale", "not run"):
         if names := [line.name for line in evidence.argument if line.basis == basis]:
             yield f"{basis}: {', '.join(names)}"
+    yield "user constraints, in this process and on this machine (docs/qualification/user-constraints.md)"
+    for condition in conditions(build, found, evidence):
+        yield f"  {condition.id} {condition.status}: {condition.words}"
 
 
 def _lines(evidence: Evidence, basis: str) -> Iterator[str]:

@@ -1,0 +1,210 @@
+"""User constraints of spec/qualification.yaml, checked on this machine: met, not met or not checked.
+
+A probe sees this process, this machine and the folder of records. It says nothing about the product.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from importlib import metadata
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.oracle import built
+from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.oracle.strict import clip_by_numpy
+from sonnx_clip.qualification.kit import load_kit
+from sonnx_clip.qualification.tried import TOOLS, locked_packages, tried_versions
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.records import Records
+    from sonnx_clip.oracle.formats import Array
+
+    Clip: TypeAlias = Callable[[Array, Array, Array], Array]
+
+Status: TypeAlias = Literal["met", "not met", "not checked"]
+
+_LENGTH = 67  # of an array: more than vector registers hold, and a rest
+_UNBUILT = "the C kernels are not built; run: make kernels"
+
+
+class Condition(NamedTuple):
+    """A user constraint: whether it is met here, and by what that was seen."""
+
+    id: str
+    status: Status
+    words: str
+
+
+def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Condition]:
+    """Each user constraint in the order of spec/qualification.yaml.
+
+    Args:
+        build: the folder of the records.
+        found: the records, for the vectors.
+        evidence: what follows from them, for the versions of tools and what was not run.
+    """
+    probes: Mapping[str, Callable[[], tuple[Status, str]]] = {
+        "UC-0010": lambda: c_kernels(found),
+        "UC-0020": subnormals,
+        "UC-0040": lambda: numpy_kernels(found),
+        "UC-0060": lambda: tools(evidence.tools),
+        "UC-0070": packages,
+        "UC-0080": checkout_state,
+        "UC-0090": lambda: private([build, repo_file("spec/measured")]),
+        "UC-0140": lambda: lines_run(evidence),
+    }
+    for one in load_kit().constraints:
+        status, words = probes[one.id]() if one.probe else ("not checked", f"for the user: {one.text}")
+        yield Condition(one.id, status, words)
+
+
+def c_kernels(found: Records) -> tuple[Status, str]:
+    """The C kernels of this user and processor, run on every vector."""
+    functions = _c_functions()
+    if functions is None:
+        return "not checked", _UNBUILT
+
+    def in_c(x: Array, low: Array, high: Array) -> Array:
+        result = np.empty_like(x)
+        built.in_c(functions[x.dtype], low.tobytes(), high.tobytes())(x, result)
+        return result
+
+    return _on_vectors(found, in_c, "the C kernels of this machine")
+
+
+def numpy_kernels(found: Records) -> tuple[Status, str]:
+    """The NumPy kernels, run on every vector."""
+    return _on_vectors(found, clip_by_numpy, f"the kernels in NumPy {np.__version__}")
+
+
+def subnormals() -> tuple[Status, str]:
+    """Whether NumPy and the C kernels keep the least subnormal of float32 and float64."""
+    for name, bits in (("float32", np.uint32), ("float64", np.uint64)):
+        least = np.full(_LENGTH, 1, bits).view(name)
+        kept = (least > 0).all() and ((least + least).view(bits) == 2).all()
+        if not kept:
+            return "not met", f"NumPy flushes subnormal numbers of {name} to zero in this process"
+        if (functions := _c_functions()) is None:
+            continue
+        result = np.empty_like(least)
+        low, high = np.zeros((), name), np.ones((), name)
+        built.in_c(functions[least.dtype], low.tobytes(), high.tobytes())(least, result)
+        if not (result.view(bits) == 1).all():
+            return "not met", f"the C kernel of {name} flushes subnormal numbers to zero in this process"
+    if _c_functions() is None:
+        return "not checked", f"NumPy keeps subnormal numbers; {_UNBUILT}"
+    return "met", "NumPy and the C kernels keep subnormal numbers in this process"
+
+
+def _c_functions() -> Mapping[Any, Any] | None:
+    try:
+        library = built.installed()
+        return built.functions_of(library) if library else None
+    except (UserError, OSError):
+        return None
+
+
+def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
+    count = 0
+    for dtype in PLANNERS:
+        bits = f"u{dtype.itemsize}"
+        for vector in found.vectors(dtype.name):
+            x, low, high, due = (
+                np.array(int(vector[key], 16), bits) for key in ("x", "min", "max", "expected")
+            )  # fmt: skip
+            got = clip(np.full(_LENGTH, x, bits).view(dtype), low.view(dtype), high.view(dtype))
+            if not (got.view(bits) == due).all():
+                return "not met", f"{who} are wrong at {dtype.name}.{vector['id']}"
+            count += 1
+    return "met", f"{who} are right on {count:,} vectors"
+
+
+def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
+    """Whether the recorded versions of the tools are among those tried."""
+    tried = {TOOLS[command]: known for command, known in tried_versions().items() if command in TOOLS}
+    if not tried:
+        return "not checked", "tools/setup.sh, which lists the tried versions, is not here"
+    used = {name: versions[name].split()[0] for name in tried if versions.get(name)}
+    if untried := [f"{name} {v}" for name, v in used.items() if v not in tried[name]]:
+        return "not met", f"not tried: {', '.join(untried)}"
+    return "met", ", ".join(f"{name} {version}" for name, version in used.items())
+
+
+def packages() -> tuple[Status, str]:
+    """Whether the installed packages have the versions of requirements.lock."""
+    locked = locked_packages()
+    if not locked:
+        return "not checked", "requirements.lock is not here"
+    there = {name: metadata.version(name) for name in locked if _is_installed(name)}
+    if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
+        return "not met", f"{counted(len(other), 'package')} not as in requirements.lock, first {other[0]}"
+    return "met", f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed"
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def checkout_state() -> tuple[Status, str]:
+    """Whether git has changed files, and at which commit."""
+    lines = []
+    for arguments in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain")):
+        try:
+            done = subprocess.run(
+                ["git", *arguments], cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60
+            )
+        except (OSError, subprocess.SubprocessError):
+            return "not checked", "this is no checkout that git can read"
+        lines.append(done.stdout.rstrip("\n"))
+    commit, changed = lines[0], lines[1].splitlines()
+    if changed:
+        return "not met", f"{counted(len(changed), 'file')} changed since commit {commit}: {changed[0][3:]}"
+    return "met", f"unchanged at commit {commit}; compare it with the released one"
+
+
+def private(folders: list[Path]) -> tuple[Status, str]:
+    """Whether only this user and root can write to folders, what is in them, and the folders above."""
+    for folder in folders:
+        if not folder.is_dir():
+            return "not checked", f"{folder} is not here"
+        above = folder.resolve()
+        for path in (above, *above.parents, *above.rglob("*")):
+            if who := _writers(path):
+                return "not met", f"{path} can be written by {who}"
+    return "met", "only this user and root can write there"
+
+
+def _writers(path: Path) -> str:
+    """Who else can write to a file, or replace what is in a folder; empty if nobody."""
+    found = path.lstat()
+    if found.st_uid not in (os.geteuid(), 0):
+        return f"its owner, user {found.st_uid}"
+    if stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
+        return ""  # in a sticky folder only the owner of a file replaces it
+    if found.st_mode & stat.S_IWOTH:
+        return "everybody"
+    return f"group {found.st_gid}" if found.st_mode & stat.S_IWGRP else ""
+
+
+def lines_run(evidence: Evidence) -> tuple[Status, str]:
+    """Whether every line of evidence was run on these files."""
+    names = [line.name for line in evidence.argument if line.basis in ("stale", "not run")]
+    if names:
+        return "not checked", f"decide whether you rely on what is stale or not run: {', '.join(names)}"
+    return "met", "every line of evidence was run"

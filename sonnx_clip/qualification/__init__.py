@@ -1,0 +1,1 @@
+"""Material for a tool qualification: requirements, potential errors, user constraints, assurance case."""

@@ -1,0 +1,226 @@
+"""spec/qualification.yaml as a model: what a tool qualification needs to know of each command.
+
+The file holds judgements that nobody can compute: what a command is used for, what an error in it would do,
+what detects such an error, and what the user must ensure. Levels follow from them by the tables of DO-330 and
+ISO 26262-8.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
+
+from pydantic import Field, StringConstraints, model_validator
+
+from sonnx_clip.language.types import Part, Text
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.structure import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+PATH = "spec/qualification.yaml"
+MOST_NODES = 40
+
+Number: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(TOR|ERR|UC|KP)-\d{3}0$")]
+"""An id: permanent, never reused, in steps of ten."""
+
+_TQL = {"1": "TQL-1, 2, 3, 4", "2": "TQL-4, 4, 5, 5", "3": "TQL-5", None: "none"}
+_TCL = {"TD1": "TCL1", "TD2": "TCL2", "TD3": "TCL3"}
+
+
+class Tool(Part):
+    """A command: its use, the effect of an error, and the proposed classification with its argument."""
+
+    use: Text
+    effect: Text
+    criterion: Literal["1", "2", "3"] | None
+    impact: Literal["TI1", "TI2"]
+    detection: Literal["TD1", "TD2", "TD3"] | None = None
+    argument: Text
+
+    @model_validator(mode="after")
+    def _detection_where_there_is_impact(self) -> Self:
+        if (self.detection is None) != (self.impact == "TI1"):
+            raise ValueError("`detection` is needed for TI2, and for TI2 alone")
+        return self
+
+    @property
+    def tql(self) -> str:
+        """Tool qualification levels for software levels A, B, C and D (DO-178C, table 12-1)."""
+        return _TQL[self.criterion]
+
+    @property
+    def tcl(self) -> str:
+        """Tool confidence level (ISO 26262-8, table 3)."""
+        return _TCL[self.detection] if self.detection else "TCL1"
+
+
+class Requirement(Part):
+    """A tool operational requirement of a command, and what verifies it."""
+
+    id: Number
+    command: Text
+    text: Text
+    tests: tuple[Text, ...] = Field(min_length=1)
+    obligations: tuple[Text, ...] = ()
+
+
+class PotentialError(Part):
+    """A way in which commands could be wrong unnoticed, and what detects it.
+
+    Args:
+        obligations: ids, in which ``*`` stands for any text.
+        gates: dotted names of functions that stop a command.
+        tests: files that plant such a mistake.
+        mutants: kinds of mutants, as in spec/measured/mutants.json.
+        make: targets of the Makefile.
+        constraints: user constraints without which the error would stay unnoticed.
+        trusted: rows of docs/trusted-base.md that speak of it.
+        rest: what stays undetected.
+    """
+
+    id: Number
+    commands: tuple[Text, ...] = Field(min_length=1)
+    error: Text
+    obligations: tuple[Text, ...] = ()
+    gates: tuple[Text, ...] = ()
+    tests: tuple[Text, ...] = ()
+    mutants: tuple[Text, ...] = ()
+    make: tuple[Text, ...] = ()
+    constraints: tuple[Number, ...] = ()
+    trusted: tuple[Text, ...] = ()
+    rest: Text | None = None
+
+    @model_validator(mode="after")
+    def _is_detected(self) -> Self:
+        if not (self.obligations or self.gates or self.tests or self.mutants or self.make):
+            raise ValueError(f"nothing detects {self.id}: name obligations, gates, tests, mutants or make")
+        return self
+
+
+class Constraint(Part):
+    """What the user must ensure, the words of the trusted base from which it follows, and how to check it.
+
+    `probe` says that `sonnx-clip verify` checks it on the machine on which it runs.
+    """
+
+    id: Number
+    text: Text
+    derived_from: tuple[Text, ...] = Field(min_length=1)
+    check: Text
+    probe: bool = False
+
+
+class KnownProblem(Part):
+    """A problem of the tool itself: its consequence and what to do about it."""
+
+    id: Number
+    text: Text
+    todo: Text
+
+
+class Upstream(Part):
+    """Reports elsewhere on how runtimes compute Clip, read and not reproduced; `runtimes` have a record."""
+
+    topic: Text
+    links: tuple[Text, ...] = Field(min_length=1)
+    runtimes: tuple[Text, ...] = ()
+
+
+class NotRun(Part):
+    """What was not run, and why."""
+
+    what: Text
+    why: Text
+
+
+class Node(Part):
+    """A node of the assurance case. A solution links to its evidence: a path, with #anchor if need be."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^(Sn|[GSCA])\d+$")]
+    text: Text
+    below: str | None = None
+    link: Text | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its kind in GSN, from the first letter of its id."""
+        names = {"G": "goal", "S": "strategy", "C": "context", "A": "assumption", "Sn": "solution"}
+        return names[self.id.rstrip("0123456789")]
+
+
+class Kit(Part):
+    """The whole file."""
+
+    tools: dict[str, Tool]
+    requirements: tuple[Requirement, ...]
+    errors: tuple[PotentialError, ...]
+    constraints: tuple[Constraint, ...]
+    known_problems: tuple[KnownProblem, ...]
+    upstream: tuple[Upstream, ...]
+    not_run: tuple[NotRun, ...]
+    misra: dict[Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")], Text]
+    assurance_case: tuple[Node, ...] = Field(max_length=MOST_NODES)
+
+    @model_validator(mode="after")
+    def _refers_to_itself(self) -> Self:
+        for prefix, entries in self._numbered.items():
+            ids = [entry.id for entry in entries]
+            if wrong := next((id_ for id_ in ids if not id_.startswith(prefix)), None):
+                raise ValueError(f"{wrong} stands among the entries of {prefix}")
+            if late := next((b for a, b in pairwise(ids) if a >= b), None):
+                raise ValueError(f"{late} does not come after the id before it: ids ascend and are unique")
+        used = chain.from_iterable(
+            ((e.id, c) for c in (*e.constraints, *e.commands)) for e in self.errors
+        )  # fmt: skip
+        known = {*self.tools, *(entry.id for entry in self.constraints)}
+        for of, name in (*used, *((r.id, r.command) for r in self.requirements)):
+            if name not in known:
+                raise ValueError(f"{of} names {name}, which is neither under `tools` nor under `constraints`")
+        if idle := sorted(set(self.tools) - {r.command for r in self.requirements}):
+            raise ValueError(f"no requirement (TOR) is stated of the command {idle[0]}")
+        if idle := sorted(set(self.tools) - set(chain.from_iterable(e.commands for e in self.errors))):
+            raise ValueError(f"no potential error (ERR) is stated of the command {idle[0]}")
+        return self
+
+    @model_validator(mode="after")
+    def _case_is_a_tree(self) -> Self:
+        seen: dict[str, Node] = {}
+        for node in self.assurance_case:
+            if node.id in seen:
+                raise ValueError(f"two nodes are called {node.id}")
+            if (node.below is None) != (not seen) or (node.below and node.below not in seen):
+                raise ValueError(f"`below` of {node.id} names no node before it; the first node has none")
+            if node.below and seen[node.below].kind not in ("goal", "strategy"):
+                raise ValueError(f"{node.id} stands below {node.below}, which is neither goal nor strategy")
+            seen[node.id] = node
+        carrying = {node.below for node in self.assurance_case if node.kind not in ("context", "assumption")}
+        for node in self.assurance_case:
+            if node.kind in ("goal", "strategy") and node.id not in carrying:
+                raise ValueError(f"{node.id} has neither a goal nor a solution below it")
+            if node.kind not in ("goal", "strategy") and node.link is None:
+                raise ValueError(f"{node.id} links to nothing: add `link`")
+        return self
+
+    @property
+    def _numbered(self) -> dict[str, tuple[Requirement | PotentialError | Constraint | KnownProblem, ...]]:
+        sections = (self.requirements, self.errors, self.constraints, self.known_problems)
+        return dict(zip(("TOR", "ERR", "UC", "KP"), sections, strict=True))
+
+    @cached_property
+    def probed(self) -> tuple[Constraint, ...]:
+        """The constraints that `sonnx-clip verify` checks."""
+        return tuple(entry for entry in self.constraints if entry.probe)
+
+    def errors_of(self, command: str) -> Iterable[PotentialError]:
+        """The potential errors of a command."""
+        return (entry for entry in self.errors if command in entry.commands)
+
+
+def load_kit(path: Path | None = None) -> Kit:
+    """Read spec/qualification.yaml; UserError with the place of the first mistake."""
+    return validate(Kit, read_document(path or repo_file(PATH))[0])

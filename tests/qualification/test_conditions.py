@@ -1,0 +1,113 @@
+"""Probes of user constraints: each sees a broken constraint, and what was not probed is never met."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sonnx_clip.evidence import conditions
+from sonnx_clip.evidence.records import read_records
+from sonnx_clip.evidence.write import render
+from sonnx_clip.oracle import built
+from sonnx_clip.oracle.strict import clip_by_numpy
+from sonnx_clip.qualification.kit import load_kit
+from sonnx_clip.spec import load_spec
+from tests.evidence import made
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    return read_records(made.write(tmp_path_factory.mktemp("records"), made.proofs()), load_spec())
+
+
+def test_every_constraint_has_a_status(found, tmp_path):
+    evidence, _ = render(found)
+    lines = list(conditions.conditions(tmp_path, found, evidence))
+    assert [line.id for line in lines] == [one.id for one in load_kit().constraints]
+    assert {line.status for line in lines} <= {"met", "not met", "not checked"}
+    assert all(line.status == "not checked" for line in lines if not _is_probed(line.id))
+
+
+def _is_probed(id_):
+    return id_ in {one.id for one in load_kit().probed}
+
+
+def test_kernel_that_is_wrong_at_one_vector_is_not_met(found):
+    assert conditions.numpy_kernels(found)[0] == "met"
+
+    def without_nan(x, low, high):
+        right = clip_by_numpy(x, low, high)
+        return np.where(right == right, right, right.dtype.type(0))
+
+    status, words = conditions._on_vectors(found, without_nan, "kernels")
+    assert (status, "nan" in words) == ("not met", True)
+
+
+def test_flush_to_zero_is_not_met(tmp_path):
+    """A library that was linked with -ffast-math has the processor flush subnormals in its process."""
+    compiler = shutil.which("gcc")
+    if platform.machine() != "x86_64" or compiler is None:
+        pytest.skip("needs gcc on x86-64")
+    (tmp_path / "fast.c").write_text("int fast;\n")
+    library = tmp_path / "fast.so"
+    subprocess.run(
+        [compiler, "-ffast-math", "-shared", "-fPIC", "-o", library, tmp_path / "fast.c"], check=True
+    )
+    code = (
+        f"import ctypes; ctypes.CDLL({str(library)!r})\n"
+        "from sonnx_clip.evidence.conditions import subnormals; print(subnormals()[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "not met"
+    assert conditions.subnormals()[0] != "not met"
+
+
+def test_constraint_is_not_met_by_half_a_probe(monkeypatch):
+    monkeypatch.setattr(built, "installed", lambda: None)
+    assert conditions.subnormals()[0] == "not checked"
+
+
+def test_tool_of_an_untried_version_is_not_met():
+    tried = {"Why3": "1.5.1", "Z3": "4.8.12", "cvc5": "1.0.3", "Frama-C": "25.0 (Manganese)"}
+    assert conditions.tools(tried)[0] == "met"
+    assert conditions.tools(tried | {"Z3": "9.9.9"}) == ("not met", "not tried: Z3 9.9.9")
+
+
+def test_package_of_another_version_is_not_met(monkeypatch):
+    monkeypatch.setattr(conditions, "locked_packages", lambda: {"numpy": {"0.0"}})
+    assert conditions.packages() == (
+        "not met", f"1 package not as in requirements.lock, first numpy {np.__version__}",
+    )  # fmt: skip
+
+
+def test_folder_that_others_can_write_is_not_met(tmp_path):
+    folder = tmp_path / "build"
+    folder.mkdir(mode=0o755)
+    file = folder / "proofs.json"
+    file.write_text("{}")
+    file.chmod(0o644)
+    assert conditions.private([folder])[0] == "met"
+    file.chmod(0o646)
+    assert conditions.private([folder]) == ("not met", f"{file} can be written by everybody")
+    assert conditions.private([tmp_path / "none"])[0] == "not checked"
+
+
+def test_changed_file_is_not_met(tmp_path, monkeypatch):
+    monkeypatch.setattr(conditions, "repo_root", lambda: tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert conditions.checkout_state()[0] == "not checked"
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (tmp_path / "file").write_text("1")
+    for words in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert conditions.checkout_state()[0] == "met"
+    (tmp_path / "file").write_text("2")
+    status, words = conditions.checkout_state()
+    assert (status, words.endswith(": file")) == ("not met", True)

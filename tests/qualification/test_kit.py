@@ -1,0 +1,138 @@
+"""spec/qualification.yaml: every name in it leads somewhere; a mistake is one message with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import typer.main
+
+from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.backends.qualification_pages import RuntimeRecord, layout_case
+from sonnx_clip.cli.app import app
+from sonnx_clip.qualification.kit import PATH, load_kit
+from sonnx_clip.qualification.references import unresolved
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.hand_written import written_obligations
+
+
+def leads_nowhere(kit):
+    """The names of a kit that do not exist in this checkout."""
+    commands = typer.main.get_command(app).commands
+    manifest = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
+    by_hand = written_obligations(ids_of(load_spec()))
+    mutants = json.loads(repo_file("spec/measured/mutants.json").read_text())["killed"]
+    return unresolved(
+        kit,
+        repo_root(),
+        {name for name, command in commands.items() if not command.hidden},
+        {*(one["id"] for one in manifest), *(one.id for one in by_hand)},
+        mutants,
+    )
+
+
+def changed(tmp_path, old, new, count=1):
+    """The kit after a change of its text, which must have been there."""
+    text = repo_file(PATH).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "qualification.yaml").write_text(text.replace(old, new, count), encoding="utf-8")
+    return load_kit(tmp_path / "qualification.yaml")
+
+
+def test_every_name_leads_somewhere():
+    found = leads_nowhere(load_kit())
+    assert not found, f"correct {PATH}, which names what does not exist:\n" + "\n".join(found)
+
+
+NOWHERE = [
+    ("tests/meta/test_canaries.py", "tests/meta/test_gone.py", "there is no test tests/meta/test_gone.py"),
+    ("tests/c/test_native.py", "tests/c/test_native.py::test_gone", "no test .*test_native.py::test_gone"),
+    ('"*.cases_complete"', '"*.cases_gone"', r"ERR-0010: no obligation matches \*.cases_gone"),
+    ("weakened.refuse_weakened", "weakened.gone", "no gate sonnx_clip.prove.weakened.gone"),
+    ("mutants: [cases]", "mutants: [gone]", "there are no mutants of gone"),
+    ("make: [coq]", "make: [gone]", "the Makefile has no target gone"),
+    ("why3/kernel.mlw}", "why3/gone.mlw}", "Sn7: there is no why3/gone.mlw"),
+    ("proving.md#the-c-kernels", "proving.md#gone", "Sn8: there is no docs/proving.md#gone"),
+    ('["Records are not signed"]', '["Records are signed"]', "UC-0090: .* does not have the words"),
+    ("runtimes: [openvino]", "runtimes: [gone]", "no runtime gone has a record in docs/runtimes"),
+    ('trusted: ["the ledger"]', "trusted: []", "speaks of this row of docs/trusted-base.md: the ledger"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "message"), NOWHERE, ids=[new for _, new, _ in NOWHERE])
+def test_name_of_what_does_not_exist_is_reported(tmp_path, old, new, message):
+    assert any(re.search(message, line) for line in leads_nowhere(changed(tmp_path, old, new)))
+
+
+REFUSED = [
+    ("id: TOR-0020", "id: TOR-0010", "TOR-0010 does not come after the id before it"),
+    ("id: ERR-0010", "id: ERR-0011", "`ERR-0011` is not a valid name"),
+    ("commands: [generate, prove]", "commands: [generate, proof]", "ERR-0010 names proof"),
+    ("constraints: [UC-0040]", "constraints: [UC-0990]", "ERR-0080 names UC-0990"),
+    ('below: G8, text: "Known', 'below: G9, text: "Known', "`below` of Sn21 names no node before it"),
+    ("    impact: TI1\n", "", "the key `impact` is missing"),
+    ("criterion: 2", "criterion: 4", "`4` is not allowed here"),
+    ("impact: TI1\n", "impact: TI1\n    detection: TD1\n", "`detection` is needed for TI2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "message"), REFUSED, ids=[message for *_, message in REFUSED])
+def test_mistake_in_the_file_is_one_message_with_its_line(tmp_path, old, new, message):
+    with pytest.raises(UserError) as refused:
+        changed(tmp_path, old, new)
+    assert re.search(rf"qualification.yaml:\d+.*{re.escape(message)}", str(refused.value), re.DOTALL)
+
+
+def test_error_that_nothing_detects_is_refused(tmp_path):
+    text = repo_file(PATH).read_text(encoding="utf-8")
+    entry = text[text.index("  - id: ERR-0200") : text.index("  - id: ERR-0210")]
+    bare = re.sub(r"    tests: .*\n", "", entry)
+    with pytest.raises(UserError, match="nothing detects ERR-0200"):
+        changed(tmp_path, entry, bare)
+
+
+def test_links_of_the_pages_lead_somewhere():
+    folder = repo_root() / "docs/qualification"
+    links = {
+        (page.name, link)
+        for page in folder.iterdir()
+        for link in re.findall(r'(?:\]\(|href=")([^)"#]+)', page.read_text(encoding="utf-8"))
+        if not link.startswith(("https://", "../../build/"))
+    }
+    assert len(links) > 60
+    assert not [(page, link) for page, link in sorted(links) if not (folder / link).exists()]
+
+
+def test_levels_follow_from_criterion_and_confidence():
+    tools = load_kit().tools
+    levels = [(tools[name].tql, tools[name].tcl) for name in ("generate", "check", "explain")]
+    assert levels == [("TQL-1, 2, 3, 4", "TCL1"), ("TQL-5", "TCL2"), ("none", "TCL1")]
+
+
+def test_nodes_of_the_assurance_case_do_not_overlap():
+    nodes, (width, height) = layout_case(load_kit())
+    assert len(nodes) == len(load_kit().assurance_case) <= 40
+    by_column: dict[int, list[tuple[int, int]]] = {}
+    for placed in nodes:
+        assert placed.x + 250 <= width
+        assert placed.y + placed.height <= height
+        by_column.setdefault(placed.x, []).append((placed.y, placed.y + placed.height))
+    for spans in by_column.values():
+        assert all(a[1] < b[0] for a, b in zip(sorted(spans), sorted(spans)[1:], strict=False))
+
+
+def test_violation_is_a_known_problem_and_latitude_is_not():
+    lines = (
+        "numpy 2.4.6, int8: the reading numpy allows all 9 answers kept",
+        "violates, float16, `low_max_nan`: a NaN bound propagates, as float16 X=0: got nan, expected 0",
+        "zero-sign, float16, `low_zero_tie`: the other one of two equal zeros, as float16 X=-0",
+        "bfloat16 unsupported: NotImplemented",
+    )
+    record = RuntimeRecord(
+        runtime="numpy", version="numpy 2.4.6", date="2026-11-23", spec_sha256="", machine="", lines=lines,
+    )  # fmt: skip
+    assert list(record.problems) == ["float16: a NaN bound propagates (`low_max_nan`)", lines[3]]
+    assert record.accepted == ("zero-sign",)

@@ -1,0 +1,66 @@
+"""`make c-evidence` reports deviations without a reason, branches that no vector takes, missing tools."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tools import c_evidence
+
+
+@pytest.fixture
+def out(tmp_path, monkeypatch):
+    """The folder that `main` writes to."""
+    monkeypatch.setattr(c_evidence, "ROOT", tmp_path)
+    monkeypatch.setattr(c_evidence, "OUT", tmp_path / "c-evidence")
+    return tmp_path / "c-evidence"
+
+
+def test_kernel_that_no_vector_covers_is_reported(tmp_path, monkeypatch):
+    if not (shutil.which("gcc") and shutil.which("gcov")):
+        pytest.skip("needs gcc and gcov")
+    kernels = tmp_path / "c"
+    shutil.copytree(c_evidence.KERNELS, kernels)
+    file = kernels / "sonnx_clip_int8.c"
+    text = file.read_text()
+    assert "size_t i;\n" in text
+    file.write_text(text.replace("size_t i;\n", "size_t i;\n  if (n == 12345) {\n    return;\n  }\n", 1))
+    monkeypatch.setattr(c_evidence, "KERNELS", kernels)
+    (tmp_path / "work").mkdir()
+    part = c_evidence.coverage(tmp_path / "work")
+    counts = {
+        name: what.split(" of ") for name, what in part.rows if " of " in what and name.startswith("coverage")
+    }
+    assert part.failed
+    assert all(
+        int(hit) == int(of) - 1
+        for hit, of in (counts[f"coverage of {n}"] for n in ("statements", "branches"))
+    )
+
+
+def test_misra_deviation_without_a_reason_fails(tmp_path, monkeypatch):
+    printed = f"{tmp_path}/a.c:3: misra-c2012-15.5\n{tmp_path}/a.c:4: misra-c2012-17.2\n"
+    monkeypatch.setattr(
+        c_evidence, "run", lambda command, _: "Cppcheck 2" if "--version" in command else printed
+    )
+    part = c_evidence.misra(tmp_path)
+    assert part.failed
+    assert ("MISRA C:2012 rule 17.2", "1 deviations. NO REASON GIVEN") in part.rows
+    assert "a.c:4: rule 17.2\n" in part.details
+
+
+def test_c_that_cppcheck_does_not_read_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr(c_evidence, "run", lambda *_: "a.c:0: noValidConfiguration")
+    with pytest.raises(RuntimeError, match="did not read the C"):
+        c_evidence.misra(tmp_path)
+
+
+def test_missing_tool_is_reported_and_the_rest_is_measured(out, monkeypatch, capsys):
+    monkeypatch.setattr(c_evidence.shutil, "which", lambda _: None)
+    monkeypatch.setattr(c_evidence, "stack", lambda _: c_evidence.Part([("stack use", "8 bytes")], ""))
+    assert c_evidence.main() == 2
+    said = capsys.readouterr().out
+    assert "misra: NOT MEASURED: cppcheck is not installed" in said
+    assert "stack use: 8 bytes" in said
+    assert "NOT MEASURED" in (out / "summary.md").read_text()
