@@ -77,6 +77,8 @@ def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert status == 0
     assert "nothing is written: 1 Clip node, 1 changed" in out
     assert "self-check: equal bits by onnxruntime" in out
+    assert "without optimisation" in out
+    assert "with all optimisation" in out
     assert names(tmp_path) == ["old.onnx"]
 
 

@@ -227,7 +227,7 @@ def external(location: str | None, name: str = "L", **more: str) -> TensorProto:
     ("location", "reason"),
     [
         ("/etc/passwd", "is no path below it"),
-        ("C:\\w.bin", "is no path below it"),
+        ("C:w.bin", "is no path below it"),
         ("\\\\server\\share\\w.bin", "is no path below it"),
         ("../w.bin", "is no path below it"),
         ("a/../../w.bin", "is no path below it"),
@@ -293,6 +293,7 @@ PLACES = {
     "subgraph": model(graph(_BRANCH)),
     "function": model(functions=[_BODY]),
     "sparse": model(graph(sparse_stored=[_sparse()])),
+    "sparse constant": model(graph(helper.make_node("Constant", [], ["Y"], sparse_value=_sparse()))),
     "training": _training(),
 }
 
