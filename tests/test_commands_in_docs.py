@@ -3,7 +3,7 @@
 Blocks with lines that begin with `$ ` are run; the lines that follow each are compared with its output (`…`
 stands for any text). Python blocks in which a `print(…)  # …` has a comment must print it. The comment
 `<!-- run: given model.onnx, status 0 or 1 -->` above a block allows other statuses; `<!-- long: … -->` leaves
-it out.
+it out. Blocks that compile, judge a runtime or start pytest are run nightly.
 """
 
 from __future__ import annotations
@@ -63,7 +63,12 @@ def python_blocks() -> list[tuple[str, str]]:
     ]
 
 
-COMMANDS = [block for block in command_blocks() if not block[1].startswith("long")]
+SLOW = re.compile(r"\$ (?:cc|pytest) |sonnx-clip check ")
+COMMANDS = [
+    pytest.param(*block, id=block[0], marks=pytest.mark.nightly if SLOW.search(block[2]) else ())
+    for block in command_blocks()
+    if not block[1].startswith("long")
+]
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +111,7 @@ def fits(expected: list[str], printed: str) -> bool:
     return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in lines)) is not None
 
 
-@pytest.mark.parametrize(("place", "mark", "body"), COMMANDS, ids=[place for place, _, _ in COMMANDS])
+@pytest.mark.parametrize(("place", "mark", "body"), COMMANDS)
 def test_commands_print_what_the_page_shows(place: str, mark: str, body: str, checkout: Path) -> None:
     statuses = {int(n) for n in re.findall(r"\d+", mark.partition("status ")[2])} or {0}
     lines = [line[4:].rstrip() for line in body.rstrip().split("\n")]

@@ -1,4 +1,4 @@
-"""The pages: what a reader may paste does what they say, and nothing is unfinished or private."""
+"""The pages: commands that a reader may paste do what they say, and nothing is stale or of one machine."""
 
 from __future__ import annotations
 
@@ -16,54 +16,50 @@ from sonnx_clip.spec import load_spec
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "CITATION.cff", *sorted((ROOT / "docs").glob("*.md"))]
-NAMES = [page.name for page in PAGES]
+GUIDE = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
 
 
-def named_modules(text: str) -> list[str]:
-    """The modules and names of ours that a text writes with dots, between backquotes."""
-    return re.findall(r"`(sonnx_clip(?:\.\w+)+)[`(]", text)
+def guide_line(begin: str) -> str:
+    """The one line of the guide that begins so."""
+    (found,) = [line.strip() for line in GUIDE.splitlines() if line.strip().startswith(begin)]
+    return found
 
 
-def _is_there(name: str) -> bool:
-    """Whether a dotted name is a module, or stands in the module before its last dot."""
-    above, _, last = name.rpartition(".")
-    return bool(_source_of(name)) or re.search(rf"\b{last}\b", _source_of(above)) is not None
-
-
-def _source_of(name: str) -> str:
-    """The text of a module, which is empty where there is none."""
+def defines(name: str) -> bool:
+    """Whether a dotted name is a module, or is in the module before its last dot."""
     path = ROOT / name.replace(".", "/")
-    files = (path / "__init__.py", path.with_suffix(".py"))
-    return "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+    if path.is_dir() or path.with_suffix(".py").is_file():
+        return True
+    above = path.parent / "__init__.py" if path.parent.is_dir() else path.parent.with_suffix(".py")
+    return above.is_file() and re.search(rf"\b{path.name}\b", above.read_text(encoding="utf-8")) is not None
 
 
-def test_modules_that_are_named_are_there() -> None:
+def test_named_modules_exist() -> None:
     texts = [*PAGES, *sorted((ROOT / "sonnx_clip").rglob("*.py"))]
-    named = {(path, name) for path in texts for name in named_modules(path.read_text(encoding="utf-8"))}
+    pattern = re.compile(r"`(sonnx_clip(?:\.\w+)+)[`(]")
+    named = {(path.name, name) for path in texts for name in pattern.findall(path.read_text("utf-8"))}
     assert len(named) > 20
-    assert not [(path.name, name) for path, name in sorted(named) if not _is_there(name)]
-    assert not _is_there("sonnx_clip.render.kernels")  # once named so in sonnx_clip/trace
+    assert not [one for one in sorted(named) if not defines(one[1])]
+    assert not defines("sonnx_clip.render.kernels")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_no_path_of_one_machine(page: Path) -> None:
-    paths = r"(?<![\w.~-])/(?:work|root|home|tmp|usr|opt|mnt|Users|private)/\S*"
-    assert not re.findall(paths, page.read_text(encoding="utf-8"))
+def test_no_page_has_a_path_of_one_machine() -> None:
+    paths = re.compile(r"(?<![\w.~-])/(?:work|root|home|tmp|usr|opt|mnt|Users|private)/\S*")
+    assert not [(page.name, *found) for page in PAGES if (found := paths.findall(page.read_text("utf-8")))]
 
 
+@pytest.mark.nightly
 def test_the_line_that_the_checker_printed_does_what_the_guide_says() -> None:
     pytest.importorskip("onnxruntime")
-    lines = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8").splitlines()
-    (pasted,) = [line.strip() for line in lines if line.strip().startswith("python -c ")]
-    (said,) = [line.strip() for line in lines if line.strip().startswith("int64 (2,) [")]
-    _, *arguments = shlex.split(pasted)
+    shown = guide_line("int64 (2,) [")
+    _, *arguments = shlex.split(guide_line("python -c "))
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
-    # What onnxruntime answers depends on the processor's vector instructions; what is expected does not.
-    form, expected = re.escape(said.partition("[")[0]), re.escape(said.partition("expected:")[2])
+    # The answer of onnxruntime depends on the processor's vector instructions, the expected one does not.
+    form, expected = re.escape(shown.partition("[")[0]), re.escape(shown.partition("expected:")[2])
     assert re.fullmatch(rf"{form}\['0x[0-9a-f]+', '0x[0-9a-f]+'\] expected:{expected}", done.stdout.strip())
 
 
-def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
+def test_that_line_is_what_the_checker_writes() -> None:
     """The guide's line is the checker's for the same call, onnxruntime right or wrong."""
     pytest.importorskip("onnxruntime")
     from sonnx_clip.conform.check_report import Deviation
@@ -71,8 +67,6 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     from sonnx_clip.runtimes.runtime import LIMITS
     from sonnx_clip.runtimes.worker import Worker
 
-    text = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
-    (pasted,) = [line.strip() for line in text.splitlines() if line.strip().startswith("python -c ")]
     worker = Worker("onnxruntime", "int64", LIMITS)
     try:
         found = Deviation(
@@ -82,7 +76,7 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
         line = reproducer(found, load_spec().element_type("int64"), worker)
     finally:
         worker.close()
-    assert pasted == f"python -c {shlex.quote(line)}"
+    assert guide_line("python -c ") == f"python -c {shlex.quote(line)}"
 
 
 def test_commands_and_picture_are_fresh() -> None:
@@ -95,9 +89,9 @@ def test_commands_and_picture_are_fresh() -> None:
     assert not stale, "run: make docs"
 
 
+@pytest.mark.nightly
 def test_the_proof_by_hand_is_a_proof(tmp_path: Path) -> None:
-    text = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^ +(why3 prove .*)$", text, re.MULTILINE)
+    line = guide_line("why3 prove ")
     assert line.count("build/why3/") == 1  # a folder that other tests may be writing
     words = shlex.split(line.replace("build/why3/", f"{tmp_path}/why3/"))
     words[words.index("Z3,4.8.12,")] = find_provers(("Z3",))[0].why3_name  # the version that is installed

@@ -1,30 +1,33 @@
-"""The README and the reading guide quote real outputs, and their figures are the project's."""
+"""Figures, links and ids in README and docs/ are those of the specification, obligations and records."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from sonnx_clip.backends.generate import render_theories
+from sonnx_clip.spec import load_spec
+from tests.command import run
+
+if TYPE_CHECKING:
+    from sonnx_clip.claims.claim import Obligation
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-GUIDE = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def run(*arguments: str, check: bool = True) -> str:
-    environment = {**os.environ, "COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
-    command = [sys.executable, *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=check, env=environment, cwd=ROOT
-    ).stdout
+@cache
+def obligations() -> tuple[Obligation, ...]:
+    """Every obligation: those of generated/ and those of the theories written by hand."""
+    return render_theories(load_spec()).obligations
 
 
 def test_the_measured_answers() -> None:
@@ -62,21 +65,19 @@ def _number(bits: list[str]) -> str:
     return f"{value:.8g}" if np.isfinite(value) else str(value)
 
 
+@pytest.mark.nightly
 def test_the_verdict_on_numpy() -> None:
     """Of the version that the README names, the printed lines are those of the command."""
     if f"of NumPy {np.__version__}:" not in README:
         pytest.skip("another version of NumPy")
-    code = "from sonnx_clip.cli.app import main; main()"
-    printed = run("-c", code, "check", "--runtime", "numpy", "--dtype", "float32", check=False)
+    printed = run("check", "--runtime", "numpy", "--dtype", "float32", cwd=ROOT).stdout
     quoted = re.search(r" {4}(violates, .*)\n {8}(.*)\n", README)
     assert quoted is not None
     for line in quoted.groups():
         assert line in printed
 
 
-def test_the_numbers_of_findings_readings_and_dialects() -> None:
-    from sonnx_clip.spec import load_spec
-
+def test_numbers_of_findings_readings_and_dialects() -> None:
     spec = load_spec()
     words = {7: "seven", 8: "eight", 11: "eleven", 12: "twelve", 13: "thirteen"}
     assert f"{len(spec.findings)} [findings]" in README
@@ -86,48 +87,41 @@ def test_the_numbers_of_findings_readings_and_dialects() -> None:
 
 
 def test_the_number_of_obligations() -> None:
-    from sonnx_clip.backends.generate import render_theories
-    from sonnx_clip.spec import load_spec
-
-    kinds = Counter(o.kind for o in render_theories(load_spec()).obligations)
+    kinds = Counter(one.kind for one in obligations())
     proofs = sum(kinds.values()) - kinds["smoke"]
     line = " ".join(README.split())
     assert re.search(rf"{proofs} obligations \(\d+ distinct tasks\): {proofs} proved by two provers", line)
-    assert (
-        f"{kinds['refutation']} refutations of the source, {kinds['counterexample']} counterexamples" in line
-    )
+    refuted = f"{kinds['refutation']} refutations of the source, {kinds['counterexample']} counterexamples"
+    assert refuted in line
     assert f"{kinds['smoke']} of {kinds['smoke']} smoke tests" in README
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)", text):
-        assert target.startswith("https://") or (page.parent / target).exists(), target
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_obligations_that_are_named_exist(page: Path) -> None:
-    rows = json.loads((ROOT / "generated/why3/obligations.json").read_text(encoding="utf-8"))["obligations"]
-    ids = {row["id"] for row in rows}
-    subjects = {row["subject"] for row in rows} - {"restrictions"}  # a section of the YAML as well
-    named = re.findall(r"`(\w+)\.(\w+)`", page.read_text(encoding="utf-8"))
-    wrong = [
-        f"{s}.{g}" for s, g in named if s in subjects and f"{s}.{g}" not in ids and g not in ("mlw", "json")
-    ]
-    assert not wrong
-
-
 def test_the_rows_of_the_table_are_those_that_prove_prints() -> None:
-    from sonnx_clip.backends.generate import render_theories
-    from sonnx_clip.spec import load_spec
-
-    spec, obligations = load_spec(), render_theories(load_spec()).obligations
-    family_of = {e.id: e.family for e in spec.element_types}
-    rows = re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", GUIDE, re.MULTILINE)
+    guide = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
+    family_of = {e.id: e.family for e in load_spec().element_types}
+    rows = re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", guide, re.MULTILINE)
     assert len(rows) >= 6
     for id_, numbers in rows:
-        counts = Counter(family_of.get(o.subject, "any") for o in obligations if id_ in o.shows)
-        assert [int(n) for n in numbers.split()] == [
-            counts[f] for f in ("real", "int", "float", "any") if counts[f]
-        ]
+        counts = Counter(family_of.get(one.subject, "any") for one in obligations() if id_ in one.shows)
+        expected = [counts[family] for family in ("real", "int", "float", "any") if counts[family]]
+        assert [int(number) for number in numbers.split()] == expected
+
+
+def test_links_lead_to_files() -> None:
+    links = [(page, link) for page in PAGES for link in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))]
+    local = [(page, link) for page, link in links if not link.startswith("https://")]
+    assert local
+    assert not [(page.name, link) for page, link in local if not (page.parent / link).exists()]
+
+
+def test_named_obligations_exist() -> None:
+    ids = {one.id for one in obligations()}
+    subjects = {one.subject for one in obligations()} - {"restrictions"}  # a section of the YAML as well
+    named = {
+        (page.name, f"{subject}.{goal}")
+        for page in PAGES
+        for subject, goal in re.findall(r"`(\w+)\.(\w+)`", page.read_text("utf-8"))
+        if subject in subjects and goal not in ("mlw", "json")
+    }
+    assert named
+    assert not {(page, id_) for page, id_ in named if id_ not in ids}

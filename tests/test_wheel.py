@@ -1,4 +1,4 @@
-"""The wheel outside a checkout, without extras: what works, and what says in one message what it needs."""
+"""The wheel outside a checkout, without extras: commands work, or one message names what they need."""
 
 from __future__ import annotations
 
@@ -92,26 +92,21 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(tmp_path_factory.mktemp("wheel"))
 
 
-def test_it_is_the_wheel_that_is_tested(wheel: Installed) -> None:
-    done = wheel.python("from sonnx_clip.root.folders import repo_root; print(repo_root())")
-    assert done.stdout == f"{wheel.site}/sonnx_clip/_data\n"
-    for name in EXTRAS:
-        assert f"No module named '{name}'" in wheel.python(f"import {name}").stderr
-
-
-def test_the_harness_and_what_it_is_compiled_with_are_there(wheel: Installed) -> None:
-    folder = wheel.site / "sonnx_clip/_data"
-    for name in ("harness/frames.c", "harness/clip.toml", "harness/cortex_m.c", "generated/c/sonnx_clip.h"):
-        assert (folder / name).is_file(), name
-
-
-def test_clip_is_there(wheel: Installed) -> None:
+def test_wheel_has_its_data_and_needs_no_extra(wheel: Installed) -> None:
     done = wheel.python(
         "import numpy as np, sonnx_clip\n"
+        "from sonnx_clip.root.folders import repo_root\n"
         "x = np.array([-1, 5, 9], np.float32)\n"
-        "print(sonnx_clip.clip(x, np.float32(0), np.float32(6)).tolist(), sonnx_clip.__version__)"
+        "print(sonnx_clip.clip(x, np.float32(0), np.float32(6)).tolist(), repo_root())\n"
+        f"for name in {EXTRAS}:\n"
+        "    try: __import__(name)\n"
+        "    except ModuleNotFoundError: print(name)"
     )
-    assert done.stdout == "[0.0, 5.0, 6.0] 0.1.0\n", done.stderr
+    assert done.stdout.splitlines() == [f"[0.0, 5.0, 6.0] {wheel.site}/sonnx_clip/_data", *EXTRAS], (
+        done.stderr
+    )
+    for name in ("harness/frames.c", "harness/clip.toml", "harness/cortex_m.c", "generated/c/sonnx_clip.h"):
+        assert (wheel.site / "sonnx_clip/_data" / name).is_file(), name
 
 
 WORKS = [
@@ -156,38 +151,20 @@ def test_missing_extra_or_checkout_is_one_message(wheel: Installed) -> None:
     assert {path for path in after - before if path.name != "__pycache__"} == set()
 
 
-def test_every_module_of_evidence_needs_no_extra(wheel: Installed) -> None:
-    done = wheel.python(
-        "import importlib, pkgutil, sonnx_clip.evidence as e\n"
-        "for found in pkgutil.iter_modules(e.__path__): importlib.import_module(f'{e.__name__}.{found.name}')"
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("named", ["", "-p sonnx_clip.pytest_plugin"])
-def test_pytest_finds_the_plugin(named: str, wheel: Installed) -> None:
-    """By the entry point, which an editable install of an older checkout may lack; -p may name it, too."""
+def test_pytest_finds_the_plugin(wheel: Installed) -> None:
+    """By the entry point, which an editable install of an older checkout may lack."""
     done = wheel.python(
         "import sys, pytest\n"
-        f"sys.exit(pytest.main('{named} -p no:cacheprovider -p no:hypothesispytest --sonnx-clip-runtime=numpy"
+        "sys.exit(pytest.main('-p no:cacheprovider -p no:hypothesispytest --sonnx-clip-runtime=numpy"
         " --sonnx-clip-types=int16'.split()))"
     )
     assert "11 passed" in done.stdout, done.stdout + done.stderr
     assert done.returncode == 0
 
 
-def test_a_module_that_no_extra_brings_is_a_defect_and_shown_as_one(wheel: Installed) -> None:
-    """Only the extras are explained: any other missing module is a mistake of ours, with its traceback."""
+def test_missing_module_that_no_extra_has_is_shown_with_its_traceback(wheel: Installed) -> None:
     done = wheel.python(
         "import sonnx_clip.cli.app as cli\ndef app(): import no_such_module\ncli.app = app\ncli.main()"
     )
     assert "ModuleNotFoundError: No module named 'no_such_module'" in done.stderr
     assert done.returncode == 1
-
-
-def test_it_is_a_module_too(wheel: Installed) -> None:
-    done = wheel.python(
-        "import runpy, sys; sys.argv = ['x', '-h']; runpy.run_module('sonnx_clip', run_name='__main__')"
-    )
-    assert done.returncode == 0
-    assert "Usage:" in done.stdout
