@@ -102,9 +102,8 @@ def test_wheel_has_its_data_and_needs_no_extra(wheel: Installed) -> None:
         "    try: __import__(name)\n"
         "    except ModuleNotFoundError: print(name)"
     )
-    assert done.stdout.splitlines() == [f"[0.0, 5.0, 6.0] {wheel.site}/sonnx_clip/_data", *EXTRAS], (
-        done.stderr
-    )
+    expected = [f"[0.0, 5.0, 6.0] {wheel.site}/sonnx_clip/_data", *EXTRAS]
+    assert done.stdout.splitlines() == expected, done.stderr
     for name in ("harness/frames.c", "harness/clip.toml", "harness/cortex_m.c", "generated/c/sonnx_clip.h"):
         assert (wheel.site / "sonnx_clip/_data" / name).is_file(), name
 

@@ -1,4 +1,4 @@
-"""A proposed line of Python is run where it would stand: it names what is there, and gives what was there."""
+"""The Python lines that the finding examples-by-np-clip proposes, run in the examples of ONNX's page."""
 
 from __future__ import annotations
 
@@ -11,28 +11,23 @@ import pytest
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
-SPEC = load_spec()
-LINE = re.compile(r"^ *y = np\.clip\(.*$", re.MULTILINE)
-OLD = "y = np.where(x < min_val, min_val, x); y = np.where(max_val < y, max_val, y)"
+PAGE = repo_file("spec/sources/onnx-clip-onnx-doc.rst").read_text(encoding="utf-8")
+# The four examples of ONNX's page that np.clip makes, from the bound to the result.
+EXAMPLES = re.findall(r"^( +(?:min|max)_val = .*\n.*\n +y = np\.clip\(.*)$", PAGE, re.MULTILINE)
 
 
-def examples() -> list[str]:
-    """The four examples of ONNX's page that np.clip makes, from the bound to the result."""
-    text = repo_file("spec/sources/onnx-clip-onnx-doc.rst").read_text(encoding="utf-8")
-    return re.findall(r"^( +(?:min|max)_val = .*\n.*\n +y = np\.clip\(.*)$", text, re.MULTILINE)
-
-
-def proposed() -> dict[str, str]:
-    """The lines that are proposed, by the bound that they are for."""
-    (finding,) = (f for f in SPEC.findings if f.id == "examples-by-np-clip")
-    lines = re.findall(r"With an? (lower|upper) bound: (y = np\.where\([^)]*\))", finding.proposed)
-    return {"min_val": dict(lines)["lower"], "max_val": dict(lines)["upper"]}
+def proposed(example: str) -> str:
+    """The line that is proposed for the bound of an example."""
+    (finding,) = (f for f in load_spec().findings if f.id == "examples-by-np-clip")
+    side = "lower" if "min_val" in example else "upper"
+    (line,) = re.findall(rf"With an? {side} bound: (y = np\.where\([^)]*\))", finding.proposed)
+    return str(line)
 
 
 def run(example: str, line: str | None = None, bound: Any = None) -> Any:
     """The result of an example, with another line or another bound in it."""
     code = "\n".join(part.strip() for part in example.splitlines())
-    code = LINE.sub(line, code) if line else code
+    code = re.sub(r"^ *y = np\.clip\(.*$", line, code, flags=re.MULTILINE) if line else code
     if bound is not None:
         code = re.sub(r"^(\w+_val) = .*$", r"\1 = bound", code, flags=re.MULTILINE)
     code = code.replace("np.random.randn(3, 4, 5)", "np.linspace(-3, 3, 60).reshape(3, 4, 5)")
@@ -41,28 +36,19 @@ def run(example: str, line: str | None = None, bound: Any = None) -> Any:
     return names["y"]
 
 
-def of(example: str) -> str:
-    return "min_val" if "min_val" in example else "max_val"
+def test_page_has_four_examples() -> None:
+    assert len(EXAMPLES) == 4
 
 
-@pytest.mark.parametrize("index", range(4))
-def test_a_proposed_line_gives_the_result_of_the_example(index: int) -> None:
-    example = examples()[index]
-    assert len(examples()) == 4
-    mended = run(example, proposed()[of(example)])
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_proposed_line_gives_the_result_of_the_example(example: str) -> None:
+    mended = run(example, proposed(example))
     assert np.array_equal(mended, run(example))
     assert mended.dtype == run(example).dtype
 
 
-@pytest.mark.parametrize("index", range(2))
-def test_a_nan_for_the_bound_does_not_limit_as_the_function_body_has_it(index: int) -> None:
-    example = examples()[index]
+@pytest.mark.parametrize("example", EXAMPLES[:2], ids=range(2))
+def test_nan_bound_limits_by_np_clip_alone(example: str) -> None:
     nan = np.float32(np.nan)
     assert np.isnan(run(example, bound=nan)).all()
-    assert not np.isnan(run(example, proposed()[of(example)], bound=nan)).any()
-
-
-@pytest.mark.parametrize("index", range(4))
-def test_a_line_with_a_bound_that_the_example_does_not_have_is_found(index: int) -> None:
-    with pytest.raises(NameError):
-        run(examples()[index], OLD)
+    assert not np.isnan(run(example, proposed(example), bound=nan)).any()
