@@ -1,4 +1,4 @@
-"""`check` holds runtimes against the toys as against Clip: real ones, and planted ones."""
+"""`check` judges runtimes of the toy operators as it does those of Clip: real ones, and planted ones."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ RELU = "tests.toy.wrong_toys:relu"
 WHICH_NAN = "U=nan W=-nan: got -nan, expected nan"
 WRONG = {
     "relu_drops_nan": ("float32", {"kept_nan"}, "X=nan: got 0, expected nan"),
-    "relu_is_absolute": ("int8", {"below_zero"}, "X=-128: got -128, expected 0"),
-    "max_drops_nan": ("float32", {"first_nan", "first_tie"}, "U=nan W=0"),
     "max_without_the_last": ("int32", {"second_number"}, "got"),
 }
 
@@ -58,31 +56,32 @@ def violated(report: Report) -> dict[str, str]:
     return {id_: c.deviations[0].shown for id_, c in found.items()}
 
 
-@pytest.mark.parametrize("runtime", ["onnxruntime", "onnx-reference", "numpy:maximum"])
-def test_command_gives_verdicts_on_real_runtimes(toy: Toy, runtime: str, tmp_path: Path) -> None:
-    if (due := FOUND.get((toy.spec.head.function, runtime))) is None:
-        pytest.skip("it has no function of these operands")
+@pytest.mark.parametrize(
+    ("name", "runtime"),
+    [
+        pytest.param(*of, marks=() if of[1] == "onnxruntime" else pytest.mark.nightly, id="-".join(of))
+        for of in FOUND
+    ],
+)
+def test_command_gives_verdicts_on_real_runtimes(name: str, runtime: str, tmp_path: Path) -> None:
     pytest.importorskip({"onnxruntime": "onnxruntime", "onnx-reference": "onnx"}.get(runtime, "numpy"))
-    file = tmp_path / "report.json"
-    done = by_command(toy.spec.path, "--runtime", runtime, "--jobs", 1, "-o", file)
+    spec, file = spec_of(name), tmp_path / "report.json"
+    done = by_command(spec.path, "--runtime", runtime, "--jobs", 1, "-o", file)
     report = Report.model_validate_json(file.read_text(encoding="utf-8"))
     assert done.returncode == int(report.failed), done.stderr
     found = violated(report)
-    for klass in toy.spec.classes:
-        assert klass.id in done.stdout
+    assert all(klass.id in done.stdout for klass in spec.classes)
     for id_, shown in found.items():
         assert f"in {id_}\n" in done.stdout
         assert shown in done.stdout
     # Which of two NaNs is returned may depend on the processor and on the length.
     assert found.pop("first_nan", WHICH_NAN) == WHICH_NAN
-    assert found == due
-    assert {one.type for one in report.types} == {etype.id for etype in toy.spec.element_types}
+    assert found == FOUND[name, runtime]
+    assert {one.type for one in report.types} == {etype.id for etype in spec.element_types}
     assert {one.verdict for one in report.types} <= {"conforms", "violates"}
-    assert report.spec_sha256 == toy.spec.digest
-    assert all(one.readings is None and one.forms is None for one in report.types)
+    assert report.spec_sha256 == spec.digest
     assert "special values of" in report.scope[0]
-    assert Report.model_validate_json(report.model_dump_json()) == report
-    assert toy.spec.cases[0].id in " ".join(c.case or "" for one in report.types for c in one.classes)
+    assert spec.cases[0].id in {c.case for one in report.types for c in one.classes}
     assert report.runtime_version in done.stdout
 
 
@@ -109,7 +108,7 @@ def test_clip_is_checked_against_the_shipped_specification_alone() -> None:
     assert "leave --spec out" in done.stderr
 
 
-def test_no_text_of_a_specification_is_executed(tmp_path: Path) -> None:
+def test_text_of_a_specification_is_not_executed(tmp_path: Path) -> None:
     """Prose that would end a docstring or a comment stays prose."""
     trap = tmp_path / "executed"
     code = f"open({str(trap)!r}, 'w')"
@@ -128,10 +127,10 @@ def test_no_text_of_a_specification_is_executed(tmp_path: Path) -> None:
 
 
 def test_correct_runtime_conforms_in_every_class(toy: Toy) -> None:
-    report = checked(toy, named(RIGHT[toy.spec.head.function]))
+    report = checked(toy, named(RIGHT[toy.spec.head.function]), "float32")
     assert not report.failed
     assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
-    assert report.compared > 100_000
+    assert report.compared > 30_000
 
 
 @pytest.mark.parametrize("function", WRONG)
@@ -149,7 +148,7 @@ def test_deviation_is_found_with_a_reproducer(function: str) -> None:
     require_repeated(first)
 
 
-def test_a_function_of_other_operands_is_refused(toy: Toy) -> None:
+def test_function_of_other_operands_is_refused(toy: Toy) -> None:
     other = "first_max" if toy.spec.head.function == "relu" else "relu"
     with pytest.raises(UserError, match=r"cannot be called with \([xu]"):
         checked(toy, named(other), "int8")

@@ -19,19 +19,9 @@ def relu_drops_nan(x: Array) -> Array:
     return np.where(x > 0, x, np.where(x == 0, x, np.zeros((), x.dtype)))
 
 
-def relu_is_absolute(x: Array) -> Array:
-    """Wrong below zero."""
-    return np.abs(x)
-
-
 def first_max(u: Array, w: Array) -> Array:
     """As the cases say."""
     return np.where((u != u) | (w <= u), u, w)
-
-
-def max_drops_nan(u: Array, w: Array) -> Array:
-    """`a > b ? a : b` of C."""
-    return np.where(u > w, u, w)
 
 
 def max_without_the_last(u: Array, w: Array) -> Array:
