@@ -21,7 +21,7 @@ NOWHERE = "tcp://127.0.0.1:1"
 CHECK = ("check", "--runtime", "numpy", "--dtype", "int8", "--build", "build", "--scheduler", NOWHERE)
 
 
-def test_scheduler_that_is_not_there(tmp_path: Path) -> None:
+def test_unreachable_scheduler_is_one_message(tmp_path: Path) -> None:
     with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
         done = run(*CHECK, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -29,14 +29,14 @@ def test_scheduler_that_is_not_there(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_extra_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = run(*CHECK, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'sonnx-clip[dask]'" in done.stderr
 
 
-def test_nothing_imports_dask_unless_it_is_asked_for() -> None:
+def test_dask_is_not_imported_without_a_scheduler() -> None:
     program = (
         "import sys, sonnx_clip.cli.check_command;sys.exit(len({'dask', 'distributed'} & set(sys.modules)))"
     )

@@ -13,12 +13,10 @@ from tests.command import run
 
 
 def test_check_prints_its_report(tmp_path: Path) -> None:
-    arguments = ["check", "--runtime", "numpy", "--dtype", "int8", "--build", str(tmp_path / "build"), "-o"]
-    done = run(*arguments, "-", cwd=tmp_path)
+    arguments = ["check", "--runtime", "numpy", "--dtype", "int8", "--build", str(tmp_path / "build")]
+    done = run(*arguments, "-o", "-", cwd=tmp_path)
     assert json.loads(done.stdout)["runtime"] == "numpy"
-    assert run(*arguments, "report.json", cwd=tmp_path).returncode == done.returncode
-    assert json.loads((tmp_path / "report.json").read_text())["runtime"] == "numpy"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["build", "report.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["build"]
 
 
 @pytest.mark.parametrize(
@@ -37,9 +35,8 @@ def test_other_commands_refuse_it(tmp_path: Path, arguments: list[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["findings"], ["--help"]])
-def test_full_standard_output_is_an_error(arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "sonnx_clip", *arguments]
+def test_full_standard_output_is_an_error() -> None:
+    command = [sys.executable, "-m", "sonnx_clip", "--help"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The exported headers: a strict compiler is silent, our kernels are right by them, a wrong one is not."""
+"""The exported C headers: they compile without a warning, accept our kernels, and find a wrong one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TYPES = {etype.id: etype for etype in load_spec().element_types if etype.width is not None}
+JUDGED = ("int8", "float16", "float32", "bfloat16")  # compiled in `make test`; every type nightly
 FLAGS = ("-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror")
 
 
 @pytest.fixture(scope="module")
 def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("headers") / "vectors"
+    write_export("c-header", folder, JUDGED)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def every_header(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("headers") / "every"
     write_export("c-header", folder)
     return folder
 
@@ -52,39 +60,39 @@ def needs(compiler: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("compiler", "type_id"),
-    [("clang", "bfloat16"), *(("gcc", id_) for id_ in ("int8", "uint64", "float16", "float32"))],
+    ("compiler", "type_id"), [("clang", "bfloat16"), ("gcc", "int8"), ("gcc", "float32")]
 )
 def test_our_kernels_are_right(compiler: str, headers: Path, type_id: str) -> None:
     needs(compiler)
-    done = ran(
-        compiler, headers, type_id, str(repo_file(f"generated/c/sonnx_clip_{type_id}.c")), "-DPOLICY=0u"
-    )
-    said = re.fullmatch(rf"{type_id}: (\d+) results of (\d+) calls, 0 wrong\n", done.stdout)
-    assert said, done.stdout
-    assert int(said[1]) > 500_000
-    assert int(said[2]) > 300
+    kernel = str(repo_file(f"generated/c/sonnx_clip_{type_id}.c"))
+    done = ran(compiler, headers, type_id, kernel, "-DPOLICY=0u")
+    counts = re.fullmatch(rf"{type_id}: (\d+) results of (\d+) calls, 0 wrong\n", done.stdout)
+    assert counts, done.stdout
+    assert int(counts[1]) > 500_000
+    assert int(counts[2]) > 300
     assert done.returncode == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("target", [t for t in OTHERS if not t.bare], ids=lambda target: target.name)
-def test_they_are_right_on_other_processors(target: Target, headers: Path) -> None:
+def test_our_kernels_are_right_on_other_processors(target: Target, every_header: Path) -> None:
     """Bits are the same in every byte order: s390x is big-endian."""
     if not (shutil.which(target.compiler) and shutil.which(target.emulator[0])):
         pytest.skip(f"no compiler or emulator for {target.name}")
     for type_id in ("float16", "int64"):
         source = str(repo_file(f"generated/c/sonnx_clip_{type_id}.c"))
-        done = ran(target.compiler, headers, type_id, source, *target.flags, emulator=target.emulator)
+        done = ran(target.compiler, every_header, type_id, source, *target.flags, emulator=target.emulator)
         assert done.stdout.endswith(", 0 wrong\n"), done.stdout + done.stderr
         assert done.returncode == 0
 
 
-def test_cpp_takes_them(headers: Path, tmp_path: Path) -> None:
+@pytest.mark.nightly
+def test_headers_compile_as_cpp(every_header: Path, tmp_path: Path) -> None:
     needs("g++")
     names = [f"sonnx_clip_{type_id}_suite.vector_count" for type_id in TYPES]
     includes = "".join(f'#include "sonnx_clip_vectors_{type_id}.h"\n' for type_id in TYPES)
     (tmp_path / "all.cpp").write_text(f"{includes}int main() {{ return !({' && '.join(names)}); }}\n")
-    command = ["g++", "-std=c++11", *FLAGS[1:], f"-I{headers}", "all.cpp", "-o", "all"]
+    command = ["g++", "-std=c++11", *FLAGS[1:], f"-I{every_header}", "all.cpp", "-o", "all"]
     built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (built.returncode, built.stderr) == (0, "")
     assert subprocess.run([tmp_path / "all"], check=False).returncode == 0
@@ -93,12 +101,11 @@ def test_cpp_takes_them(headers: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("type_id", "old", "new", "policies"),
     [
-        ("int8", "(max < min)", "(0)", {"DEFAULT", "STRICT"}),
         ("float16", "(less_than(max, min))", "(0)", {"DEFAULT", "STRICT"}),
         ("float32", "x <= min", "x < min", {"STRICT"}),  # the sign of a zero
     ],
 )
-def test_a_wrong_kernel_is_found(
+def test_wrong_kernel_is_found(
     headers: Path, tmp_path: Path, type_id: str, old: str, new: str, policies: set[str]
 ) -> None:
     compiler, text = needs("gcc"), repo_file(f"generated/c/sonnx_clip_{type_id}.c").read_text()

@@ -26,29 +26,24 @@ def test_empty_folder_is_filled(tmp_path: Path) -> None:
     assert names(tmp_path / "out") == ["int8.npz", "manifest.json"]
 
 
-@pytest.mark.parametrize("name", ["manifest.json", ".hidden"])
-def test_folder_that_is_not_empty_is_refused_and_kept(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text("mine")
+def test_folder_that_is_not_empty_is_refused_and_kept(tmp_path: Path) -> None:
+    (tmp_path / ".hidden").write_text("mine")
     with pytest.raises(UserError, match="not empty"):
         export(tmp_path)
-    assert names(tmp_path) == [name]
-    assert (tmp_path / name).read_text() == "mine"
+    assert names(tmp_path) == [".hidden"]
+    assert (tmp_path / ".hidden").read_text() == "mine"
 
 
-@pytest.mark.parametrize("kind", ["file", "link", "broken link", "pipe"])
-def test_anything_else_than_a_folder_is_refused_and_kept(kind: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    if kind == "file":
-        out.write_text("mine")
-    elif kind == "pipe":
-        os.mkfifo(out)
-    else:
-        (tmp_path / "there").mkdir()
-        out.symlink_to(tmp_path / ("there" if kind == "link" else "nowhere"))
-    before = out.lstat().st_ino
-    with pytest.raises(UserError, match="is not a folder"):
-        export(out)
-    assert out.lstat().st_ino == before
+def test_anything_but_a_folder_is_refused_and_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    for out in sorted(tmp_path.iterdir()):
+        before = out.lstat().st_ino
+        with pytest.raises(UserError, match="is not a folder"):
+            export(out)
+        assert out.lstat().st_ino == before
 
 
 @pytest.mark.parametrize("at", range(3))

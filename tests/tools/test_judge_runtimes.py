@@ -57,6 +57,7 @@ def test_record_of_a_report_has_its_deviations() -> None:
     assert record["reproduce"].startswith("import numpy as np")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("record", RECORDS, ids=NAMES)
 def test_line_of_the_page_repeats_the_deviation(record: dict) -> None:
     line = judging.command_of(record)
