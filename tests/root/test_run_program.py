@@ -47,8 +47,8 @@ def test_output_and_exit_status(tmp_path: Path) -> None:
 
 
 def test_processor_time_includes_children() -> None:
-    work = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.3: pass'"
-    assert 0.6 <= run_limited(sh(f"{work}; {work}"), 60).cpu < 30
+    work = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.2: pass'"
+    assert run_limited(sh(f"{work}; {work}"), 60).cpu >= 0.4
 
 
 def test_timeout_ends_the_program_with_its_children() -> None:
@@ -64,7 +64,7 @@ def test_child_processes_end_with_the_program() -> None:
 
 
 def test_memory_is_limited() -> None:
-    take = [sys.executable, "-c", "print(len(bytearray(600 << 20)))"]
+    take = [sys.executable, "-c", "print(len(bytes(600 << 20)))"]
     assert run_limited(take, 60, megabytes=4000).status == 0
     refused = run_limited(take, 60, megabytes=400)
     assert refused.status != 0
