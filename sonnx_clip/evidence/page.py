@@ -47,7 +47,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
     """
     spec = found.spec
     runtimes, compared = runtimes_of(spec, evidence.runtimes), dialects_of(spec, evidence.dialects)
-    return _render(
+    return render_template(
         "index.html.j2",
         evidence=evidence,
         runtimes=runtimes,
@@ -83,7 +83,7 @@ def render_picture(spec: Spec) -> str:
     rows = -(-len(panels) // columns)
     texts = [f"{case.id}: {case.title}" for case in spec.cases]
     starts = [16.0, *(16 + 6.2 * x for x in accumulate(len(text) + 5 for text in texts))]
-    return _render(
+    return render_template(
         "clip.svg.j2",
         legend=[(c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)],
         placed=placed,
@@ -95,10 +95,10 @@ def render_picture(spec: Spec) -> str:
 
 def render_review(spec: Spec) -> str:
     """The page for the SONNX group beside the page of its source."""
-    return _render("review.html.j2", spec=spec, source=spec.page(SOURCE), parts=review_parts(spec))
+    return render_template("review.html.j2", spec=spec, source=spec.page(SOURCE), parts=review_parts(spec))
 
 
-def _render(template: str, **values: object) -> str:
+def render_template(template: str, **values: object) -> str:
     """A template of the page with its values, each of them escaped."""
     environment = Environment(
         loader=PackageLoader("sonnx_clip.evidence"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.collect import gather
+from sonnx_clip.evidence.explorer import render_explorer
 from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
 from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.page import render_page, render_review
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
-REVIEW = "review.html"
+REVIEW, EXPLORER = "review.html", "explorer.html"
 FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
     "needs": ("needs.json", render_needs),
     "reqif": ("evidence.reqif", render_reqif),
@@ -75,6 +76,7 @@ def render(found: Records) -> tuple[Evidence, dict[str, str]]:
         SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
         PAGE: render_page(evidence, found, digest_of(record)),
         REVIEW: render_review(found.spec),
+        EXPLORER: render_explorer(evidence, found),
     }
 
 

@@ -140,4 +140,4 @@ def test_command_writes_the_same_files_of_the_same_records_and_removes_leftovers
     assert "Runtime onnxruntime" in line.partition("not run or stale: ")[2]
     one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in (written.folder, out))
     assert one == two
-    assert set(one) == {"index.html", "review.html", "evidence.json", "evidence.schema.json"}
+    assert set(one) == {"index.html", "review.html", "explorer.html", "evidence.json", "evidence.schema.json"}
