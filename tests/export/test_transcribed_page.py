@@ -27,9 +27,8 @@ def vectors(etype: Any) -> list[tuple[dict[str, Any], list[int]]]:
     return [(one, [int(one[key], 16) for key in ("x", "min", "max")]) for one in found]
 
 
-@pytest.mark.parametrize("words", page.QUOTED)
-def test_what_was_transcribed_is_on_the_page(words: str) -> None:
-    assert words in page_text(SPEC), "transcribe the page again"
+def test_transcribed_words_are_on_the_page() -> None:
+    assert not [words for words in page.QUOTED if words not in page_text(SPEC)], "transcribe the page again"
 
 
 @BY_ID
@@ -53,8 +52,10 @@ def test_results_that_conform_on_the_page_are_those_that_the_vectors_accept(etyp
             assert page.conforming(etype.id, *triple, answer) == due, (vector["id"], hex(answer))
 
 
-@pytest.mark.parametrize("etype", SPEC.types_of("float"), ids=lambda etype: etype.id)
-def test_interval_holds_of_the_page_exactly_where_it_says_so(etype: Any) -> None:
+@pytest.mark.parametrize(
+    "etype", [SPEC.element_type(id_) for id_ in ("float16", "bfloat16")], ids=lambda etype: etype.id
+)
+def test_interval_of_the_page_holds_exactly_under_its_condition(etype: Any) -> None:
     triples = [[page.Float(etype.id, bits) for bits in triple] for _, triple in vectors(etype)]
     for (first, l, m), (other, *_) in product(triples[::9], triples[::7]):
         every = [page.E_CLIP_FLOAT_FUNC_0010(x, l, m) for x in (first, other)]
@@ -68,5 +69,5 @@ def test_reals_of_the_page_are_those_of_the_evaluator() -> None:
     real = SPEC.element_type("real")
     for triple in sampled(real, 3):
         x, l, m = map(Fraction, triple)
-        assert page.real_result(x, l, m) == evaluator(SPEC, real).result(*triple)
-        assert page.E_CLIP_REAL_CONSTR_Y_0020([page.real_result(x, l, m)], l, m)
+        assert page.E_CLIP_REAL_FUNC_0010(x, l, m) == evaluator(SPEC, real).result(*triple)
+        assert page.E_CLIP_REAL_CONSTR_Y_0020([page.E_CLIP_REAL_FUNC_0010(x, l, m)], l, m)
