@@ -63,7 +63,7 @@ def recorded(
     shown = " ".join(f"{name}={show(value, etype)}" for name, value in zip(names, given, strict=True))
     if got is not None:
         answer = show(got, etype)
-        if answer == expected:  # two NaNs: their bits tell them apart
+        if answer == expected:  # two NaNs, which differ in their bits
             answer, expected = (f"{expected} ({text})" for text in bits((got, due)))
         shown = f"{shown}: got {answer}, expected {expected}"
     return Deviation(

@@ -33,7 +33,7 @@ _SHARED = "sonnx_clip_report"
 
 
 class ClipDeviationError(Exception):
-    """The runtime deviates; the text says where, and how to repeat it."""
+    """The runtime deviates; the text has the deviation and the command that repeats it."""
 
 
 class NotJudgedError(Exception):

@@ -75,7 +75,7 @@ class Board:
         """Clear the notes, before a new process or a request."""
         self._log_size, self.call, self.done = 0, call, False
 
-    def ask(self, request: object) -> None:
+    def write_request(self, request: object) -> None:
         """Write a request and clear the notes."""
         data = pickle.dumps(request)
         if len(data) > _REQUEST:
@@ -84,8 +84,8 @@ class Board:
         self._request_size = len(data)
         self.begin(OPENS)
 
-    def asked(self) -> Any:
-        """The request."""
+    def read_request(self) -> Any:
+        """The request that was written last."""
         return pickle.loads(self._memory[_HEAD : _HEAD + self._request_size])  # noqa: S301 - the checker wrote it
 
     def bits(self, request: Request) -> Array:

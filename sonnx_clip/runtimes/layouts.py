@@ -1,4 +1,4 @@
-"""How the entries of X lie in memory: SIMD loops, their tails and strided loops are different code.
+"""Layouts of X in memory: SIMD loops, their tails and strided loops are different code.
 
 Each layout arranges entries in an array whose entries, read in C order, are those it was given.
 """
@@ -50,7 +50,7 @@ def _plain(v: Array) -> Array:
 
 
 def _unaligned(v: Array) -> Array:
-    """A byte further than an entry should lie: NumPy says of the array that it is not aligned."""
+    """A copy one byte off its alignment, as NumPy reports it."""
     return np.frombuffer(b"\0" + v.tobytes(), v.dtype, offset=1)
 
 

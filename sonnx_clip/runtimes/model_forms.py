@@ -37,9 +37,15 @@ FIRST_OPSET = 13
 
 @dataclass(frozen=True)
 class ModelForm:
-    """A form of a model: what min and max are, what it says about the shape of X, whose rank is `rank`.
+    """A form of a model.
 
-    `optimised` if the runtime may change the graph as it does by default; `given` are the bounds that it has.
+    Args:
+        bounds: how the model has min and max.
+        shape: how it declares the shape of X.
+        rank: of X.
+        opset: its operator set.
+        optimised: whether the runtime may optimise the graph, as by default.
+        given: the bounds that it has.
     """
 
     bounds: Bounds
@@ -76,7 +82,7 @@ _SHOWN = 3
 
 
 def base(opset: int = FIRST_OPSET) -> ModelForm:
-    """The form in which the rest of the checker asks: one model serves all bounds and all shapes."""
+    """The form of calls that are not about forms: one model serves all bounds and all shapes."""
     return ModelForm("inputs", "no rank", 1, opset, optimised=True)
 
 

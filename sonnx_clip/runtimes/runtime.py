@@ -40,7 +40,7 @@ EXTRAS = {
 """The extra of this package with which a runtime is installed."""
 
 PACKAGES = {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx-reference": "onnx"}
-"""The package of a runtime that is not ours: its version is all that the runtime says of itself."""
+"""The package of a runtime that is not ours: its version is the runtime's."""
 
 OF_MODELS = ("onnxruntime", "onnx-reference")
 """Those that run ONNX models, and so every version of Clip: what `check --against` and findings run."""
@@ -49,7 +49,7 @@ OURS = ("sonnx", "sonnx-c")
 """The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
 
 _CODE = ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c")
-"""The files of which a verdict on these speaks."""
+"""The files that a verdict on these depends on."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def supervise(
 ) -> None:
     """Main function of the supervisor: run the commands of the checker until that has ended.
 
-    It receives the descriptor of the board and sends ``here``. The checker sends ``start`` or ``ask``, and
+    It receives the descriptor of the board and sends ``here``. The checker sends ``start`` or ``handle``, and
     gets a `Died`, or None when that is done.
 
     Args:
@@ -72,7 +72,7 @@ def supervise(
     try:
         connection.send("here")
         while True:
-            connection.send(supervisor.start() if connection.recv() == "start" else supervisor.ask())
+            connection.send(supervisor.start() if connection.recv() == "start" else supervisor.handle())
     except (EOFError, OSError, SystemExit):  # the checker has ended, or ends this process
         pass
     finally:
@@ -157,7 +157,7 @@ class _Supervisor:
         self._printed = {read: b"" for read, _ in pipes}
         return self._wait(self._limits.start, "--start-limit")
 
-    def ask(self) -> Died | None:
+    def handle(self) -> Died | None:
         """Let the runtime handle the request on the board."""
         if self._pid is None:
             return Died("it is not running", 0)
@@ -260,7 +260,7 @@ class _Supervisor:
                 while board.done:
                     if not self._go.acquire(timeout=1) and os.getppid() != supervisor:
                         os._exit(0)
-                handle(board.asked(), board)
+                handle(board.read_request(), board)
         except EndedError as error:
             self._board.note(last=str(error))
         except BaseException as error:  # noqa: BLE001 - nothing may return into the supervisor's own code

@@ -1,4 +1,4 @@
-"""The checker's side of a runtime in a process of its own: a crash or a hang leaves the checker alive."""
+"""Runs a runtime in a process of its own, so that a crash or a hang does not end the checker."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STARTING = threading.Lock()
 
 
 class RuntimeDiedError(Exception):
-    """The process of a runtime crashed or hung, before any call or during one; `died` says how."""
+    """The process of a runtime crashed or hung, as `died` describes, before a call or during one."""
 
     def __init__(self, died: Died) -> None:
         self.died = died
@@ -46,7 +46,7 @@ class RuntimeDiedError(Exception):
 
 
 class UnsupportedError(Exception):
-    """The runtime rejects the element type, in its own words; it may accept it in other forms of a model."""
+    """The runtime rejects the element type, in its own words; it may accept it in forms of a model."""
 
     def __init__(self, words: str, version: str, *, opens_models: bool = False) -> None:
         self.version, self.opens_models = version, opens_models
@@ -56,9 +56,12 @@ class UnsupportedError(Exception):
 def open_runtime(
     board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
 ) -> tuple[dict[str, Any], Handle | None]:
-    """Import a runtime in its process and open it for an element type: a greeting, a handler of requests.
+    """Import a runtime in its process and open it for an element type.
 
     With `models_only`, it is not opened for calls outside of forms of a model.
+
+    Returns:
+        a greeting, whose ``word`` is ``missing``, ``unsupported`` or ``ready``, and a handler of requests.
     """
     try:
         runtime = find_runtime(runtime_name, board, node)
@@ -116,7 +119,7 @@ class Child:
         self._process = context.Process(target=supervise, args=given, daemon=True)
         try:
             _start(self._process)
-            with suppress(OSError):  # it has ended: `start` says so
+            with suppress(OSError):  # it has ended, which `start` reports
                 send_handle(self._connection, self._board.descriptor, self._process.pid)
         finally:
             self._board.close_descriptor()
@@ -126,7 +129,7 @@ class Child:
         """Called at most once a second with the number of the running call."""
 
     def start(self) -> dict[str, Any]:
-        """Start the process of the runtime, anew if there is one: its greeting.
+        """Start the process of the runtime, after ending a running one: its greeting.
 
         Raises:
             UserError: it could not be loaded, or no process can be started at all.
@@ -157,8 +160,8 @@ class Child:
 
     def ask(self, request: Request) -> Answer:
         """The answer to a request, as far as it goes; RuntimeDiedError if the supervisor was ended."""
-        self._board.ask(request)
-        return read_answer(self._board, request, self._order("ask"))
+        self._board.write_request(request)
+        return read_answer(self._board, request, self._order("handle"))
 
     def kill(self) -> None:
         """End all, also from another thread: whoever waits for an answer gets a RuntimeDiedError."""
@@ -237,22 +240,21 @@ class Worker(Child):
         except BaseException:
             self.close()
             raise
-        self.version = str(found["version"])
+        self.version = found["version"]
         if found["word"] == "unsupported":
             self.close()
             raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
-        self.imports, self.call = str(found["imports"]), str(found["call"])
-        self._set_up = str(found["set_up"])
-        self._form = None if found["form"] is None else ModelForm(**found["form"])
+        self.imports: str = found["imports"]
+        self.call: str = found["call"]
         self.strides: bool = found["strides"]
         self.entries: int | None = found["entries"]
         self.few: bool = found["few"]
-        self.models: dict[bool, RunText] = {
-            bool(optimised): (str(set_up), str(call)) for optimised, (set_up, call) in found["models"]
-        }
+        self.models: dict[bool, RunText] = dict(found["models"])
+        self._set_up: str = found["set_up"]
+        self._form = None if found["form"] is None else ModelForm(**found["form"])
 
     def call_text(self, shape: Sequence[int], form: ModelForm | None = None) -> tuple[list[str], str]:
-        """The Python text of a call with X of a shape: statements behind the operands, and the result."""
+        """The Python text of a call with X of a shape: statements after the operands, and the result."""
         set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
         form = form or self._form
         before = [] if form is None else call_statements(self.etype, form, shape, set_up, self._node)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.runtime import ModelFunction, RunText
 
-_FATAL = 4  # the log repeats what the exception says
+_FATAL = 4  # the log repeats the text of the exception
 
 
 def open_model(model: bytes, *, optimised: bool = True, threads: int = 1) -> ModelFunction:

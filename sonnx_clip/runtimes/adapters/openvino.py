@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU, told to be accurate: it may compute float32 in bfloat16 otherwise."""
+"""OpenVINO on the CPU, with the hint ACCURACY: it may compute float32 in bfloat16 otherwise."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _has_both() -> bool:
     try:
         return built.kernels() is not None
     except UserError:
-        return False  # every call says so
+        return False  # every call raises it again
 
 
 _BOTH = _has_both()
