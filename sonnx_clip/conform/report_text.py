@@ -281,7 +281,7 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
     every = [(one, c, d) for one in report.types for c in one.classes for d in c.deviations]
     every.sort(key=lambda found: DEVIATION_KINDS.index(found[2].kind))
-    by_cause = grouped(((d.kind, _cause(one.type, c.id, d, spec)), (one, c, d)) for one, c, d in every)
+    by_cause = grouped(((d.kind, _cause(one, c, d, spec)), (one, c, d)) for one, c, d in every)
     left = sum(bool(deviation.reproduce) for _, _, deviation in every)
     for (_, cause), found in by_cause.items():
         yield from _block(cause, found, spec)
@@ -293,21 +293,20 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
         yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
 
 
-def _cause(type_id: str, class_id: str, deviation: Deviation, spec: Spec) -> str:
+def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec) -> str:
     """The cause of a deviation: the latitude, the words, or the trait of the operands that is unusual."""
     if deviation.latitude is not None:
         return deviation.latitude
-    klass = next((c for c in spec.classes if c.id == class_id), None)
     values = deviation.environment(spec.head)
     if values is None and deviation.words and deviation.kind != "crashed":
         return deviation.words
-    if klass is None or values is None:
-        return class_id
-    etype = spec.element_type(type_id)
+    if one.case is None or values is None:
+        return one.id
+    etype = spec.element_type(found.type)
     nans = [name for name in spec.head.operands if decode(values[name], etype) == "nan"]
     if any(name not in spec.head.tensors for name in nans):
         return "a bound is NaN"
-    return f"{nans[0]} is NaN" if nans else f"case {klass.case}"
+    return f"{nans[0]} is NaN" if nans else f"case {one.case}"
 
 
 def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:

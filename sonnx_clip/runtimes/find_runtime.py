@@ -295,33 +295,34 @@ def runtime_of(
     onnx_cmd: str | None = None,
 ) -> str:
     """The name of the runtime that the options give; UserError if they contradict each other."""
-    chosen = ",".join(["big"] * (endian == "big") + ["stdio"] * stdio)
-    given = {
-        "--runtime": (runtime, runtime), "--exec": (exec, f"exec{f'[{chosen}]' if chosen else ''}:{exec}"),
-        "--so": (so, f"so[{abi}]:{so}"), "--onnx": (onnx, f"onnx:{onnx}"),
-        "--onnx-cmd": (onnx_cmd, f"onnx-cmd:{onnx_cmd}"),
-    }  # fmt: skip
-    ways = [option for option, (value, _) in given.items() if value is not None]
-    if len(ways) != 1:
-        what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
+    given = {"--runtime": runtime, "--exec": exec, "--so": so, "--onnx": onnx, "--onnx-cmd": onnx_cmd}
+    chosen = [option for option, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        what = f"{' and '.join(chosen)} are both given" if chosen else "no runtime is named"
         todo = "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
         raise UserError(what, todo=f"give one of {todo}")
-    for option, value in (("endian", endian), ("stdio", stdio or None)):
-        if value is not None and exec is None:
-            raise UserError(f"--{option} is about a program", todo="name the program: --exec COMMAND")
+    if exec is None and (endian is not None or stdio):
+        option = "--stdio" if endian is None else "--endian"
+        raise UserError(f"{option} is about a program", todo="name the program: --exec COMMAND")
     if (so is None) != (abi is None):
         here, lacks = ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
         raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both")
-    name = str(given[ways[0]][1])
     if exec is not None:
         command_words(exec)
-    if abi is not None:
+        options = ",".join(["big"] * (endian == "big") + ["stdio"] * stdio)
+        return f"exec[{options}]:{exec}" if options else f"exec:{exec}"
+    if so is not None:
         from sonnx_clip.runtimes.shared_library import read_abi
 
         read_abi(str(abi))  # here, since a mistake in it is no environment failure
-    if onnx is not None and split_name(name)[0] != "onnx":
-        what = f"--onnx {onnx} names no function"
-        raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
+        return f"so[{abi}]:{so}"
+    if onnx is not None:
+        if split_name(f"onnx:{onnx}")[0] != "onnx":
+            what = f"--onnx {onnx} names no function"
+            raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
+        return f"onnx:{onnx}"
     if onnx_cmd is not None:
         model_command_words(onnx_cmd)
-    return name
+        return f"onnx-cmd:{onnx_cmd}"
+    assert runtime is not None
+    return runtime
