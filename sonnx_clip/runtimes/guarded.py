@@ -34,7 +34,7 @@ WROTE_INTO = "it wrote into its input "
 
 _OF_ONE = frozenset({WRITE, BEFORE, AFTER})
 _PAGE = mmap.PAGESIZE
-_ROOM = 1 << 24  # bytes for one operand, the most of one; only pages that are written take memory
+_ROOM = 1 << 22  # bytes for one operand, at most; only pages that are written take memory
 _SIZE = _ROOM + 2 * _PAGE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
 _PARTS = (
