@@ -108,42 +108,40 @@ def _place(text: str, path: str, keys: list[str]) -> str:
     return f"{path}:{lines[-1]}" if lines else path
 
 
-class SharedLibrary:
-    """A shared library and its file of calls.
+@cache
+def opened(name: str) -> tuple[Abi, ctypes.CDLL]:
+    """The calls and the library of a name such as ``so[clip.toml]:./libclip.so``.
 
     Raises:
-        UserError: one of them cannot be read, or a symbol is not in the library.
+        UserError: one of the files cannot be read, or a symbol is not in the library.
     """
-
-    def __init__(self, abi_path: str, path: str) -> None:
-        self.abi: Abi = read_abi(abi_path)
-        if not Path(path).is_file():
-            what = "it is no file" if Path(path).exists() else "there is no such file"
-            raise UserError(what, path, f"relative names are looked up from {Path.cwd()}")
-        try:
-            self._loaded = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        except OSError as error:
-            what = f"it is no library that this process can open: {error}"
-            raise UserError(what, path, "name a shared library") from None
-        for etype, symbol in self.abi.symbols.items():
-            if not hasattr(self._loaded, symbol):
-                text = Path(abi_path).read_text(encoding="utf-8")
-                what = f"symbols.{etype}: there is no `{symbol}` in {path}"
-                todo = f"`nm -D --defined-only {path}` shows what there is"
-                raise UserError(what, _place(text, abi_path, [etype]), todo)
-        self.version = f"{Path(path).name} by {Path(abi_path).name}"
-
-    def function(self, etype: str) -> CFunction:
-        """The function of an element type; Unsupported if none is named."""
-        if etype not in self.abi.symbols:
-            raise Unsupported(f"the file names no function for {etype}")
-        return CFunction(self._loaded[self.abi.symbols[etype]], self.abi, etype)
+    _, abi_path, path = split_name(name)
+    abi = read_abi(abi_path)
+    if not Path(path).is_file():
+        what = "it is no file" if Path(path).exists() else "there is no such file"
+        raise UserError(what, path, f"relative names are looked up from {Path.cwd()}")
+    try:
+        library = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        what = f"it is no library that this process can open: {error}"
+        raise UserError(what, path, "name a shared library") from None
+    for etype, symbol in abi.symbols.items():
+        if not hasattr(library, symbol):
+            text = Path(abi_path).read_text(encoding="utf-8")
+            what = f"symbols.{etype}: there is no `{symbol}` in {path}"
+            todo = f"`nm -D --defined-only {path}` shows what there is"
+            raise UserError(what, _place(text, abi_path, [etype]), todo)
+    return abi, library
 
 
 class CFunction:
-    """A C function as one of (x, min, max), which are arrays."""
+    """The C function of an element type, called with arrays (x, min, max); Unsupported if there is none."""
 
-    def __init__(self, function: Any, abi: Abi, etype: str) -> None:
+    def __init__(self, name: str, etype: str) -> None:
+        abi, library = opened(name)
+        if etype not in abi.symbols:
+            raise Unsupported(f"the file names no function for {etype}")
+        function = library[abi.symbols[etype]]
         self._function, self._operands, self._by_value = function, abi.operands, abi.bounds == "value"
         self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
         bound = self._number if self._by_value else ctypes.c_void_p
@@ -179,15 +177,9 @@ class CFunction:
 
 
 @cache
-def opened(name: str) -> SharedLibrary:
-    """The library of a name such as ``so[clip.toml]:./libclip.so``, or its UserError."""
-    return SharedLibrary(*split_name(name)[1:])
-
-
-@cache
 def function_of(name: str, etype: str) -> Callable[..., Any]:
     """A function (x, min, max) of a library, for reproducers; Fault if it writes beside the result."""
-    function = opened(name).function(etype)
+    function = CFunction(name, etype)
 
     def clip(*operands: Any) -> Array:
         result = function(*operands)
@@ -199,10 +191,12 @@ def function_of(name: str, etype: str) -> Callable[..., Any]:
 
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
-    """The runtime; UserError as `SharedLibrary`."""
+    """The runtime of a name; UserError as `opened`."""
+    opened(name)
+    abi_path, path = split_name(name)[1:]
     return Runtime(
-        version=opened(name).version,
-        open=lambda etype: opened(name).function(etype),
+        version=f"{Path(path).name} by {Path(abi_path).name}",
+        open=lambda etype: CFunction(name, etype),
         imports=f"from {__name__} import function_of",
         call=lambda etype: f'function_of({quoted(name)}, "{etype}")({CLIP_NODE.call})',
         strides=False,
