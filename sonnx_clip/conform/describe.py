@@ -113,12 +113,8 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
         count.deviations = tuple(described.get(id(d), d) for d in count.deviations)
     if result.forms is None:
         return result
-    shown = (
-        form.model_copy(
-            update={"deviations": {id_: described.get(id(d), d) for id_, d in form.deviations.items()}}
-        )
-        for form in forms
-    )
+    found = [{id_: described[id(d)] for id_, d in form.deviations.items()} for form in forms]
+    shown = (form.model_copy(update={"deviations": one}) for form, one in zip(forms, found, strict=True))
     return result.model_copy(update={"forms": tuple(shown)})
 
 
