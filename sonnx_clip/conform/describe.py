@@ -21,7 +21,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
-from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
+from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.calls import Request
 
 _SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
-_PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
 _WINDOW = 64  # entries that are recorded of a longer call, around the one that deviates
 _TIMES = 64  # calls in one process, of which a later one may deviate
 
@@ -200,7 +199,7 @@ def _simpler(one: Deviation) -> Iterator[Deviation]:
     if one.length == 0 or one.following:
         return
     x = list(one.operands.values())[: len(one.entries)]
-    shorter = _SHORT if one.form is None or one.layout in _PLAIN else ()
+    shorter = _SHORT if one.form is None or BY_ID[one.layout].plain else ()
     for layout, length in [*shorter, (one.layout, one.length)]:
         update = {"layout": layout, "length": length, "entries": tuple((text,) for text in x)}
         yield one.model_copy(update=update)
