@@ -59,10 +59,10 @@ class Session:
         etype: the id of an element type.
         limits: how long it may take.
         models_only: as for `Worker`.
-        node: likewise.
+        node: as for `Worker`.
 
     Raises:
-        UserError: as `Worker`, and likewise the others.
+        UserError: the runtime, or a package that it needs, is missing or cannot be imported.
         UnsupportedError: the runtime rejects the type.
         RuntimeDiedError: it died while it was opened.
     """

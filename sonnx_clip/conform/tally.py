@@ -168,7 +168,7 @@ class Tally:
             self._fail(request, row, failure, expected.results[row], classes)
         return counted
 
-    def _fail(self, request: Request, row: int, failure: Failure, due: Array, classes: Array) -> None:
+    def _fail(self, request: Request, row: int, failure: Failure, results: Array, classes: Array) -> None:
         """Count a call without a usable result, for each class of its entries and for C1 and C3."""
         entries = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         if failure.blamed:
@@ -193,31 +193,32 @@ class Tally:
                 count.raised += number
             else:
                 count.violating += number
-            expected = int(due[column]) if len(due) else 0
+            expected = int(results[column]) if len(results) else 0
             self._record(count, request, (row, column), expected, kind, words=failure.words)
 
     def _record(
-        self, count: Count, request: Request, at: tuple[int, int], due: int, kind: DeviationKind, **found: Any
-    ) -> None:
+        self, count: Count, request: Request, at: tuple[int, int], expected: int, kind: DeviationKind,
+        **found: Any,
+    ) -> None:  # fmt: skip
         """Record the deviation of a call and an entry, unless the class has one of its kind."""
         count.words = count.words or found.get("words")
         if not _has(count, found.get("latitude") or kind):
             request, row = _of_equal_length(request, at[0])
-            one = recorded(request, row, at[1], due, self._etype, self._of, kind=kind, **found)
+            one = recorded(request, row, at[1], expected, self._etype, self._of, kind=kind, **found)
             count.deviations += (one,)
 
     # --- Results that differ
 
-    def _compare(self, request: Request, indices: Array | None, got: Array, expected: Table) -> Array:
-        """Count the entries whose bits are not expected; the flat places of a sample of them."""
+    def _compare(self, request: Request, indices: Array | None, got: Array, table: Table) -> Array:
+        """Count the results whose bits are not expected; the flat places of a sample of them."""
         places: list[Array] = [np.zeros(0, np.intp)]
         step = 1 if request.length >= _LONG else max(1, len(got))
         for first in range(0, len(got), step):
             rows = slice(first, first + step)
-            some, due = got[rows], expected.results[rows]
-            if same_bits(some, due):
+            some, expected = got[rows], table.results[rows]
+            if same_bits(some, expected):
                 continue
-            flat = np.flatnonzero(some != due)
+            flat = np.flatnonzero(some != expected)
             # Where most of a row deviates, the latitude of the whole row needs no copies of operands.
             whole = len(some) == 1 and 2 * len(flat) > some.size
             at = slice(None) if whole else flat
@@ -225,27 +226,19 @@ class Tally:
             entries = column if indices is None else indices[rows][row, column]
             tensors = [pool[entries] for pool in request.pools]
             scalars = [scalar[rows] if len(some) == 1 else scalar[row] for scalar in request.scalars]
-            values = *tensors, *scalars, due.ravel()[at], some.ravel()[at]
+            values = *tensors, *scalars, expected.ravel()[at], some.ravel()[at]
             latitude = accepted_by(self._etype, values, self._accepts)
             latitude = latitude[flat] if whole else latitude
-            self._count(request, first, flat, latitude, some.ravel(), due.ravel(), expected.classes[rows])
-            places.append(flat[_evenly(len(flat))] + first * request.length)
+            deviating = flat + first * request.length
+            self._count(request, deviating, latitude, got, table)
+            places.append(deviating[_evenly(len(flat))])
         every = np.concatenate(places)
         return every[_evenly(len(every))]
 
-    def _count(
-        self,
-        request: Request,
-        first: int,
-        flat: Array,
-        latitude: Array,
-        got: Array,
-        due: Array,
-        classes: Array,
-    ) -> None:
-        """Count the places that differ by class and latitude, and record the first of each."""
+    def _count(self, request: Request, flat: Array, latitude: Array, got: Array, table: Table) -> None:
+        """Count deviations, given by their flat places, by class and latitude; record the first of each."""
         names: list[str | None] = [None, *self._accepts]
-        keys = classes.ravel()[flat].astype(np.intp)
+        keys = table.classes.ravel()[flat].astype(np.intp)
         keys *= len(names)
         keys += latitude
         keys += 1
@@ -259,10 +252,9 @@ class Tally:
                 count.latitude[name] = count.latitude.get(name, 0) + number
             kind: DeviationKind = "acceptable" if name else "violates"
             if not _has(count, name or kind):
-                at = int(flat[(keys == key).argmax()])
-                row, column = divmod(at, request.length)
-                where = first + row, column
-                self._record(count, request, where, int(due[at]), kind, got=int(got[at]), latitude=name)
+                at = divmod(int(flat[(keys == key).argmax()]), request.length)
+                bits = int(table.results[at]), int(got[at])
+                self._record(count, request, at, bits[0], kind, got=bits[1], latitude=name)
 
     # --- Readings
 
