@@ -11,10 +11,10 @@ import pytest
 
 from sonnx_clip.backends import c_reference as extraction
 from sonnx_clip.backends.c_reference import extract, kernel_theories, machine_types, render_c
-from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
+from tests.obligations import obligations
 from tests.prove.tools import fake, only_tools
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ TYPES = [etype.id for etype in machine_types(SPEC)]
 INT8_DRIVER = "generated/c/drivers/int8.drv"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is extracted here is asked of Why3; what others extracted stays remembered."""
+@pytest.fixture
+def extract_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is extracted is asked of Why3 again; what others extracted stays remembered."""
     monkeypatch.setattr(extraction, "_extracted", cache(extraction._extracted.__wrapped__))
 
 
@@ -70,17 +70,19 @@ def test_the_goals_of_the_kernels_are_those_of_why3() -> None:
     goals = re.findall(
         r"^\s*goal (\w[\w']*?)\d*(?: .*)?:", said, re.MULTILINE
     )  # numbered: all are in one text
-    mine = [o.goal for o in render_theories(SPEC).obligations if o.file in files]
+    mine = [o.goal for o in obligations() if o.file in files]
     assert sorted(mine) == sorted(goals)
     assert {f"sonnx_clip_{name}'vc" for name in TYPES} <= set(goals)
 
 
+@pytest.mark.usefixtures("extract_again")
 def test_a_word_on_standard_error_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("why3", "echo 'warning: nothing' >&2; echo 'void sonnx_clip_int8('", tmp_path, monkeypatch)
     with pytest.raises(UserError, match="warning: nothing"):
         extract(*_of_int8())
 
 
+@pytest.mark.usefixtures("extract_again")
 @pytest.mark.parametrize(
     ("fault", "words"),
     [("exit 0", "gave no sonnx_clip_int8"), ("exit 3", "exit status 3"), ("sleep 9", "did not end within")],
@@ -93,6 +95,7 @@ def test_a_fault_of_the_extraction(
         extract(*_of_int8(), seconds=1)
 
 
+@pytest.mark.usefixtures("extract_again")
 def test_a_missing_why3_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     only_tools((), tmp_path / "bin", monkeypatch)
     with pytest.raises(UserError, match="why3 is not installed"):
@@ -102,6 +105,7 @@ def test_a_missing_why3_is_one_message(tmp_path: Path, monkeypatch: pytest.Monke
 REFUSED = r"Unsupported: \[C.translate_decl\]"  # by Why3 1.7 and later itself
 
 
+@pytest.mark.usefixtures("extract_again")
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -137,6 +141,7 @@ exec "$real" "$@"
 """
 
 
+@pytest.mark.usefixtures("extract_again")
 def test_no_driver_is_called_like_one_of_why3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("why3", _AMBIGUOUS, tmp_path / "bin", monkeypatch)
     assert "void sonnx_clip_int8(" in extract(*_of_int8())

@@ -8,7 +8,6 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.pages import (
     COVERAGE,
     COVERAGE_TABLE,
@@ -24,6 +23,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import require_coverage
 from tests.backends.test_prose import hostile
+from tests.obligations import obligations
 
 SPEC = load_spec()
 MARKDOWN = MarkdownIt("commonmark").enable("table")
@@ -76,7 +76,7 @@ def test_every_finding_is_ranked_and_short() -> None:
 
 
 def test_table_of_coverage_has_every_word_of_every_source() -> None:
-    coverage = require_coverage(SPEC, (o.id for o in render_theories(SPEC).obligations))
+    coverage = require_coverage(SPEC, (o.id for o in obligations()))
     rows = list(csv.DictReader(repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()))
     assert [(row["source"], row["line"], row["words"]) for row in rows] == [
         (one.source, str(one.line), one.text) for one in coverage
@@ -88,7 +88,7 @@ def test_table_of_coverage_has_every_word_of_every_source() -> None:
 
 
 def test_summary_of_coverage_counts_every_row() -> None:
-    page = render_coverage(SPEC, (o.id for o in render_theories(SPEC).obligations))[COVERAGE]
+    page = render_coverage(SPEC, (o.id for o in obligations()))[COVERAGE]
     rows = repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()[1:]
     assert f"| {len(rows)} |" in page.partition("| all | ")[2].splitlines()[0] + "|"
     listed = page.partition("Not encoded:")[2].strip().splitlines()

@@ -19,7 +19,6 @@ from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.generate import THEORIES
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
-from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -121,11 +120,16 @@ BACKENDS: dict[str, tuple[Callable[[Spec], Mapping[str, str]], Callable[[str], s
 
 
 @cache
+def rendered(backend: str, text: str | None) -> Mapping[str, str]:
+    """What a backend renders, with this text for each prose if there is one."""
+    render, _ = BACKENDS[backend]
+    return render(load_spec() if text is None else hostile(load_spec(), text))
+
+
+@cache
 def code(backend: str, text: str | None) -> dict[str, str]:
-    spec = load_spec()
-    render, stripped = BACKENDS[backend]
-    planted = spec if text is None else hostile(spec, text)
-    return {path: stripped(of) for path, of in render(planted).items()}
+    _, stripped = BACKENDS[backend]
+    return {path: stripped(of) for path, of in rendered(backend, text).items()}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -134,21 +138,20 @@ def test_hostile_prose_leaves_the_code_as_it_is(backend: str, text: str) -> None
     assert code(backend, text) == code(backend, None)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_why3_parses_theories_with_hostile_prose(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "float32.mlw"
-    file.write_text(why3_theories(hostile(load_spec(), text))[0]["generated/why3/float32.mlw"])
-    assert MARK in file.read_text()
-    command = ["why3", "prove", "-L", str(repo_file("why3")), "--parse-only", str(file)]
+def test_why3_parses_theories_with_hostile_prose(tmp_path: Path) -> None:
+    files = [tmp_path / f"float32_{number}.mlw" for number in range(len(HOSTILE))]
+    for file, text in zip(files, HOSTILE, strict=True):
+        file.write_text(rendered("whyml", text)["generated/why3/float32.mlw"])
+        assert MARK in file.read_text()
+    command = ["why3", "prove", "-L", str(repo_file("why3")), "--parse-only", *map(str, files)]
     subprocess.run(command, check=True, capture_output=True)
 
 
 def test_every_backend_shows_prose() -> None:
     """The tests above see the fields that they are about."""
-    spec = hostile(load_spec(), MARK)
-    for render, _ in BACKENDS.values():
-        assert any(MARK in text for text in render(spec).values())
-    assert MARK in render_numpy(spec)[oracle_path(spec)]
+    for backend in BACKENDS:
+        assert any(MARK in text for text in rendered(backend, HOSTILE[0]).values())
+    assert MARK in rendered("numpy", HOSTILE[0])[oracle_path(load_spec())]
 
 
 @pytest.mark.parametrize("character", ["\\a", "\\r", "\\0", "\\u202e", "\\u2028", "\\x85", "\\t"])
@@ -167,6 +170,7 @@ def coq_comments(text: str) -> Iterator[str]:
             yield text[start : found.end()]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(which("coqc") is None, reason="coqc is not installed")
 @pytest.mark.parametrize("text", HOSTILE)
 def test_coq_reads_comments_with_hostile_prose(text: str, tmp_path: Path) -> None:

@@ -80,19 +80,14 @@ def test_worked_examples_and_refuting_numbers_are_vectors(etype):
 
 
 @each_type
-def test_evaluator_oracle_and_library_agree(etype):
-    spec, generated = load_spec(), load_oracle()
-    evaluate = evaluator(spec, etype)
-    dtype, bits = numpy_type(etype.id), bits_type(etype.id)
+def test_expected_result_case_and_class_are_those_of_the_evaluator_and_the_library(etype):
+    evaluate, dtype, bits = evaluator(load_spec(), etype), numpy_type(etype.id), bits_type(etype.id)
     for vector in stored(etype)["vectors"]:
         triple, due = triple_of(vector), int(vector["expected"], 16)
         assert evaluate.result(*triple) == due
         assert evaluate.case(*triple).id == vector["case"]
         assert [c.id for c in evaluate.classes(*triple)] == [vector["class"]]
-        x, l, m = (np.array(part, bits).view(dtype) for part in triple)
-        assert generated.clip(x, l, m).view(bits) == due
-        assert generated.CLASSES[etype.family][vector["class"]](x, l, m)
-        assert clip(x, l, m).view(bits) == due
+        assert clip(*(np.array(part, bits).view(dtype) for part in triple)).view(bits) == due
 
 
 @each_type
@@ -120,7 +115,7 @@ def test_acceptable_answers_are_those_of_the_latitude(etype):
         assert set(found) == due
 
 
-def test_the_floats_spread_over_the_kinds_of_nan():
+def test_the_floats_have_several_kinds_of_nan():
     vectors = stored(load_spec().element_type("float32"))["vectors"]
     nans = {vector["x"] for vector in vectors if vector["class"] in {"inverted_nan", "inside_nan"}}
     assert len(nans) >= 4

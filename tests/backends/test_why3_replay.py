@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.drivers import PATH, render_replay
-from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
+from tests.obligations import obligations
 from tests.prove.tools import fake
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.claims.claim import Obligation
     from tests.prove.workbench import Workbench
-
-ALL = render_theories(load_spec()).obligations
 
 
 def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, str, list[list[str]]]:
@@ -40,49 +39,56 @@ def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, s
     return done.returncode, done.stdout + done.stderr, lines
 
 
-SOME = tuple(
-    o
-    for o in ALL
-    if o.subject == "uint8" and (o.kind == "instance" or o.goal in ("monotone", "smoke_meaning"))
-)
+@pytest.fixture
+def some() -> tuple[Obligation, ...]:
+    """A theorem and a smoke goal of a type."""
+    return tuple(o for o in obligations() if o.id in ("uint8.monotone", "uint8.smoke_meaning"))
 
 
 def test_every_obligation_stands_in_the_script() -> None:
     text = repo_file(PATH).read_text()
     goals = re.findall(r'^  -G "([^"]+)"', text, re.MULTILINE)
-    assert sorted(goals) == sorted(o.goal for o in ALL if o.kind != "instance")
+    assert sorted(goals) == sorted(o.goal for o in obligations() if o.kind != "instance")
     instances = re.findall(r"^ask 60 (\S+) Instance -a inline_all -a introduce_premises$", text, re.MULTILINE)
-    assert instances == list(dict.fromkeys(o.file for o in ALL if o.kind == "instance"))
+    assert instances == list(dict.fromkeys(o.file for o in obligations() if o.kind == "instance"))
 
 
 def test_some_obligations_are_replayed(bench: Workbench) -> None:
-    status, said, lines = _replay(bench, SOME)
-    smokes = sum(o.kind == "smoke" for o in SOME)
-    proofs = len(SOME) - smokes
+    """With the instances, which are asked of their module and not goal by goal."""
+    some = tuple(
+        o for o in obligations()
+        if o.subject == "uint8" and (o.kind == "instance" or o.goal in ("monotone", "smoke_meaning"))
+    )  # fmt: skip
+    status, said, lines = _replay(bench, some)
+    smokes = sum(o.kind == "smoke" for o in some)
+    proofs = len(some) - smokes
     assert status == 0
     assert said == (
         f"{2 * proofs} of {2 * proofs} goals Valid ({proofs} obligations, two provers); "
         f"smoke: 0 of {2 * smokes} Valid, {2 * smokes} asked\n"
     )
     assert sorted(line[:4] for line in lines) == sorted(
-        [prover, o.file, o.theory, o.goal] for o in SOME for prover in ("Z3", "cvc5")
+        [prover, o.file, o.theory, o.goal] for o in some for prover in ("Z3", "cvc5")
     )
 
 
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("z3", "echo sat; exit 0"),
         ("cvc5", "kill -SEGV $$"),
-        ("z3", ""),
         ("why3", "exit 0"),
-        ("why3", "echo error >&2; exit 1"),
         ("z3", "echo unsat"),  # to everything, so to the smoke goals
+        *(
+            pytest.param(name, fault, marks=pytest.mark.nightly)
+            for name, fault in (("z3", "echo sat; exit 0"), ("z3", ""), ("why3", "echo error >&2; exit 1"))
+        ),
     ],
 )
-def test_a_fault_fails_the_replay(name: str, fault: str, bench: Workbench, tmp_path: Path) -> None:
+def test_a_fault_fails_the_replay(
+    name: str, fault: str, bench: Workbench, tmp_path: Path, some: tuple[Obligation, ...]
+) -> None:
     fake(name, fault, tmp_path / "bin", bench.monkeypatch)
-    status, said, _ = _replay(bench, SOME)
+    status, said, _ = _replay(bench, some)
     assert status != 0
     assert "goals Valid" in said
 
@@ -92,31 +98,35 @@ def _record(bench: Workbench) -> dict[str, str]:
     return dict(line.split(": ") for line in file.read_text().splitlines())
 
 
-def test_a_tool_that_is_named_is_used_and_recorded(bench: Workbench, tmp_path: Path) -> None:
+def test_a_tool_that_is_named_is_used_and_recorded(
+    bench: Workbench, tmp_path: Path, some: tuple[Obligation, ...]
+) -> None:
     fake("z3", "echo sat", tmp_path / "other", bench.monkeypatch)
     other = tmp_path / "z3-99"
     text = (tmp_path / "other" / "z3").read_text().replace("esac", "esac\n", 1)
     other.write_text(text.replace('exec "$real" "$@"', "echo Z3 version 99.1.2 - 64 bit; exit"))
     other.chmod(0o755)
     (tmp_path / "other" / "z3").unlink()  # the one on PATH is the right one
-    status, _, lines = _replay(bench, SOME, "--z3", str(other))
+    status, _, lines = _replay(bench, some, "--z3", str(other))
     assert status == 1
-    record, proofs = _record(bench), sum(o.kind != "smoke" for o in SOME)
+    record, proofs = _record(bench), sum(o.kind != "smoke" for o in some)
     assert (record["z3"], record["goals"], record["valid"]) == ("99.1.2", str(2 * proofs), str(proofs))
     assert {line[4] for line in lines if line[0] == "Z3"} == {"Unknown"}
     assert sorted(record) == sorted(ReplayEvidence.model_fields)
 
 
 @pytest.mark.parametrize("options", [("--z3", "/nowhere/z3"), ("--z4", "/bin/true"), ("--why3",)])
-def test_a_tool_that_is_not_there_is_one_message(options: tuple[str, ...], bench: Workbench) -> None:
-    status, said, lines = _replay(bench, SOME, *options)
+def test_a_tool_that_is_not_there_is_one_message(
+    options: tuple[str, ...], bench: Workbench, some: tuple[Obligation, ...]
+) -> None:
+    status, said, lines = _replay(bench, some, *options)
     assert (status, lines) == (2, [])
     assert len(said.splitlines()) == 1
 
 
-def test_a_lost_goal_fails_the_replay(bench: Workbench) -> None:
+def test_a_lost_goal_fails_the_replay(bench: Workbench, some: tuple[Obligation, ...]) -> None:
     bench.plant("generated/why3/uint8.mlw", "goal monotone ", "goal monotonous ")
-    status, _, lines = _replay(bench, SOME)
+    status, _, lines = _replay(bench, some)
     assert status != 0
     assert "monotone" not in {line[3] for line in lines}
 
@@ -127,12 +137,12 @@ def test_the_whole_replay_agrees_with_the_proofs(bench: Workbench, tmp_path: Pat
     shutil.copy(repo_file("generated/why3/obligations.json"), tmp_path)
     ended = bench.prove("--json")
     assert ended.status == 0
-    status, said, lines = _replay(bench, ALL)
+    status, said, lines = _replay(bench, obligations())
     assert status == 0, said
     replayed = {(prover, file, theory, goal): answer for prover, file, theory, goal, answer in lines}
-    assert len(replayed) == len(lines) == 2 * len(ALL)
+    assert len(replayed) == len(lines) == 2 * len(obligations())
     rows = json.loads(ended.out)["outcomes"]
-    assert len(rows) == len(ALL)
+    assert len(rows) == len(obligations())
     for row in rows:
         for reply in row["replies"]:
             answer = replayed[reply["prover"], row["file"], row["theory"], row["goal"]]

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
@@ -65,6 +65,23 @@ def test_latitude_and_definitions_are_those_of_the_evaluator(etype):
         for i, triple in enumerate(triples):
             environment = dict(zip(names, (*triple, triple[0]), strict=False))
             assert found[i] == (evaluate(definition.is_, environment) if speaks else False)
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_readings_allow_what_the_evaluator_allows(etype):
+    spec, dtype = load_spec(), bits_type(etype.id)
+    ask = evaluator(spec, etype)
+    few = special_patterns(etype)[:: max(1, len(special_patterns(etype)) // 8)]
+    answers = [*few, *(y for triple in list(sampled(etype, 3))[:3] for y in triple)]
+    quadruples = [(*triple, y) for triple in sampled(etype, 3) for y in dict.fromkeys([*triple, *answers])]
+    columns = [np.array(part, dtype).view(numpy_type(etype.id)) for part in zip(*quadruples, strict=True)]
+    for reading in spec.readings:
+        found = load_oracle().READINGS[etype.family][reading.id](*columns)
+        due = [ask(reading.returns, dict(zip("XLMY", q, strict=True))) for q in quadruples]
+        assert found.dtype == bool
+        assert found.tolist() == due
+        assert any(due)
+        assert not all(due)
 
 
 def test_it_belongs_to_the_yaml():
