@@ -43,7 +43,7 @@ def test_nine_tenths_of_the_claims_are_evaluated_and_hold() -> None:
     check_claims(SPEC)
 
 
-@pytest.mark.parametrize("id_", ["real", "int8", "bfloat16"])
+@pytest.mark.parametrize("id_", ["real", "int8", pytest.param("bfloat16", marks=pytest.mark.nightly)])
 def test_no_claim_holds_with_its_negation(id_: str) -> None:
     """Some sample reaches the conclusion of each: none passes because nothing was compared."""
     etype = SPEC.element_type(id_)

@@ -8,9 +8,17 @@ from tests.oracle.keeping import forget, keep
 
 
 @pytest.fixture(scope="session")
-def kept_cache(tmp_path_factory):
+def library(tmp_path_factory):
+    """The C kernels, compiled once; the file."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("compiled")))
+        return built_file(find_compiler(), source_files())
+
+
+@pytest.fixture(scope="session")
+def kept_cache(library, tmp_path_factory):
     """A cache in which the C kernels are kept; the folder."""
-    library, folder = built_file(find_compiler(), source_files()), tmp_path_factory.mktemp("kernels")
+    folder = tmp_path_factory.mktemp("kernels")
     with pytest.MonkeyPatch.context() as here:
         here.setenv("XDG_CACHE_HOME", str(folder))
         keep(library)
