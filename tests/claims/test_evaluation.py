@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.claims import evaluation
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.evaluation import (
@@ -108,6 +109,16 @@ def is_false(file: Path, subject: str, name: str) -> bool:
 @pytest.mark.parametrize("id_", MISTAKES)
 def test_mistake_in_a_witness_makes_its_claim_false(id_: str, tmp_path: Path) -> None:
     assert is_false(planted(tmp_path, *MISTAKES[id_]), *id_.split("."))
+
+
+def test_false_claim_on_restrictions_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of types, which come first and take longer, are left out: tests/spec/test_errors.py has them."""
+    monkeypatch.setattr(evaluation, "evaluated_claims", lambda _: ())
+    spec = load_spec(planted(tmp_path, *MISTAKES["restrictions.consistent"]))
+    with pytest.raises(
+        UserError, match=r"`restrictions\.consistent` is false: one node meets every restriction"
+    ):
+        check_claims(spec)
 
 
 @pytest.mark.parametrize(
