@@ -263,5 +263,5 @@ if [[ $# -gt 1 ]]; then
 fi
 setup=setup_${1:-}
 declare -F "${setup//-/_}" >/dev/null ||
-    fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench|import|runtimes …"
+    fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|c-evidence|cross|bench|import|runtimes …"
 "${setup//-/_}"

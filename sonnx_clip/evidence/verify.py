@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.describe import shortest
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.evidence.conditions import conditions
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
 from sonnx_clip.prove.proofs_record import AGAIN
@@ -67,9 +68,6 @@ def verify(
     Raises:
         UserError: the first statement that is not so, with its place.
     """
-    # Here, since it loads the kernels of NumPy and C.
-    from sonnx_clip.evidence.conditions import conditions
-
     say("reading the records, rendering every file")
     found = read_records(build, load_spec())
     evidence, files = render(found)
