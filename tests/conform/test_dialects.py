@@ -37,7 +37,7 @@ def deviations(report):
 
 
 @pytest.mark.parametrize(
-    ("version", "dtype"), [(1, "float64"), (6, "float16"), (11, "float64"), (12, "int8"), (13, "bfloat16")]
+    ("version", "dtype"), [(1, "float32"), (6, "float16"), (12, "int8"), (13, "bfloat16")]
 )
 def test_right_runtime_conforms_in_every_form_and_class(version, dtype):
     report = compared("right", version, dtype)
@@ -49,41 +49,41 @@ def test_right_runtime_conforms_in_every_form_and_class(version, dtype):
 @pytest.mark.parametrize(
     ("name", "version", "dtype", "wrong", "right"),
     [
-        ("swapped", 6, "float32", ["both"], []),
-        ("swapped", 13, "int16", ["both"], []),
         ("ignores_max", 13, "int32", ["both", "no min"], ["no max"]),
-        ("drops_a_default", 6, "float32", ["no bounds"], ["both"]),
-        ("drops_a_default", 13, "bfloat16", ["no bounds"], ["both"]),
-        ("answers_no_operand", 13, "int32", ["both"], []),
+        ("drops_a_default", 13, "float32", ["no bounds"], ["both"]),
         ("max_then_min", 13, "int16", ["both"], []),
         ("refuses_inverted", 12, "int16", ["both"], ["no bounds"]),
-        ("refuses_zero", 12, "float32", ["both"], ["no bounds"]),
-        ("wider_type", 12, "float32", ["both"], ["no bounds"]),
+        *(
+            pytest.param(*row, marks=pytest.mark.nightly)
+            for row in (
+                ("swapped", 6, "float32", ["both"], []),
+                ("swapped", 13, "int16", ["both"], []),
+                ("drops_a_default", 6, "float32", ["no bounds"], ["both"]),
+                ("drops_a_default", 13, "bfloat16", ["no bounds"], ["both"]),
+                ("answers_no_operand", 13, "int32", ["both"], []),
+                ("refuses_zero", 12, "float32", ["both"], ["no bounds"]),
+                ("wider_type", 12, "float32", ["both"], ["no bounds"]),
+            )
+        ),
     ],
 )
 def test_planted_mistake_is_found_where_it_is(name, version, dtype, wrong, right):
     report = compared(name, version, dtype)
     assert report.failed
+    if name == "drops_a_default" and dtype == "float32" and version == 13:
+        found = deviations(report)
+        assert any(d.explanation == "it takes a missing bound as no bound" for d in found)
+        assert all(d.reproduce for d in found)
+    if name == "refuses_inverted":
+        assert {d.words for d in deviations(report)} == {"ValueError: min is greater than max"}
     found = verdicts(report)
     assert {found[given] for given in wrong} == {"violates"}
     assert {found[given] for given in right} <= {"conforms"}
 
 
-def test_missing_bound_that_is_taken_as_none_is_named():
-    found = deviations(compared("drops_a_default", 13, "float32"))
-    assert any(d.explanation == "it takes a missing bound as no bound" for d in found)
-    assert all(d.reproduce for d in found)
-
-
-def test_refusal_of_some_bounds_has_the_words_of_the_runtime():
-    assert {d.words for d in deviations(compared("refuses_inverted", 12, "int16"))} == {
-        "ValueError: min is greater than max"
-    }
-
-
 def test_text_of_a_version_is_its_latitude():
     assert verdicts(compared("max_then_min", 12, "int16"))["both"] == "acceptable"
-    assert verdicts(compared("other_payload", 13, "float32"))["both"] == "acceptable"
+    assert verdicts(compared("other_payload", 13, "float16"))["both"] == "acceptable"
     assert verdicts(compared("max_then_min", 12, "int16", policy="strict"))["both"] == "violates"
 
 
@@ -93,16 +93,17 @@ def test_nothing_compared_is_a_failure():
     assert set(verdicts(report).values()) == {"refused"}
 
 
-def test_crash_is_reported_and_the_rest_compared():
-    found = verdicts(compared("dies_without_max", 12, "uint8"))
-    assert found["both"] == found["no min"] == "conforms"
-    assert found["no bounds"] == found["no max"] == "crashed"
-
-
-def test_hanging_runtime_is_stopped():
-    report = compared("hangs_without_max", 6, "float32", limits=Limits(call=0.2))
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("name", "opset", "dtype", "dead"),
+    [("dies_without_max", 12, "uint8", "no bounds"), ("hangs_without_max", 6, "float32", "no max")],
+)
+def test_deadly_form_is_reported_and_the_rest_compared(name, opset, dtype, dead):
+    report = compared(name, opset, dtype, limits=Limits(call=0.2))
     assert report.failed
-    assert verdicts(report)["no max"] == "crashed"
+    found = verdicts(report)
+    assert found["both"] == "conforms"
+    assert found[dead] == found["no max"] == "crashed"
 
 
 @pytest.mark.parametrize(
@@ -135,6 +136,7 @@ def test_onnxruntime_deviates_in_older_versions_only():
     assert "min_ <= max_" in deviations(old)[0].words
 
 
+@pytest.mark.nightly
 def test_reference_is_np_clip_and_has_no_default_bounds():
     report = compared("onnx-reference", 13, "float32")
     found = deviations(report)
@@ -168,9 +170,6 @@ def test_reports_are_written_and_printed(tmp_path):
     assert printed == written
     assert (written["dialect"], written["types"][0]["verdict"]) == ("onnx-12", "conforms")
     assert "1 conforms of 1 type" in run(*arguments, "--brief").stdout.splitlines()[0]
-    failed = run("onnx-12", "--runtime", "onnx-reference", "--dtype", "float32", "--build", str(tmp_path))
-    assert failed.exit_code == 1
-    assert "it takes a missing bound as no bound" in failed.output
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import numpy.ma
 import pytest
@@ -13,8 +14,12 @@ import pytest
 from sonnx_clip.conform import judge, pytest_items
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.report_formats import cases
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from tests.meta.judged import judged, three_layouts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytest_plugins = ["pytester"]
 
@@ -66,7 +71,7 @@ def failed(result: pytest.RunResult) -> set[str]:
     return set(re.findall(r"^(?:FAILED|ERROR) (\S+)", result.stdout.str(), re.MULTILINE))
 
 
-def test_a_right_runtime_passes_in_each_class_of_each_type(pytester: pytest.Pytester) -> None:
+def test_right_runtime_passes_in_each_class_of_each_type(pytester: pytest.Pytester) -> None:
     result = run(pytester, planted("right"), "-v", types="int8, float16")
     result.assert_outcomes(passed=len(class_ids("int")) + len(class_ids("float")) + 4)
     wanted = [f"sonnx-clip::{t}::{c}" for t, f in (("int8", "int"), ("float16", "float"))
@@ -75,38 +80,29 @@ def test_a_right_runtime_passes_in_each_class_of_each_type(pytester: pytest.Pyte
     assert result.ret == 0
 
 
-@pytest.mark.parametrize(("name", "type_id"), [("low_before_inverted", "float16"), ("ignores_upper", "int8")])
-def test_a_wrong_runtime_fails_where_check_says_so(
-    name: str, type_id: str, pytester: pytest.Pytester
-) -> None:
-    result = run(pytester, planted(name), types=type_id)
-    report, _ = judged(f"planted:{name}", type_id)
-    wrong = {f"sonnx-clip::{type_id}::{case.id}" for case in cases(report) if case.outcome == "failed"}
+def test_wrong_runtime_fails_where_check_says_so_with_a_reproducer(pytester: pytest.Pytester) -> None:
+    result = run(pytester, planted("ignores_upper"))
+    report, _ = judged("planted:ignores_upper", "int8")
+    wrong = {f"sonnx-clip::int8::{case.id}" for case in cases(report) if case.outcome == "failed"}
     assert wrong
     assert failed(result) == wrong
     assert result.ret == 1
-
-
-def test_a_failure_shows_the_line_that_repeats_it(pytester: pytest.Pytester) -> None:
-    text = run(pytester, planted("ignores_upper")).stdout.str()
+    text = result.stdout.str()
     assert "Traceback" not in text
     assert re.search(r"^FAILED sonnx-clip::int8::high_ordinary - violates: X=", text, re.MULTILINE)
     after = text.partition("int8::high_ordinary")[2].partition("repeat it:\n")[2]
     done = subprocess.run(
         shlex.split(after.partition("\n")[0]), cwd=repo_root(), capture_output=True, text=True, check=True
     )
-    said = re.search(r"\['(0x\w+)'.*expected: 0x(\w+)", done.stdout)
-    assert said, done.stdout
-    assert int(said[1], 16) != int(said[2], 16)
+    bits, expected = re.search(r"\['(0x\w+)'.*expected: 0x(\w+)", done.stdout).groups()
+    assert int(bits, 16) != int(expected, 16)
 
 
-def test_a_file_beside_the_tests(pytester: pytest.Pytester) -> None:
+def test_file_beside_the_tests_is_judged(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine=MINE, test_own="def test_own(): pass")
-    assert not failed(run(pytester, "./mine.py:right"))
     run(pytester, "./mine.py:right").assert_outcomes(passed=12)
-    run(pytester, "./mine.py:right", "-k", "sonnx-clip and inside").assert_outcomes(passed=2, deselected=10)
-    assert "/ -" not in run(pytester, "./mine.py:right", "-k", "inside").stdout.str()
-    assert run(pytester, "mine:no_upper").ret == 1  # a module is found from where pytest runs
+    result = run(pytester, "mine:no_upper", "-k", "sonnx-clip and inside")  # found from where pytest runs
+    result.assert_outcomes(passed=2, deselected=10)
 
 
 def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
@@ -121,6 +117,7 @@ def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
     assert {id_.partition("[")[0] for id_ in in_forms} <= wrong  # the class depends on the form
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("runtime", "alike"),
     [
@@ -128,29 +125,26 @@ def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
         ("tests.meta.planted_forms:wrong_in_every_form", False),  # right where it is no model
     ],
 )
-def test_a_failure_in_every_form_shows_the_line_too(
+def test_failure_in_every_form_shows_its_reproducer(
     runtime: str, alike: bool, pytester: pytest.Pytester
 ) -> None:
-    """A report tells once what all calls have alike."""
+    """A report states once what all calls have alike."""
     text = run(pytester, runtime, types="int16").stdout.str()
     parts = re.split(r"^_+ (int16::\S+) _+$", text.partition("= FAILURES =")[2], flags=re.MULTILINE)
     failures = dict(zip(parts[1::2], parts[2::2], strict=True))
-    in_forms = [told for id_, told in failures.items() if "[" in id_]
+    in_forms = [words for id_, words in failures.items() if "[" in id_]
     assert len(in_forms) > 10
-    assert all(("as in every form" in told) == alike for told in in_forms)
-    assert all(f"repeat it:\n{sys.executable} -c " in told for told in failures.values())
+    assert all(("as in every form" in words) == alike for words in in_forms)
+    assert all(f"repeat it:\n{sys.executable} -c " in words for words in failures.values())
 
 
-def test_unsupported_types_are_skipped_and_named(pytester: pytest.Pytester) -> None:
-    result = run(pytester, planted("refuses_bfloat16"), "-rs", types="int8,bfloat16")
-    result.assert_outcomes(passed=11, skipped=27)
+def test_unsupported_types_are_skipped_and_comparing_nothing_fails(pytester: pytest.Pytester) -> None:
+    line = "sonnx-clip::bfloat16::inside_nan drops it\n"
+    result = expecting(pytester, line, "refuses_bfloat16", "-rsfE", types="bfloat16")
+    result.assert_outcomes(failed=2, skipped=26)
     assert "bfloat16 is not supported" in result.stdout.str()
-
-
-def test_a_run_that_compares_nothing_fails(pytester: pytest.Pytester) -> None:
-    result = run(pytester, planted("refuses_bfloat16"), types="bfloat16")
-    result.assert_outcomes(failed=1, skipped=27)
-    assert failed(result) == {"sonnx-clip::report::compared"}
+    assert failed(result) == {"sonnx-clip::report::compared", "sonnx-clip::bfloat16::inside_nan"}
+    assert "a deviation is expected, and nothing was compared" in result.stdout.str()
 
 
 @pytest.mark.nightly
@@ -185,13 +179,13 @@ def all_of(name: str, reason: str = "known") -> str:
     return "".join(f"sonnx-clip::int8::{c.id} {reason}\n" for c in cases(report) if c.outcome == "failed")
 
 
-def test_expected_deviations_do_not_fail(pytester: pytest.Pytester) -> None:
-    text = f"# why we live with it\n\n{all_of('ignores_upper', 'our unit has no upper bound')}"
-    result = expecting(pytester, text, "ignores_upper", "-rx")
-    count = text.count("our unit")
-    assert count
-    result.assert_outcomes(xfailed=count, passed=11 - count)
-    assert result.ret == 0
+def test_expected_deviations_do_not_fail_and_others_do(pytester: pytest.Pytester) -> None:
+    first, *others = all_of("ignores_upper", "our unit has no upper bound").splitlines(keepends=True)
+    assert others
+    text = f"# why we live with it\n\n{''.join(others)}"
+    result = expecting(pytester, text, "ignores_upper", "-rxfE")
+    result.assert_outcomes(xfailed=len(others), passed=10 - len(others), failed=1)
+    assert failed(result) == {first.split()[0]}
     assert "our unit has no upper bound" in result.stdout.str()
 
 
@@ -199,34 +193,21 @@ def test_the_file_of_the_page(pytester: pytest.Pytester) -> None:
     """Its id is one, of a type that is not judged here; and where it is, NumPy does deviate so."""
     page = repo_file("docs/integrations.md").read_text()
     (line,) = re.findall(r"^    (sonnx-clip::float32::.*)$", page, re.MULTILINE)
-    expecting(pytester, f"# what we live with\n{line}\n", "right").assert_outcomes(passed=11)
     (pytester.path / "expected.txt").write_text(line)
     result = run(pytester, "numpy", "--sonnx-clip-xfail=expected.txt", types="float32")
     assert result.parseoutcomes()["xfailed"] == 1
     assert failed(result)
 
 
-def test_an_unexpected_one_fails_all_the_same(pytester: pytest.Pytester) -> None:
-    lines = all_of("ignores_upper").splitlines(keepends=True)
-    result = expecting(pytester, "".join(lines[1:]), "ignores_upper")
-    assert failed(result) == {lines[0].split()[0]}
-
-
-def test_an_expected_deviation_that_does_not_happen_fails(pytester: pytest.Pytester) -> None:
-    result = expecting(pytester, "sonnx-clip::int8::C1 flattens\n", "right")
+def test_expected_deviation_that_does_not_happen_fails(pytester: pytest.Pytester) -> None:
+    text = "sonnx-clip::int8::C1 flattens\nsonnx-clip::float32::C1 of a type that is not judged\n"
+    result = expecting(pytester, text, "right")
     assert failed(result) == {"sonnx-clip::int8::C1"}
     assert "XPASS(strict)" in result.stdout.str()
     assert "flattens" in result.stdout.str()
 
 
-def test_expected_deviation_needs_a_comparison(pytester: pytest.Pytester) -> None:
-    line = "sonnx-clip::bfloat16::inside_nan drops it\n"
-    result = expecting(pytester, line, "refuses_bfloat16", types="int8,bfloat16")
-    assert failed(result) == {"sonnx-clip::bfloat16::inside_nan"}
-    assert "a deviation is expected, and nothing was compared" in result.stdout.str()
-
-
-def test_environment_fault_is_no_expected_deviation(pytester: pytest.Pytester) -> None:
+def test_environment_failure_is_no_expected_deviation(pytester: pytest.Pytester) -> None:
     (pytester.path / "expected.txt").write_text("sonnx-clip::int16::high_ordinary no upper bound\n")
     lacks = "tests.meta.planted_environment:runs_out_of_memory"
     result = run(pytester, lacks, "--sonnx-clip-xfail=expected.txt", types="int8,int16")
@@ -235,21 +216,27 @@ def test_environment_fault_is_no_expected_deviation(pytester: pytest.Pytester) -
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("content", "words"),
     [
-        ("\nsonnx-clip::int8::C2 slow\n", "expected.txt:2: no test has the id `sonnx-clip::int8::C2`"),
-        ("sonnx-clip::int8::inside_ordinry slow\n", "did you mean `sonnx-clip::int8::inside_ordinary`?"),
-        ("sonnx-clip::int9::C1 slow\n", "no test has the id"),
-        ("sonnx-clip::int8::C1\n", "expected.txt:1: `sonnx-clip::int8::C1` has no reason"),
-        ("sonnx-clip::int8::C1 a\n" * 2, "expected.txt:2: `sonnx-clip::int8::C1` stands in line 1"),
+        (b"sonnx-clip::int8::C1\n", "expected.txt:1: `sonnx-clip::int8::C1` has no reason"),
+        (b"sonnx-clip::int8::C1 a\n" * 2, "expected.txt:2: `sonnx-clip::int8::C1` stands in line 1"),
+        (b"\xff", "no text in UTF-8"),
+        (None, "cannot be read: No such file"),
     ],
-)  # fmt: skip
-def test_a_wrong_file_is_one_message(text: str, says: str, pytester: pytest.Pytester) -> None:
-    assert says in usage(expecting(pytester, text, "right"))
+)
+def test_unreadable_file_of_expected_deviations_is_refused(
+    content: bytes | None, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "expected.txt"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(UserError) as caught:
+        pytest_items.read_expected(file)
+    assert words in str(caught.value)
 
 
 def usage(result: pytest.RunResult) -> str:
-    """What is said of a wrong use, without a traceback; each line of it begins with ERROR."""
+    """What is printed of a wrong use, without a traceback; each line of it begins with ERROR."""
     text = result.stderr.str() + result.stdout.str()
     assert result.ret == pytest.ExitCode.USAGE_ERROR, text
     assert "Traceback" not in text
@@ -257,12 +244,11 @@ def usage(result: pytest.RunResult) -> str:
     return text
 
 
-def test_other_wrong_uses_are_one_message(pytester: pytest.Pytester) -> None:
-    assert "cannot be read: No such file" in usage(
-        run(pytester, planted("right"), "--sonnx-clip-xfail=none.txt")
-    )
-    (pytester.path / "bad.txt").write_bytes(b"\xff")
-    assert "no text in UTF-8" in usage(run(pytester, planted("right"), "--sonnx-clip-xfail=bad.txt"))
+def test_wrong_uses_are_one_message(pytester: pytest.Pytester) -> None:
+    words = usage(expecting(pytester, "\nsonnx-clip::int8::inside_ordinry slow\n", "right"))
+    assert "expected.txt:2: no test has the id `sonnx-clip::int8::inside_ordinry`" in words
+    assert "did you mean `sonnx-clip::int8::inside_ordinary`?" in words
+    assert "has no reason" in usage(expecting(pytester, "sonnx-clip::int8::C1\n", "right"))
     assert "there is no runtime `nmpy`" in usage(run(pytester, "nmpy"))
     assert "there is no `int9`" in usage(run(pytester, planted("right"), types="int9"))
     assert "there is no such file" in usage(run(pytester, "./none.py:clip"))
@@ -273,7 +259,7 @@ def test_other_wrong_uses_are_one_message(pytester: pytest.Pytester) -> None:
 # --- out of the way
 
 
-def test_without_a_runtime_nothing_is_loaded(pytester: pytest.Pytester) -> None:
+def test_plugin_without_a_runtime_loads_nothing(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import sys
         def test_modules(request):
@@ -285,11 +271,3 @@ def test_without_a_runtime_nothing_is_loaded(pytester: pytest.Pytester) -> None:
     """)
     result = pytester.runpytest_subprocess(*LOADED, "-p", "no:slipcover", "-p", "no:hypothesispytest")
     result.assert_outcomes(passed=1)
-
-
-def test_a_plugin_that_lets_all_pass_is_seen(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The tests above look at what fails: without `runtest` a wrong runtime would pass."""
-    monkeypatch.setattr(pytest_items.ClipItem, "runtest", lambda _: None)
-    assert not failed(run(pytester, planted("ignores_upper")))

@@ -1,4 +1,4 @@
-"""Workers as an executor: what comes home, what is told, and what is ended; a scheduler in this process."""
+"""Workers as an executor: answers, errors, and what is ended; a scheduler in this process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import psutil
 import pytest
 from distributed import LocalCluster
 
+from sonnx_clip.conform.identity import comparable_parts
+from sonnx_clip.conform.judge import judge_there
+from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError, differences, require_same
 from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError
 from sonnx_clip.root.errors import UserError
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+RIGHT, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 HOME = ("FAR_",), {"FAR_SET": "as at home"}
 SOON = {"distributed.comm.timeouts.connect": "0.5s"}
 
@@ -89,7 +93,7 @@ def test_answers_refusals_and_errors_come_home(workers: DaskWorkers, monkeypatch
         workers.call(far_functions.fails)
 
 
-def test_a_process_that_ends_again_and_again_is_lost_work(workers: DaskWorkers, tmp_path: Path) -> None:
+def test_process_that_ends_again_and_again_is_lost_work(workers: DaskWorkers, tmp_path: Path) -> None:
     file = tmp_path / "ends"
     with pytest.raises(WorkLostError, match=r"4 times: a process of .* ended by SIGKILL"):
         workers.call(far_functions.ends, str(file))
@@ -108,7 +112,7 @@ def test_stopped_work_ends_on_all_workers(workers: DaskWorkers) -> None:
     wait_until(lambda: not far_processes())
 
 
-def test_a_home_that_is_killed_leaves_no_process(local: LocalCluster) -> None:
+def test_killed_home_leaves_no_process(local: LocalCluster) -> None:
     """It says nothing to anybody: its connection ends."""
     home = DaskWorkers(local.scheduler_address, *HOME)
     in_thread(home, far_functions.waits)
@@ -137,7 +141,7 @@ def test_no_worker_is_said_after_a_while() -> None:
 
 
 @pytest.mark.parametrize("lost", ["the scheduler is gone", "no workers are left"])
-def test_a_lost_scheduler_or_its_last_worker_is_said(lost: str) -> None:
+def test_lost_scheduler_or_last_worker_is_reported(lost: str) -> None:
     with cluster(1) as some:
         with dask.config.set(SOON):
             workers = DaskWorkers(some.scheduler_address, *HOME)
@@ -156,7 +160,7 @@ def test_a_lost_scheduler_or_its_last_worker_is_said(lost: str) -> None:
 @pytest.mark.parametrize(
     "address", ["tcp://127.0.0.1:1", "nonsense", "tcp://127.0.0.1:port", "tcp://127.0.0.1"]
 )
-def test_a_scheduler_that_is_not_there_is_said_at_once(address: str) -> None:
+def test_missing_scheduler_is_reported_at_once(address: str) -> None:
     """A Client of Dask that could not begin waited for a minute, and then said so in a traceback."""
     with dask.config.set(SOON), pytest.raises(UserError, match="the scheduler cannot be reached") as error:
         DaskWorkers(address, *HOME)
@@ -164,9 +168,20 @@ def test_a_scheduler_that_is_not_there_is_said_at_once(address: str) -> None:
     assert "such as tcp://10.0.0.1:8786" in (error.value.todo or "")
 
 
-def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
+def test_process_that_does_not_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "sonnx_clip").mkdir()
     (tmp_path / "sonnx_clip/__init__.py").write_text("raise SystemExit('planted')\n")
     variables = {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
     with pytest.raises(FarProcessEndedError, match="ended with status 1: planted"):
         FarEnvironment(("PYTHON",), variables).run(b"")
+
+
+def test_worker_that_differs_from_this_machine_is_refused() -> None:
+    unit, here = Unit(CheckOptions(RIGHT), "int16", "more-0"), comparable_parts(RIGHT)
+    found, seconds = judge_there(unit, here, VERSION)
+    assert (found.version, found.stopped) == (VERSION, None)
+    assert seconds > 0
+    with pytest.raises(UserError, match=r"this worker is not .*: Python \(.*; here 2\.7\)"):
+        judge_there(unit, {**here, "Python": "2.7"}, VERSION)
+    with pytest.raises(UserError, match=r"this worker is not .*: version \(.* planted; here 1\.0\)"):
+        judge_there(unit, here, "1.0")

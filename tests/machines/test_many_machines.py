@@ -1,4 +1,7 @@
-"""`check` on a scheduler and workers that are processes of their own; some are killed."""
+"""`check` on a scheduler and workers that are processes of their own; some are killed.
+
+test_dask_workers.py has workers in its own process.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ import pytest
 from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.identity import VARIABLES, comparable_parts, identity, variables
-from sonnx_clip.conform.judge import RemoteJudge, judge_there
+from sonnx_clip.conform.identity import VARIABLES, identity, variables
+from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.store import Store
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.conform.units import UnitResult
+
+pytestmark = pytest.mark.nightly
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")
@@ -114,8 +119,7 @@ def idle(*started: psutil.Process) -> bool:
     return not any(below(one) for one in serving(*started))
 
 
-@pytest.mark.nightly
-def test_the_unit_of_a_killed_worker_is_judged_by_another(
+def test_unit_of_a_killed_worker_is_judged_by_another(
     cluster: Cluster,
     nanny: psutil.Process,
     alone: psutil.Process,
@@ -170,7 +174,7 @@ class InterruptedJudges(RemoteJudge):
     reached: Callable[[], object]
 
 
-def test_an_interrupt_ends_what_the_workers_do(
+def test_interrupt_ends_what_the_workers_do(
     cluster: Cluster, nanny: psutil.Process, alone: psutil.Process
 ) -> None:
     with workers_of(cluster, 1) as workers:
@@ -182,7 +186,7 @@ def test_an_interrupt_ends_what_the_workers_do(
     wait_until(lambda: idle(nanny, alone))
 
 
-def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
+def test_unit_that_ends_its_workers_is_an_environment_failure(
     cluster: Cluster, nanny: psutil.Process
 ) -> None:
     class Deadly(DaskWorkers):
@@ -202,17 +206,6 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
     assert not found.is_kept(cache=False)
 
 
-def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
-    unit, here = Unit(CheckOptions(RUNTIME), "int16", "more-0"), comparable_parts(RUNTIME)
-    found, seconds = judge_there(unit, here, VERSION)
-    assert (found.version, found.stopped) == (VERSION, None)
-    assert seconds > 0
-    with pytest.raises(UserError, match=r"this worker is not .*: Python \(.*; here 2\.7\)"):
-        judge_there(unit, {**here, "Python": "2.7"}, VERSION)
-    with pytest.raises(UserError, match=r"this worker is not .*: version \(.* planted; here 1\.0\)"):
-        judge_there(unit, here, "1.0")
-
-
 def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
     """`sonnx-clip check` on a cluster."""
     return subprocess.Popen(
@@ -223,9 +216,8 @@ def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
+def test_command_that_is_ended_leaves_nothing_at_the_workers(
     cluster: Cluster, nanny: psutil.Process, tmp_path: Path, number: signal.Signals
 ) -> None:
     second = cluster.worker(2)
@@ -241,41 +233,7 @@ def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
     second.terminate()
 
 
-@pytest.mark.nightly
-def test_a_command_whose_scheduler_is_killed_says_so(tmp_path: Path) -> None:
-    found = Cluster(tmp_path)
-    worker = found.worker(1, "--no-nanny")
-    process = start(found, tmp_path / "report.json", "--runtime", HANGS, "--limit", "1000")
-    wait_until(lambda: at_work(worker))
-    found.scheduler.kill()
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (2, "")
-    assert err.splitlines()[1:] == [
-        f"error: {found.address}: the scheduler is gone",
-        "  start what is missing, and give the same command: a journal goes on where it was",
-    ]
-    wait_until(lambda: not below(worker))
-    found.close()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("threads", [1, 2])
-def test_limits_hold_at_workers(cluster: Cluster, threads: int, tmp_path: Path) -> None:
-    worker = cluster.worker(threads, "--name", f"limits-{threads}")
-    words = ("--runtime", HANGS, "--limit", "0.3", "--dtype", "int16", "--dtype", "uint8", "--again")
-    far, near = tmp_path / "far.json", tmp_path / "near.json"
-    start(cluster, far, *words).communicate(timeout=10 * PATIENCE)
-    here = [sys.executable, "-m", "sonnx_clip", "check", *words, "-o", str(near), "--build", str(tmp_path)]
-    subprocess.run(here, cwd=repo_root(), check=False, capture_output=True)
-    texts = [Report.model_validate_json(file.read_text(encoding="utf-8")) for file in (far, near)]
-    assert text(texts[0]) == text(texts[1])
-    assert "no answer within 0.3 s" in text(texts[0])
-    wait_until(lambda: idle(worker))
-    worker.terminate()
-
-
-@pytest.mark.nightly
-def test_a_long_campaign_of_which_workers_are_killed(tmp_path: Path) -> None:
+def test_long_campaign_survives_killed_workers(tmp_path: Path) -> None:
     """As often as Dask forgives one unit; the journal has each unit in the end, and no unit twice."""
     cluster = Cluster(tmp_path, settings={FORGIVES: str(KILLS)})
     started = [cluster.worker(1), cluster.worker(2)]
@@ -299,7 +257,6 @@ def test_a_long_campaign_of_which_workers_are_killed(tmp_path: Path) -> None:
     cluster.close()
 
 
-@pytest.mark.nightly
 def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     make = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {key} -out {cert} -days 2 -subj /CN=localhost"

@@ -43,10 +43,9 @@ def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
 def _few_calls(etype: ElementType, *of: CheckedOperator) -> tuple[tuple[Request, Table], ...]:
     found = []
     for request, table in chosen(etype, *of):
-        every = (etype.width == 8 and request.count == 1024) or (etype.width > 16 and request.length >= 1024)
-        part = 64 if etype.width == 8 else 8
-        some = every and request.lengths is None
-        found.append(sample(request, table, max(4, request.count // part)) if some else (request, table))
+        is_long = request.lengths is None and (request.length >= 256 or request.count == 1024)
+        some = sample(request, table, max(4, request.count // 32)) if is_long else (request, table)
+        found.append(some)
     return tuple(found)
 
 

@@ -27,17 +27,8 @@ pytestmark = [
 ]
 
 WRITTEN = (
-    "Order",
-    "Clip",
-    "Worlds",
-    "Statements",
-    "ByWorlds",
-    "Integers",
-    "Key",
-    "Floats",
-    "FloatWorlds",
-    "Decide",
-)
+    "Order", "Clip", "Worlds", "Statements", "ByWorlds", "Integers", "Key", "Floats", "FloatWorlds", "Decide",
+)  # fmt: skip
 INTEGERS = ("Generated.Int", "Generated.IntReadings")
 FLOATS = ("Generated.Float", "Generated.FloatReadings")
 
@@ -97,7 +88,7 @@ def line_of(theorem, files):
     return next(n for n, text in enumerate(lines[start:], start + 1) if text.startswith("Proof."))
 
 
-def test_swapped_branch(written, tmp_path):
+def test_swapped_branch_is_refused(written, tmp_path):
     low = "when: not inverted and X <= L\n    result: L"
     files = rendered(low, low.replace("result: L", "result: M"), tmp_path)
     (found,) = problems_of(chosen(INTEGERS[:1], files), tmp_path / "work", written)
@@ -105,7 +96,7 @@ def test_swapped_branch(written, tmp_path):
     assert "Theorem cases_are_clip is not accepted by Coq" in found
 
 
-def test_dropped_nan_condition(written, tmp_path):
+def test_dropped_nan_condition_is_refused(written, tmp_path):
     whole = (
         "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int]\n"
         "    refuted_for: {float: {X: nan, L: 0, M: 1}}\n    repaired: {float: inverted or high or ("
@@ -141,7 +132,7 @@ def test_dropped_nan_condition(written, tmp_path):
         ("identical(Y, formula)", "identical(Y, formula) and not is_nan(Y)", "formula_c_answers"),
     ],
 )
-def test_wrong_reading(old, new, theorem, written, tmp_path):
+def test_wrong_reading_is_refused(old, new, theorem, written, tmp_path):
     before = (
         "    title: min(M, max(X, L)) with the comparisons of C, which return the second operand in doubt\n"
     )
@@ -153,7 +144,7 @@ def test_wrong_reading(old, new, theorem, written, tmp_path):
     assert f"Theorem {theorem} is not accepted by Coq" in found
 
 
-def test_readings_of_other_forms(written, tmp_path):
+def test_readings_of_other_forms_are_proved(written, tmp_path):
     """Beside today's readings: one that leaves a choice, and one that speaks of infinities."""
     last = f"# {'-' * 96} dialects\n"
     at = "{X: 0, L: 2, M: 1}"

@@ -9,7 +9,6 @@ import tomllib
 import pytest
 
 from sonnx_clip.root.folders import repo_file, repo_root
-from sonnx_clip.runtimes.find_runtime import find_runtime
 from tests.command import run
 
 pytestmark = pytest.mark.usefixtures("brief")
@@ -48,7 +47,6 @@ answer = 42
     "fastclip": "from mine import clip\n",
     "lib/numpy": "import math\n\n\ndef clip(x, l, m):\n    return math.nan\n",
     "raises": "raise ValueError('no licence')",
-    "exits": "import sys; sys.exit('needs a GPU')",
     "ends": "import os; os._exit(0)",
     "lacks": "import no_such_package",
     "syntax": "def clip(x, l, m:\n    return x\n",
@@ -65,10 +63,7 @@ fast = fastclip:clip
 whole = mine:WHOLE
 wrong = mine : Wrong.ignores_max [extra]
 lacking = lacks:clip
-raising = raises:clip
 dying = dies:clip
-nothing = mine:no_such
-number = mine:answer
 two = mine:of_two
 bad value = no module at all
 twice = mine:clip
@@ -134,9 +129,8 @@ def test_the_entry_point_of_the_page_is_judged(check):
     assert check("--runtime", name, "--brief").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["./mine.py:ignores_max", "wrong"])
-def test_printed_line_repeats_the_deviation(check, folder, name):
-    done = check("--runtime", name)
+def test_printed_line_repeats_the_deviation(check, folder):
+    done = check("--runtime", "wrong")
     assert done.returncode == 1
     line, *_ = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{sys.executable} -c ")]
     repeated = subprocess.run(
@@ -147,12 +141,6 @@ def test_printed_line_repeats_the_deviation(check, folder, name):
     assert int(bits, 16) != int(expected, 16)
 
 
-def test_file_is_found_without_a_worker(folder, monkeypatch):
-    monkeypatch.syspath_prepend(str(folder))
-    name = f"{folder}/mine.py:clip"
-    assert find_runtime(name).version == f"{name} 7.1"
-
-
 UNLOADABLE = [
     ("nothing:here", "No module named 'nothing'"),
     ("mine:nothing", "has no attribute 'nothing'"),
@@ -161,16 +149,10 @@ UNLOADABLE = [
     ("raises:clip", "make `python -c 'import raises'` work"),
     ("ends:clip", "while it was imported: exited with status 0"),
     ("./nowhere.py:clip", "./nowhere.py: there is no such file"),
-    (".py:clip", ".py: there is no such file"),
-    ("./mine.py:klip", "there is no `klip` in ./mine.py"),
     ("./mine.py:klip", "it has clip, ignores_max"),
     ("./beside.py:clip", "it has no function at all"),
-    ("./mine.py:answer", "answer is no function"),
     ("./raises.py:clip", "ValueError: no licence"),
-    ("./exits.py:clip", "SystemExit: needs a GPU"),
-    ("./lacks.py:clip", "No module named 'no_such_package'"),
     ("./syntax.py:clip", "SyntaxError: "),
-    ("./syntax.py:clip", "make `python ./syntax.py` work in this folder"),
     ("./dies.py:clip", "while it was imported: killed by SIGABRT"),
     ("./hangs.py:clip", "while it was imported: no answer within 3 s of its own time (--start-limit"),
 ]
@@ -189,10 +171,7 @@ def test_unloadable_runtime_is_an_environment_failure(check, name, words):
     ("name", "words"),
     [
         ("lacking", "cannot be loaded: No module named 'no_such_package'"),
-        ("raising", "cannot be loaded: ValueError: no licence"),
         ("dying", "cannot be loaded: while it was imported: killed by SIGABRT"),
-        ("nothing", "has no attribute 'no_such'"),
-        ("number", "mine.answer: answer is no function"),
         ("two", "mine.of_two cannot be called with (x, min, max): too many positional arguments"),
     ],
 )
@@ -212,35 +191,25 @@ WRONG = [
     (("--runtime", "twice"), "two packages ship a runtime `twice`: fast-clip 1.2 and second 1.2"),
     (("--runtime", "bad value"), "fast-clip 1.2 ships a runtime `bad value` that names no module:function"),
     (("--runtime", "slow"), ", litert, "),
-    (("--runtime", "slow"), ", fast (fast-clip 1.2), "),
     (("--runtime", "fast", "--against", "onnx"), "runs no ONNX models"),
     (("--runtime", "sonnx", "--exec", "x"), "--runtime and --exec are both given"),
     (("--runtime", "sonnx", "--endian", "big"), "--endian is about a program"),
-    (("--runtime", "sonnx", "--stdio"), "--stdio is about a program"),
     (("--exec", ""), "--exec names no program"),
     (("--exec", "'x"), "No closing quotation"),
     (("--exec", "./no-such-harness"), "./no-such-harness cannot be started: No such file or directory"),
-    (("--exec", "./mine.py"), "./mine.py cannot be started: Permission denied"),
     (("--so", "nowhere.so", "--abi", "clip.toml"), "nowhere.so: environment: "),
-    (("--so", "nowhere.so", "--abi", "clip.toml"), "there is no such file"),
-    (("--so", ".", "--abi", "clip.toml"), "it is no file"),
     (("--so", "clip.toml", "--abi", "clip.toml"), "it is no library that this process can open: "),
     (("--so", "libplanted.so"), "--so LIBRARY needs --abi FILE"),
     (("--runtime", "sonnx", "--abi", "clip.toml"), "--abi FILE needs --so LIBRARY"),
     (("--so", "libplanted.so", "--abi", "nowhere.toml"), "nowhere.toml: --abi cannot be read: No such"),
     (("--so", "libplanted.so", "--exec", "x", "--abi", "clip.toml"), "--exec and --so are both given"),
     (("--onnx", "onnx"), "--onnx onnx names no function"),
-    (("--onnx", ":open"), "--onnx :open names no function"),
     (("--onnx", "a:open", "--runtime", "sonnx"), "--runtime and --onnx are both given"),
     (("--onnx", "no_such_module:open"), "cannot be loaded: No module named 'no_such_module'"),
-    (("--onnx", "mine:nothing"), "has no attribute 'nothing'"),
     (("--onnx", "mine:answer"), "mine:answer is no function"),
-    (("--onnx", "./no_such.py:open"), "there is no such file"),
     (("--onnx", "mine.py:no_such"), "there is no `no_such` in mine.py"),
     (("--onnx-cmd", ""), "--onnx-cmd names no program"),
-    (("--onnx-cmd", "'x"), "--onnx-cmd: 'x: No closing quotation"),
     (("--onnx-cmd", "x {in} {out}"), "--onnx-cmd: the placeholder {model} is missing"),
-    (("--onnx-cmd", f"x {MODEL_COMMAND} {{input}}"), "--onnx-cmd: there is no placeholder {input}"),
     (("--onnx-cmd", f"x {MODEL_COMMAND}", "--onnx", "a:b"), "--onnx and --onnx-cmd are both given"),
     (("--onnx-cmd", f"./no-such {MODEL_COMMAND}"), "environment: the runtime onnx-cmd:./no-such"),
 ]  # fmt: skip

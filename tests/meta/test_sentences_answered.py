@@ -1,18 +1,19 @@
-"""What is wrong with the answer to a sentence of a source is one message, and so is an answer that is missing."""
+"""Each sentence of a source has an answer in spec/coverage.yaml: a wrong or missing one is refused."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import render_all, render_theories
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.pages import SORTS
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import PATH, require_coverage
 from tests.other_root import use_root
@@ -20,13 +21,16 @@ from tests.other_root import use_root
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.prove.workbench import Workbench
-
 SONNX, ONNX, DIRECTML = (
     f"spec/sources/{name}" for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
 )
 SPEC = load_spec()
-OBLIGATIONS = tuple(o.id for o in render_theories(SPEC).obligations)
+YAML = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+
+
+@cache
+def obligations() -> tuple[str, ...]:
+    return tuple(o.id for o in render_theories(SPEC).obligations)
 
 
 @dataclass(frozen=True)
@@ -54,16 +58,12 @@ PLANTED = {
         ("InputTensor and OutputTensor must not have", "answers `InputTensor and OutputTensor must have")),
     "a sentence is gone": Planted(
         SONNX, "No error condition", "", f"{SONNX}:", (f"stands here, and {PATH}:", "answers `No error condition`")),
-    "a table is cut": Planted(
-        "spec/sources/onnx-clip-onnx-doc.rst", "    </table>\n", "", "spec/sources/onnx-clip-onnx-doc.rst:", ("stands here",)),
     "an id that is gone": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3, R9]", f"{PATH}:", ("encoded_by[1]", "there is no `R9`")),
     "an aspect that a dialect does not quote": Planted(
         PATH, "onnx-12/inputs", "onnx-6/inputs", f"{PATH}:", ("there is no `onnx-6/inputs`", "did you mean")),
     "an obligation that is gone": Planted(
         PATH, r"int8\.cast_unique", "int8.cast_twice", f"{PATH}:", ("there is no `int8.cast_twice`",)),
-    "a finding that is gone": Planted(
-        PATH, r"disputed_by: \[sign-of-zero\]", "disputed_by: [sign-of-one]", f"{PATH}:", ("no finding `sign-of-one`", "did you mean `sign-of-zero`?")),
     "a quotation that is answered with another id": Planted(
         PATH, r"encoded_by: \[result_is_operand\]", "encoded_by: [R2]", f"{PATH}:",
         ("`result_is_operand` of spec/clip.yaml quotes these words, and the answer does not name it", "add `result_is_operand` to encoded_by")),
@@ -77,10 +77,6 @@ PLANTED = {
         PATH, "descriptive: leads-in", "descriptive: lead-in", f"{PATH}:", ("there is no reason `lead-in`", "did you mean `leads-in`")),
     "two answers in one": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3]\n      descriptive: leads-in", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
-    "no answer at all": Planted(
-        PATH, r"      encoded_by: \[onnx_default_int8_inbounds\]\n", "", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
-    "an unknown key": Planted(
-        PATH, r"encoded_by: \[R3\]", "encoded_to: [R3]", f"{PATH}:", ("the key `encoded_to` is not known here", "`encoded_by`")),
     "a source without answers": Planted(
         PATH, r"(?s)\n  onnx-where:.*", "\n", f"{PATH}:", ("the source `onnx-where` of spec/clip.yaml has no answers",)),
     "answers to no source": Planted(
@@ -94,6 +90,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of a repository with its own spec/ and the theories of this one."""
     root = tmp_path / "repository"
     shutil.copytree(repo_root() / "spec", root / "spec")
+    obligations()  # those of this repository
     use_root(root, monkeypatch)
     return root
 
@@ -108,12 +105,12 @@ def _plant(root: Path, planted: Planted) -> None:
 
 def _refused() -> str:
     with pytest.raises(UserError) as caught:
-        require_coverage(SPEC, OBLIGATIONS)
+        require_coverage(SPEC, obligations())
     return str(caught.value)
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_mistake_is_one_message(name: str, own: Path) -> None:
+def test_wrong_answer_is_refused_with_its_place(name: str, own: Path) -> None:
     planted = PLANTED[name]
     _plant(own, planted)
     message = _refused()
@@ -122,7 +119,7 @@ def test_a_mistake_is_one_message(name: str, own: Path) -> None:
         assert words in message
 
 
-def test_each_answer_that_is_left_out_is_missed(own: Path) -> None:
+def test_answer_that_is_left_out_is_missed(own: Path) -> None:
     """One of each source, at its beginning, in its middle and at its end."""
     path = own / PATH
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -149,23 +146,30 @@ def test_two_answers_that_change_places_are_found(own: Path) -> None:
 def test_lines_that_move_need_no_other_answers(own: Path) -> None:
     page = own / SONNX
     page.write_text("\n\n" + page.read_text(encoding="utf-8").replace("\n\n", "\n\n\n"), encoding="utf-8")
-    coverage = require_coverage(SPEC, OBLIGATIONS)
+    coverage = require_coverage(SPEC, obligations())
     assert [one.line for one in coverage if one.source == "sonnx-clip"][:2] == [3, 6]
 
 
 def test_every_sentence_has_an_answer(own: Path) -> None:
-    coverage = require_coverage(SPEC, OBLIGATIONS)
+    coverage = require_coverage(SPEC, obligations())
     assert {one.source for one in coverage} == {page.id for page in SPEC.texts}
     assert {one.answer.sort for one in coverage} == set(SORTS) - {"not encoded"}
 
 
-def test_generate_and_prove_stop(bench: Workbench) -> None:
-    bench.plant(PATH, "[real, sonnx-real/element_types]", "[real, sonnx-real/bounds]")
-    says = r"coverage.yaml:\d+:\d+ .*`sonnx-real/element_types` of spec/clip.yaml quotes these words"
-    with pytest.raises(UserError, match=says):
-        render_all(load_spec())
-    ended = bench.prove("--only", "restrictions.R1_is_written")
-    assert ended.status == 2
-    assert re.search(says, ended.err)
-    assert ended.out == ""
-    assert "Traceback" not in ended.err
+def _findings() -> list[tuple[str, str]]:
+    """The id and the text of each finding of the file."""
+    body = YAML.partition("\nfindings:\n")[2].partition("\n# ----")[0]
+    parts = [part for part in re.split(r"(?m)^(?=  - id: )", body) if part.startswith("  - id: ")]
+    return [(part.partition("\n")[0].removeprefix("  - id: "), part) for part in parts]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("id_", "text"), _findings(), ids=[id_ for id_, _ in _findings()])
+def test_finding_that_is_left_out_is_missed(id_: str, text: str, tmp_path: Path) -> None:
+    """The sentence that it disputes has no answer any more."""
+    file = tmp_path / "clip.yaml"
+    file.write_text(YAML.replace(text, "", 1), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        require_coverage(load_spec(file), obligations())
+    message = str(caught.value)
+    assert "no finding tells that " in message or f"there is no finding `{id_}`" in message

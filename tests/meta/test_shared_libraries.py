@@ -12,7 +12,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.runtime import Limits
 from tests.command import run
-from tests.meta.judged import Due, repeated, require_due, require_repeated
+from tests.meta.judged import Due, nightly_but, repeated, require_due, require_repeated
 
 pytestmark = [
     pytest.mark.usefixtures("brief"),
@@ -76,7 +76,10 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("symbol", FAULTS)
+FAST = {"wrong_in_one_class", "writes_past_the_end", "reads_past_x", "dies_inverted"}
+
+
+@pytest.mark.parametrize("symbol", nightly_but(FAST, FAULTS))
 def test_faulty_function_gets_its_verdict(library, tmp_path, symbol):
     report = judged(library, tmp_path, symbol)
     require_due(report, FAULTS[symbol])
@@ -117,7 +120,6 @@ ALL = f"operands = {USUAL}\n"
 FILES = (
     ("operands = [\n", "clip.toml: it is no TOML: "),
     ('operands = ["x", "min", "max"]' + END, "clip.toml:1: operands: `n` is missing"),
-    ('operands = ["x", "x", "min", "max", "n"]' + END, "operands: `x` stands there 2 times"),
     ('operands = ["z", "x", "min", "max", "n"]' + END, "clip.toml:1: operands: Input should be"),
     (
         ALL + '\nbounds = "register"' + END,
@@ -125,9 +127,7 @@ FILES = (
     ),
     (ALL + 'lenght = "int32"' + END, "clip.toml:2: lenght: there is no key `lenght`"),
     (ALL, "clip.toml: the key `symbols` is missing"),
-    (ALL + "[symbols]\n", "clip.toml:2: symbols: there is no function for any element type"),
     (ALL + '[symbols]\nint17 = "f"', "symbols: there is no element type `int17`"),
-    (ALL + '[symbols]\nint16 = "f()"', "clip.toml:3: symbols.int16: String should match"),
     (
         ALL + '[symbols]\nint8 = "right"\nint16 = "rihgt"',
         "clip.toml:4: environment: the runtime so[clip.toml]:",

@@ -1,4 +1,4 @@
-"""The worker's side of a run, called in this process; and what the checker hears of a worker."""
+"""A runtime in a process of its own: what it is asked, what it answers, and how it ends."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_each_call_gets_its_entries_and_its_bounds():
         (planted.writes_into_x, (), "ValueError: .*read-only"),
     ],
 )
-def test_missing_result_is_reported(function, tags, words):
+def test_invalid_result_is_described(function, tags, words):
     found = ask(function)
     assert set(found.failures) == {0, 1}
     assert found.failures[0].tags == tags
@@ -64,7 +64,7 @@ def test_scalars_count_as_arrays_of_rank_0():
 
 
 @pytest.mark.parametrize("name", RUNTIMES)
-def test_every_runtime_greets_and_answers(name):
+def test_every_runtime_answers_and_its_text_makes_the_same_call(name):
     board = Board()
     greeting, handle = open_runtime(board, name, "int32")
     assert greeting["word"] == "ready"
@@ -73,10 +73,6 @@ def test_every_runtime_greets_and_answers(name):
     asked = request(length=2, pool=pool, starts=np.zeros(1, int), scalars=(bounds[1:], bounds[:1]))
     handle(asked, board)
     assert read_answer(board, asked).bits.tolist() == [[5, 6]]
-
-
-@pytest.mark.parametrize("name", RUNTIMES)
-def test_the_text_of_a_call_makes_the_call(name):
     worker = Worker(name, "int32", LIMITS)
     worker.close()
     before, call = worker.call_text((2,))
@@ -85,34 +81,30 @@ def test_the_text_of_a_call_makes_the_call(name):
     assert eval(call, scope).tolist() == [5, 6]
 
 
-@pytest.mark.parametrize("name", ["no_such_module:clip", "tests.meta.planted:no_such_function"])
-def test_module_that_cannot_be_imported_is_missing(name):
-    greeting, _ = open_runtime(Board(), name, "int16")
+def test_runtime_that_is_missing_is_reported():
+    greeting, _ = open_runtime(Board(), "tests.meta.planted:no_such_function", "int16")
     assert greeting["word"] == "missing"
     assert "no_such" in greeting["words"]
+    for name in ("tensorflow", "a:", ":b", "a:b c"):
+        with pytest.raises(UserError, match="onnx-reference"):
+            module_of(name)
 
 
-@pytest.mark.parametrize("name", ["tensorflow", "a:", ":b", "a:b c"])
-def test_a_name_of_no_runtime(name):
-    with pytest.raises(UserError, match="onnx-reference"):
-        module_of(name)
-
-
-def test_a_runtime_of_ones_own_is_named_with_its_version():
+def test_function_of_a_module_is_named_with_its_version():
     found = find_runtime("tests.meta.planted:right")
     assert found.version == "tests.meta.planted:right planted"
     assert found.open("int8") is planted.right
     assert (found.imports, found.call("int8")) == ("from tests.meta.planted import right", "right(x, l, m)")
 
 
-def test_an_unsupported_type_is_raised_with_the_version():
+def test_unsupported_type_is_raised_with_the_version():
     with pytest.raises(UnsupportedError) as caught:
         Worker("onnxruntime", "int16", LIMITS)
     assert caught.value.version.startswith("onnxruntime ")
     assert "NOT_IMPLEMENTED" in str(caught.value)
 
 
-def test_a_dead_worker_stays_dead_until_it_is_started():
+def test_dead_worker_stays_dead_until_it_is_started():
     one = Worker("tests.meta.planted_deaths:aborts", "int16", LIMITS)
     assert one.ask(request()).died.words == "killed by SIGABRT"
     assert one.ask(request()).died.words == "it is not running"
@@ -121,7 +113,7 @@ def test_a_dead_worker_stays_dead_until_it_is_started():
     one.close()
 
 
-def test_a_worker_whose_supervisor_is_gone_says_so():
+def test_worker_without_its_supervisor_is_reported():
     one = Worker("tests.meta.planted:right", "int16", LIMITS)
     one.kill()
     one._process.join(20)
