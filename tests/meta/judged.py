@@ -44,7 +44,7 @@ def _few_calls(etype: ElementType, *of: CheckedOperator) -> tuple[tuple[Request,
     found = []
     for request, table in chosen(etype, *of):
         is_long = request.lengths is None and (request.length >= 256 or request.count == 1024)
-        some = sample(request, table, max(4, request.count // 32)) if is_long else (request, table)
+        some = sample(request, table, max(12, request.count // 32)) if is_long else (request, table)
         found.append(some)
     return tuple(found)
 
