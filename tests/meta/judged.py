@@ -43,7 +43,8 @@ def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
 def _few_calls(etype: ElementType, *of: CheckedOperator) -> tuple[tuple[Request, Table], ...]:
     found = []
     for request, table in chosen(etype, *of):
-        is_long = request.lengths is None and (request.length >= 256 or request.count == 1024)
+        is_long = request.length >= 256 if etype.width != 16 else request.count == 1024
+        is_long = is_long and request.lengths is None
         some = sample(request, table, max(12, request.count // 32)) if is_long else (request, table)
         found.append(some)
     return tuple(found)
