@@ -217,12 +217,13 @@ def test_sphinx_needs_imports_the_needs_without_a_warning(found, evidence, tmp_p
     (tmp_path / "needs.json").write_text(render_needs(evidence, found), encoding="utf-8")
     (tmp_path / "conf.py").write_text(CONF)
     (tmp_path / "index.rst").write_text("Evidence\n========\n\n.. needimport:: needs.json\n")
-    done = subprocess.run(
-        [IMPORTERS / "sphinx-build", "-q", "-W", "-b", "needs", tmp_path, tmp_path / "out"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    document = json.loads((tmp_path / "out/needs.json").read_text())
+    for builder in ("html", "needs"):
+        done = subprocess.run(
+            [IMPORTERS / "sphinx-build", "-q", "-W", "-b", builder, "-d", "trees", ".", builder],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+    document = json.loads((tmp_path / "needs/needs.json").read_text())
     imported = document["versions"][document["current_version"]]["needs"]
     wanted = json.loads((tmp_path / "needs.json").read_text())["versions"]
     for id_, need in next(iter(wanted.values()))["needs"].items():
@@ -241,3 +242,5 @@ def test_strictdoc_imports_the_reqif(found, evidence, needs, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
     text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.sdoc"))
     assert set(re.findall(r"^UID: (\S+)$", text, re.MULTILINE)) == set(needs)
+    targets = re.findall(r"^ +VALUE: (\S+)$", text, re.MULTILINE)
+    assert sorted(targets) == sorted(link for need in needs.values() for link in need["links"])
