@@ -86,10 +86,11 @@ coverage: setup ## the test suite, with the lines that it runs; fails below COVE
 	    { echo "make coverage: less than $(COVER) % of the lines of sonnx_clip ran" >&2; exit 1; }
 
 .PHONY: lint
-lint: setup-python ## ruff and mypy --strict
+lint: setup-python ## ruff, mypy --strict, and the layers of packages
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 .PHONY: fresh
 fresh: setup-python setup-provers ## fail if generated/ is not what spec/clip.yaml says
