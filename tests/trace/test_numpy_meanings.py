@@ -22,6 +22,8 @@ from tests.trace.numpy_table import (
     wrong,
 )  # fmt: skip
 
+QUICK = ("int8", "uint64", "float16", "float32")
+"""The types of which `make test` compares every layout; `make nightly` compares all."""
 LENGTHS = (1, 2, 3, 7, 8, 17, 31, 33, 65, 130)
 
 
@@ -65,7 +67,10 @@ def test_all_patterns_of_small_types_and_special_values(name: str, dtype: str) -
         compare(name, dtype, _operands(name, dtype, special, first))
 
 
-@pytest.mark.parametrize(("name", "dtype"), cases())
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [pytest.param(n, d, marks=() if d in QUICK else pytest.mark.nightly) for n, d in cases()],
+)
 def test_every_length_and_layout(name: str, dtype: str) -> None:
     special = _special(dtype)
     for length, shift in product(LENGTHS, (0, 5)):
