@@ -77,10 +77,7 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
         "result": spec.head.result,
         "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
         "types": {etype.id: _type(spec, etype) for etype in spec.element_types},
-        "cases": {
-            c.id: {"title": c.title, "when": unparse(c.when), "result": c.result, "quote": c.source.words}
-            for c in spec.cases
-        },
+        "cases": {c.id: {"title": c.title, "when": unparse(c.when), "result": c.result} for c in spec.cases},
         "classes": {c.id: _class(c) for c in spec.classes},
         "latitude": {entry.id: entry.reason for entry in spec.latitude},
         "readings": {reading.id: reading.title for reading in spec.readings},

@@ -34,7 +34,7 @@ const sections = {
         "", "Decimal", ...(type.family === "float" ? ["Hex float"] : []), ...(type.width ? ["Bits"] : [])),
       el("div", { class: "why" },
         el("section", {}, el("h2", {}, "Case ", to("cases", found.case)), el("p", {}, `${capital(the.title)}: the result is ${the.result}, bit for bit.`),
-          el("blockquote", {}, the.quote), el("p", {}, code(the.when))),
+          el("p", {}, code(the.when))),
         parts.map(([id, c]) => el("section", {}, el("h2", {}, "Class ", to("classes", id)), el("p", {}, `${capital(c.title)}: ${c.matters}.`), el("p", {}, code(c.when)))))];
   },
 
