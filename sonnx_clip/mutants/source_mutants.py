@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sonnx_clip.mutants import Mutant
@@ -42,17 +43,18 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
     Statements are dropped, comparisons, branches and operations swapped, bounds and constants taken for one
     another, numbers moved by one.
     """
-    lines = source.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
     assert source.isascii()  # so that columns are places in a line
     functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
     for function in functions:
         for node in ast.walk(function):
             for edited in _edits_in_python(node):
                 assert isinstance(node, ast.expr | ast.stmt)
-                begin = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
-                old, new = ast.get_source_segment(source, node) or "", ast.unparse(edited)
+                begin = starts[node.lineno - 1] + node.col_offset
+                end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+                old, new = source[begin:end], ast.unparse(edited)
                 change = f"line {node.lineno}: {' '.join(old.split())} => {new}"
-                changed = f"{source[:begin]}({new}){source[begin + len(old) :]}"
+                changed = f"{source[:begin]}({new}){source[end:]}"
                 yield KernelMutant("NumPy kernels", f"{file} {function.name}", change, changed)
 
 
