@@ -1,10 +1,12 @@
 """Formats of other tools: all facts, linked both ways; a signed statement fails once a file changes."""
 
+import base64
 import csv
 import io
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -129,23 +131,32 @@ def test_sbom_names_provers_and_packages(found, evidence):
     assert "numpy" in numpy["dependsOn"]
 
 
-@pytest.fixture
-def keys(tmp_path):
+def write_keys(folder):
     private = Ed25519PrivateKey.generate()
     pem, none = serialization.Encoding.PEM, serialization.NoEncryption()
-    (tmp_path / "private.pem").write_bytes(
-        private.private_bytes(pem, serialization.PrivateFormat.PKCS8, none)
-    )
+    (folder / "private.pem").write_bytes(private.private_bytes(pem, serialization.PrivateFormat.PKCS8, none))
     public = private.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
-    (tmp_path / "public.pem").write_bytes(public)
+    (folder / "public.pem").write_bytes(public)
+
+
+@pytest.fixture(scope="module")
+def signed_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("signed")
+    write_keys(folder)
+    build = made.write(folder / "build", made.proofs(), [made.report("numpy")])
+    write_evidence(build, build / "evidence", formats=["csv", "in-toto"], key=folder / "private.pem")
+    return folder
+
+
+@pytest.fixture
+def keys(signed_once, tmp_path):
+    shutil.copytree(signed_once, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
 @pytest.fixture
 def signed(keys):
-    build = made.write(keys / "build", made.proofs(), [made.report("numpy")])
-    write_evidence(build, build / "evidence", formats=["csv", "in-toto"], key=keys / "private.pem")
-    return build
+    return keys / "build"
 
 
 def test_signed_statement_is_verified(signed, keys):
@@ -177,7 +188,14 @@ def test_statement_changed_after_signing_is_refused(signed, keys):
 
 
 def test_signature_of_another_key_is_refused(signed, keys):
-    write_evidence(signed, signed / "evidence", formats=["csv", "in-toto"])
+    write_keys(keys)
+    with pytest.raises(UserError, match="not signed by"):
+        verify_signed(signed, keys / "public.pem")
+
+
+def test_unsigned_statement_is_refused(signed, keys):
+    path = signed / "evidence" / STATEMENT
+    path.write_bytes(base64.b64decode(json.loads(path.read_text())["payload"]))
     with pytest.raises(UserError, match="not signed by"):
         verify_signed(signed, keys / "public.pem")
 
@@ -192,7 +210,7 @@ def test_signature_of_another_key_is_refused(signed, keys):
     ],
 )
 def test_unusable_key_is_refused_with_one_message(keys, arguments, what):
-    made.write(keys / "build", made.proofs(), [made.report("numpy")])
+    shutil.rmtree(keys / "build/evidence")
     done = command.run(*arguments, cwd=keys)
     assert done.returncode == 2
     assert what in done.stderr
