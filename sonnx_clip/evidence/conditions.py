@@ -6,6 +6,7 @@ A probe sees this process, this machine and the folder of records. It says nothi
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 from importlib import metadata
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 Status: TypeAlias = Literal["met", "not met", "not checked"]
 
 _LENGTH = 67  # of an array: more than vector registers hold, and a rest
+_NUMBERS = re.compile(r"\d+(\.\d+)+")  # of a version, as tools/setup.sh reads it: 25.0 of 25.0-beta
 _UNBUILT = "the C kernels are not built; run: make kernels"
 
 
@@ -136,7 +138,7 @@ def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
     tried = {TOOLS[command]: known for command, known in tried_versions().items() if command in TOOLS}
     if not tried:
         return "not checked", "tools/setup.sh, which lists the tried versions, is not here"
-    used = {name: versions[name].split()[0] for name in tried if versions.get(name)}
+    used = {name: found[0] for name in tried if (found := _NUMBERS.search(versions.get(name, "")))}
     if untried := [f"{name} {v}" for name, v in used.items() if v not in tried[name]]:
         return "not met", f"not tried: {', '.join(untried)}"
     return "met", ", ".join(f"{name} {version}" for name, version in used.items())
