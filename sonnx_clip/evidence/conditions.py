@@ -26,7 +26,6 @@ from sonnx_clip.root.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-    from typing import Any
 
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
@@ -74,16 +73,12 @@ def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Cond
 
 def c_kernels(found: Records) -> tuple[Status, str]:
     """The C kernels of this user and processor, run on every vector."""
-    functions = _c_functions()
-    if functions is None:
-        return "not checked", _UNBUILT
-
-    def in_c(x: Array, low: Array, high: Array) -> Array:
-        result = np.empty_like(x)
-        built.in_c(functions[x.dtype], low.tobytes(), high.tobytes())(x, result)
-        return result
-
-    return _on_vectors(found, in_c, "the C kernels of this machine")
+    in_c = clip_in_c()
+    return (
+        ("not checked", _UNBUILT)
+        if in_c is None
+        else _on_vectors(found, in_c, "the C kernels of this machine")
+    )
 
 
 def numpy_kernels(found: Records) -> tuple[Status, str]:
@@ -93,29 +88,35 @@ def numpy_kernels(found: Records) -> tuple[Status, str]:
 
 def subnormals() -> tuple[Status, str]:
     """Whether NumPy and the C kernels keep the least subnormal of float32 and float64."""
+    in_c = clip_in_c()
     for name, bits in (("float32", np.uint32), ("float64", np.uint64)):
         least = np.full(_LENGTH, 1, bits).view(name)
         kept = (least > 0).all() and ((least + least).view(bits) == 2).all()
         if not kept:
             return "not met", f"NumPy flushes subnormal numbers of {name} to zero in this process"
-        if (functions := _c_functions()) is None:
-            continue
-        result = np.empty_like(least)
-        low, high = np.zeros((), name), np.ones((), name)
-        built.in_c(functions[least.dtype], low.tobytes(), high.tobytes())(least, result)
-        if not (result.view(bits) == 1).all():
+        if in_c and not (in_c(least, np.zeros((), name), np.ones((), name)).view(bits) == 1).all():
             return "not met", f"the C kernel of {name} flushes subnormal numbers to zero in this process"
-    if _c_functions() is None:
+    if in_c is None:
         return "not checked", f"NumPy keeps subnormal numbers; {_UNBUILT}"
     return "met", "NumPy and the C kernels keep subnormal numbers in this process"
 
 
-def _c_functions() -> Mapping[Any, Any] | None:
+def clip_in_c() -> Clip | None:
+    """Clip by the C kernels of this user and processor; None if they are not built."""
     try:
         library = built.installed()
-        return built.functions_of(library) if library else None
+        functions = built.functions_of(library) if library else None
     except (UserError, OSError):
         return None
+    if functions is None:
+        return None
+
+    def in_c(x: Array, low: Array, high: Array) -> Array:
+        result = np.empty_like(x)
+        built.in_c(functions[x.dtype], low.tobytes(), high.tobytes())(x, result)
+        return result
+
+    return in_c
 
 
 def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
@@ -149,18 +150,17 @@ def packages() -> tuple[Status, str]:
     locked = locked_packages()
     if not locked:
         return "not checked", "requirements.lock is not here"
-    there = {name: metadata.version(name) for name in locked if _is_installed(name)}
+    there = {name: version for name in locked if (version := _version(name))}
     if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
         return "not met", f"{counted(len(other), 'package')} not as in requirements.lock, first {other[0]}"
     return "met", f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed"
 
 
-def _is_installed(name: str) -> bool:
+def _version(name: str) -> str | None:
     try:
-        metadata.version(name)
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return False
-    return True
+        return None
 
 
 def checkout_state() -> tuple[Status, str]:

@@ -15,10 +15,12 @@ from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.evidence.supply_chain import NO_DATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.evidence.model import Entry, Evidence
     from sonnx_clip.evidence.records import Records
+    from sonnx_clip.evidence.runtimes import RuntimeView
+    from sonnx_clip.prove.outcome import Status
 
     Row: TypeAlias = tuple[str | int, ...]
 
@@ -76,7 +78,9 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
     the end. `vectors` counts those of the entry in the element type, or in all; `runtimes` has the
     verdicts of each runtime there in the classes of the entry.
     """
-    shown = {entry.id: list(_rows(entry, evidence, found)) for entry in evidence.entries}
+    status = {o.obligation.id: o.status for o in evidence.obligations}
+    runtimes = runtimes_of(found.spec, evidence.runtimes)
+    shown = {entry.id: list(_rows(entry, status, runtimes)) for entry in evidence.entries}
     files = {page.id: page.file for page in found.spec.texts}
     rows: list[Row] = [(*_SENTENCE, *_SHOWN)]
     stated: set[str] = set()
@@ -101,10 +105,8 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
     return out.getvalue()
 
 
-def _rows(entry: Entry, evidence: Evidence, found: Records) -> Iterator[Row]:
+def _rows(entry: Entry, status: Mapping[str, Status], runtimes: Sequence[RuntimeView]) -> Iterator[Row]:
     """An entry's rows: a row for each obligation of each element type, one row where there is none."""
-    status = {o.obligation.id: o.status for o in evidence.obligations}
-    runtimes = runtimes_of(found.spec, evidence.runtimes)
     classes = (entry.id,) if entry.section == "classes" else entry.classes
     for cell in entry.cells:
         vectors = sum(entry.vectors.values()) if cell.type == ALL_TYPES else entry.vectors.get(cell.type, 0)
@@ -135,9 +137,8 @@ def render_junit(evidence: Evidence, found: Records) -> str:
             suite = by_subject[o.subject] = ET.SubElement(suites, "testsuite", name=o.subject)
         seconds = sum(r.cpu for r in one.replies)
         case = ET.SubElement(suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}")
-        answers = ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in one.replies)
         if one.status != "proved":
-            ET.SubElement(case, "failure", message=f"{one.status}: {answers}").text = o.statement
+            ET.SubElement(case, "failure", message=f"{one.status}: {one.answers}").text = o.statement
     for element in (*by_subject.values(), suites):
         cases = list(element.iter("testcase"))
         element.set("tests", str(len(cases)))

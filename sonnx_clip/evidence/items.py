@@ -59,8 +59,12 @@ def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
         UserError: two items would have the same id.
     """
     entries = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.entries}
-    found = (*_entries(evidence, entries), *_obligations(evidence, entries), *_judged(spec, evidence),
-             *_findings(evidence))  # fmt: skip
+    found = (
+        *_entries(evidence, entries),
+        *_obligations(evidence, entries),
+        *_judged(spec, evidence, entries),
+        *_findings(evidence),
+    )
     by_id: dict[str, Item] = {}
     for item in found:
         if (other := by_id.setdefault(item.id, item)) is not item:
@@ -99,12 +103,11 @@ def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
     for one in evidence.obligations:
         o = one.obligation
         links = tuple(entries[name] for name in o.shows if name in entries)
-        answers = ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in one.replies)
-        text = "\n\n".join(filter(None, (o.statement, f"{o.file}, goal {o.goal}. {answers}.")))
+        text = "\n\n".join(filter(None, (o.statement, f"{o.file}, goal {o.goal}. {one.answers}.")))
         yield Item(_id("obligation", o.id), "obligation", o.id, o.title, text, one.status, links)
 
 
-def _judged(spec: Spec, evidence: Evidence) -> Iterator[Item]:
+def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
     """The tests of each class in each element type, then each runtime's verdict on them."""
     tests: dict[tuple[str, str], str] = {}
     for entry in evidence.entries:
@@ -116,10 +119,7 @@ def _judged(spec: Spec, evidence: Evidence) -> Iterator[Item]:
                 f"{counted(number, 'test vector')} of the class {entry.id} in generated/vectors/{type_}.json"
             )
             title = f"{entry.title}, {type_}"
-            yield Item(
-                id_, "test", f"{type_}.{entry.id}", title, text, "generated", (_id("class", entry.id),)
-            )
-    constraints = {e.id: _id(_kind(e), e.id) for e in evidence.entries if e.section == "constraints"}
+            yield Item(id_, "test", f"{type_}.{entry.id}", title, text, "generated", (entries[entry.id],))
     for runtime in runtimes_of(spec, evidence.runtimes):
         version = runtime.report.runtime_version if runtime.report else "not run"
         compared = {
@@ -130,9 +130,9 @@ def _judged(spec: Spec, evidence: Evidence) -> Iterator[Item]:
             for klass, verdict in of_type.items():
                 name = f"{runtime.name}.{type_}.{klass}"
                 results = counted(compared.get((type_, klass), 0), "result")
-                shown = tests.get((type_, klass)) or constraints.get(klass)
+                shown = tests.get((type_, klass), entries[klass])  # C1 and C3 have no vectors of their own
                 yield Item(_id("verdict", name), "verdict", name, f"{runtime.name} in {type_}, {klass}",
-                           f"{version}: {results} compared.", verdict, (shown,) if shown else ())  # fmt: skip
+                           f"{version}: {results} compared.", verdict, (shown,))  # fmt: skip
 
 
 def _findings(evidence: Evidence) -> Iterator[Item]:

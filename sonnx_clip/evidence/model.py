@@ -135,6 +135,11 @@ class ObligationEvidence(Stored):
     status: Status
     replies: tuple[Reply, ...]
 
+    @property
+    def answers(self) -> str:
+        """Each prover with its version and its answer."""
+        return ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in self.replies)
+
 
 class CKernelEvidence(Stored):
     """What Frama-C found of the C of an element type, and what of it is open."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from importlib import metadata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from uuid import UUID
 
 import sonnx_clip
@@ -15,10 +15,15 @@ from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from securesystemslib.signer import Signer
 
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
+
+_Key = TypeVar("_Key")
 
 STATEMENT = "statement.intoto.json"
 PAYLOAD = "application/vnd.in-toto+json"
@@ -167,31 +172,38 @@ def render_statement(evidence: Evidence, build: Path) -> str:
     return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
 
 
-def sign(statement: str, key: Path) -> str:
-    """The statement in a DSSE envelope.
-
-    Args:
-        statement: its JSON text.
-        key: a private key in PEM without a passphrase: Ed25519, ECDSA or RSA.
+def private_key(path: Path) -> Signer:
+    """A private key in PEM without a passphrase: Ed25519, ECDSA or RSA.
 
     Raises:
-        UserError: the key cannot be read or used, or a library is missing.
+        UserError: it cannot be read or used, or a library is missing.
     """
     try:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
-        from securesystemslib.dsse import Envelope
         from securesystemslib.signer import CryptoSigner
     except ImportError:
         raise not_installed("securesystemslib") from None
+    todo = "name a private key in PEM without a passphrase, as by: openssl genpkey -algorithm ed25519"
+    return _load_key(path, "private", lambda text: CryptoSigner(load_pem_private_key(text, None)), todo)
+
+
+def _load_key(path: Path, kind: str, load: Callable[[bytes], _Key], todo: str) -> _Key:
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     try:
-        signer = CryptoSigner(load_pem_private_key(key.read_bytes(), None))
+        return load(path.read_bytes())
     except OSError as error:
-        raise UserError(f"it cannot be read: {error.strerror}", str(key)) from None
-    except (ValueError, TypeError) as error:
-        todo = "name a private key in PEM without a passphrase, as by: openssl genpkey -algorithm ed25519"
-        raise UserError(f"no usable private key: {error}", str(key), todo) from None
+        raise UserError(f"it cannot be read: {error.strerror}", str(path)) from None
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise UserError(f"no usable {kind} key: {error}", str(path), todo) from None
+
+
+def sign(statement: str, key: Signer) -> str:
+    """The statement, a JSON text, in a DSSE envelope."""
+    from securesystemslib.dsse import Envelope
+
     envelope = Envelope(statement.encode(), PAYLOAD, {})
-    envelope.sign(signer)
+    envelope.sign(key)
     return json.dumps(envelope.to_dict(), indent=1) + "\n"
 
 
@@ -218,12 +230,12 @@ def verify_signed(build: Path, key: Path) -> str:
         raise not_installed("securesystemslib") from None
     path = build / "evidence" / STATEMENT
     again = f"run: sonnx-clip evidence --format in-toto --sign PRIVATE_KEY --build {build}"
-    try:
-        public = SSlibKey.from_crypto(load_pem_public_key(key.read_bytes()))
-    except OSError as error:
-        raise UserError(f"it cannot be read: {error.strerror}", str(key)) from None
-    except (ValueError, TypeError) as error:
-        raise UserError(f"no usable public key: {error}", str(key), "name a public key in PEM") from None
+    public = _load_key(
+        key,
+        "public",
+        lambda text: SSlibKey.from_crypto(load_pem_public_key(text)),
+        "name a public key in PEM",
+    )
     try:
         envelope = Envelope.from_dict(json.loads(read_regular(path)))
         envelope.verify([public], 1)

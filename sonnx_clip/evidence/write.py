@@ -13,7 +13,7 @@ from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.page import render_page, render_review
 from sonnx_clip.evidence.records import Records, read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
-from sonnx_clip.evidence.supply_chain import STATEMENT, render_sbom, render_statement, sign
+from sonnx_clip.evidence.supply_chain import STATEMENT, private_key, render_sbom, render_statement, sign
 from sonnx_clip.root.files import digest_of, write_together
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
@@ -96,15 +96,15 @@ def write_evidence(
     Raises:
         UserError: something is missing, damaged or stale, or the output cannot be written.
     """
+    signer = private_key(key) if key else None  # before anything is written
     found = read_records(build, spec or load_spec())
-    evidence, files = render(found)
-    written = dict(files) if "page" in formats else {}
+    evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip
     _write(output, written)
     if "in-toto" in formats:  # it has the digests of the others
         statement = render_statement(evidence, build)
-        _write(output, {STATEMENT: sign(statement, key) if key else statement})
+        _write(output, {STATEMENT: sign(statement, signer) if signer else statement})
         written[STATEMENT] = statement
     return EvidenceSummary(output / (PAGE if PAGE in written else ""), evidence, tuple(written))
 

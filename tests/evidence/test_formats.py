@@ -206,6 +206,7 @@ def test_unsigned_statement_is_refused(signed, keys):
         (["evidence", "--sign", "private.pem"], "--format in-toto"),
         (["evidence", "--format", "in-toto", "--sign", "absent.pem"], "absent.pem"),
         (["evidence", "--format", "in-toto", "--sign", "public.pem"], "no usable private key"),
+        (["evidence", "--format", "all", "--sign", "public.pem"], "no usable private key"),
         (["verify", "--key", "private.pem"], "no usable public key"),
     ],
 )
