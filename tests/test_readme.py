@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.backends.generate import render_theories
+from sonnx_clip.language import unparse
 from sonnx_clip.spec import load_spec
 from tests.command import run
 
@@ -33,7 +34,7 @@ def obligations() -> tuple[Obligation, ...]:
 def test_the_measured_answers() -> None:
     """The table of answers is what spec/measured/runtimes.json recorded."""
     record = json.loads((ROOT / "spec/measured/runtimes.json").read_text(encoding="utf-8"))
-    assert f"float32; recorded on an {record['machine']} by" in README
+    assert f"float32 on an {record['machine']}:" in README
     found = {
         (record["runtimes"][a["runtime"]].split(",")[0], a["form"], a["x"], a["min"], a["max"]): a["bits"]
         for a in record["answers"]
@@ -52,14 +53,14 @@ def test_the_measured_answers() -> None:
         of, _, form = name.partition(", ")
         runtime = "sonnx-clip 0.1.0" if of == "SONNX" else of.removesuffix(" reference")
         for numbers, shown in zip(inputs, printed, strict=True):
-            bits = found.get((runtime, forms.get(form, "call"), *numbers), "not asked")
-            assert shown == (bits if bits == "not asked" else _number(bits)), (name, numbers)
+            bits = found.get((runtime, forms.get(form, "call"), *numbers), "not measured")
+            assert shown == (bits if bits == "not measured" else _number(bits)), (name, numbers)
 
 
 def _number(bits: list[str]) -> str:
     """The one number of recorded bits, as the README prints it."""
     if not bits:
-        return "refused"
+        return "rejected"
     (of,) = bits
     value = np.array(int(of, 16), np.uint32).view(np.float32)
     return f"{value:.8g}" if np.isfinite(value) else str(value)
@@ -80,9 +81,9 @@ def test_the_verdict_on_numpy() -> None:
 def test_numbers_of_findings_readings_and_dialects() -> None:
     spec = load_spec()
     words = {7: "seven", 8: "eight", 11: "eleven", 12: "twelve", 13: "thirteen"}
-    assert f"{len(spec.findings)} [findings]" in README
+    assert f"{len(spec.findings)} [defects, ambiguities and gaps]" in README
     assert f"{words[len(spec.readings) - 1]} other readings" in README
-    assert f"{words[len(spec.dialects)]}\ndialects" in README
+    assert f"{words[len(spec.dialects)]} dialects" in README
     assert f"{sum(e.id != 'real' for e in spec.element_types)} element types and the reals" in README
 
 
@@ -97,14 +98,29 @@ def test_the_number_of_obligations() -> None:
 
 
 def test_the_rows_of_the_table_are_those_that_prove_prints() -> None:
-    guide = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
     family_of = {e.id: e.family for e in load_spec().element_types}
-    rows = re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", guide, re.MULTILINE)
-    assert len(rows) >= 6
+    rows = [
+        row
+        for page in PAGES
+        for row in re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", page.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert rows
     for id_, numbers in rows:
         counts = Counter(family_of.get(one.subject, "any") for one in obligations() if id_ in one.shows)
         expected = [counts[family] for family in ("real", "int", "float", "any") if counts[family]]
         assert [int(number) for number in numbers.split()] == expected
+
+
+def test_the_refuted_constraint() -> None:
+    quoted = re.search(
+        r"^ +(\w+) \((\w+)\): X = (.+), L = (.+), M = (.+); holds if (.+)$", README, re.MULTILINE
+    )
+    assert quoted is not None
+    id_, family, x, lower, upper, condition = quoted.groups()
+    (entry,) = (one for one in load_spec().constraints if one.id == id_)
+    witness = entry.refuted_for[family]
+    assert (x, lower, upper) == (witness.X, witness.L, witness.M)
+    assert condition == unparse(entry.repaired[family])
 
 
 def test_links_lead_to_files() -> None:
