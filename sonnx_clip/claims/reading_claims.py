@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.claims.nodes import numbers, values
 from sonnx_clip.claims.templates import Listed, expanded
 from sonnx_clip.language.convert import beyond
+from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind, Number
 from sonnx_clip.language.values import encode
@@ -84,7 +85,7 @@ def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     yield from expanded(
         spec, etype, "dialects", d, reading, **_defaults(spec, etype, d), **printed,
         reading=reading, open=leaves_values_open(spec, etype, reading),
-        whatever="whatever its bounds become, " if d.converts_to(etype.id) else "",
+        whatever="for all converted bounds, " if d.converts_to(etype.id) else "",
         oracle=spec.reading(d.answers) if d.answers != d.reading else None,
     )  # fmt: skip
 
@@ -114,8 +115,8 @@ def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Itera
     yield from expanded(
         spec, etype, "after another", d, **given, before=before,
         reading=spec.reading(d.reading), before_reading=spec.reading(before.reading),
-        whatever=", whatever they become" if before.converts_to(etype.id) else "",
-        outside=" outside of what it widens" if etype.family in d.widens else "",
+        whatever=" of any converted value" if before.converts_to(etype.id) else "",
+        outside=f" unless {unparse(d.widens[etype.family])}" if etype.family in d.widens else "",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from sonnx_clip.claims.claim import Claim, Kind, Written
 from sonnx_clip.claims.nodes import answers_of_cases, free_names, numbers, replaced, result_of
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import parse
+from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.scope import (
     CONVERSION,
     DECLARED_FUNCTIONS,
@@ -120,6 +121,25 @@ class Given(dict[str, Any]):
         return all(bool(self.find(w.removeprefix("not "))) != w.startswith("not ") for w in words)
 
 
+class _Printed(dict[str, Any]):
+    """Placeholders of a title: conditions and witnesses are printed."""
+
+    def __init__(self, given: Given) -> None:
+        super().__init__()
+        self._given = given
+
+    def __missing__(self, name: str) -> Any:
+        if name.startswith("not_"):
+            condition = self._given[name.removeprefix("not_")]
+            return unparse(condition.operand if isinstance(condition, tree.Not) else tree.Not(condition))
+        found = self._given[name]
+        if isinstance(found, get_args(Expr)):
+            return unparse(found)
+        if isinstance(found, dict):
+            return ", ".join(f"{variable} = {unparse(number)}" for variable, number in found.items())
+        return found
+
+
 def expanded(
     spec: Spec, etype: ElementType | None, section: str, *entries: object, **given: Any
 ) -> Iterator[Claim]:
@@ -161,7 +181,7 @@ def _claim(spec: Spec, etype: ElementType | None, subject: str, template: Templa
         role=template.role,
         kind=template.kind,
         shows=tuple(template.shows.format_map(given).split()),
-        title=template.title.format_map(given),
+        title=template.title.format_map(_Printed(given)),
         conclusion=_formula(template.written, given) if template.written else made(template.holds),
         premises=tuple(premises),
         variables=tuple(Name(name, Sort.FLOAT if name == "F" else sort) for name in variables),

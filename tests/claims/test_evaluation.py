@@ -116,7 +116,7 @@ def test_false_claim_on_restrictions_is_reported(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(evaluation, "evaluated_claims", lambda _: ())
     spec = load_spec(planted(tmp_path, *MISTAKES["restrictions.consistent"]))
     with pytest.raises(
-        UserError, match=r"`restrictions\.consistent` is false: one node meets every restriction"
+        UserError, match=r"`restrictions\.consistent` is false: some node meets every restriction"
     ):
         check_claims(spec)
 

@@ -33,7 +33,7 @@ def test_call_shows_converted_bounds_and_silence():
     told = applied_text(apply("onnx-6", "float16", "inf", max="0x1.8p+2")).splitlines()
     assert told[0] == "onnx-6, float16: clip(inf, missing, 6) = 6"
     assert "  min      missing, which is -inf  -inf  0xfc00 in float16" in told
-    assert any(line.startswith("  silent   casts: how a FLOAT becomes") for line in told)
+    assert any(line.startswith("  silent   casts: the conversion of a FLOAT") for line in told)
 
 
 def test_open_words_scaling_and_reals():

@@ -134,7 +134,8 @@ def test_dropped_nan_condition_is_refused(written, tmp_path):
 )
 def test_wrong_reading_is_refused(old, new, theorem, written, tmp_path):
     before = (
-        "    title: min(M, max(X, L)) with the comparisons of C, which return the second operand in doubt\n"
+        "    title: min(M, max(X, L)) with the comparisons of C, "
+        "which return the second operand of two that are equal or unordered\n"
     )
     if theorem == "formula_c_answers":  # a property speaks in the same words
         old, new = f"{before}    returns: {old}\n", f"{before}    returns: {new}\n"

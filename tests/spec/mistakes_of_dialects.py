@@ -14,10 +14,10 @@ DIALECTS = [
       "    reading: onnx-words\n", "(dialects[…])",
       "the key `missing` is missing"),
     m("casts forgotten",
-      "      casts: how a FLOAT becomes a float16 or a double is not said; the oracle rounds to "
-      "nearest, ties to even\n", "", "(dialects[…].id)", "`onnx-1` says nothing of `casts`"),
-    m("said and unsaid", "      casts: how a FLOAT becomes",
-      "      §bounds: not said\n      casts: how a FLOAT becomes", "(dialects[…].unsaid.bounds)",
+      "      casts: the conversion of a FLOAT to a float16 or a double is unspecified; the oracle rounds "
+      "to nearest, ties to even\n", "", "(dialects[…].id)", "`onnx-1` says nothing of `casts`"),
+    m("said and unsaid", "      casts: the conversion of a FLOAT",
+      "      §bounds: not said\n      casts: the conversion of a FLOAT", "(dialects[…].unsaid.bounds)",
       "`bounds` is under `says` and under `unsaid`"),
     m("in place without words",
       "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), quote: "
