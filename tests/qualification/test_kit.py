@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from sonnx_clip.backends.generate import ids_of
-from sonnx_clip.backends.qualification_pages import RuntimeRecord, layout_case
+from sonnx_clip.backends.qualification_pages import Behaviour, RuntimeRecord, layout_case
 from sonnx_clip.cli.app import app
 from sonnx_clip.qualification.kit import PATH, load_kit
 from sonnx_clip.qualification.references import unresolved
@@ -134,5 +134,8 @@ def test_violation_is_a_known_problem_and_latitude_is_not():
     record = RuntimeRecord(
         runtime="numpy", version="numpy 2.4.6", date="2026-11-23", spec_sha256="", machine="", lines=lines,
     )  # fmt: skip
-    assert list(record.problems) == ["float16: a NaN bound propagates (`low_max_nan`)", lines[3]]
+    assert record.problems == (
+        Behaviour("violates", ("float16",), ("low_max_nan",), "a NaN bound propagates"),
+        Behaviour("unsupported", ("bfloat16",), (), "NotImplemented"),
+    )
     assert record.accepted == ("zero-sign",)
