@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
@@ -66,14 +67,21 @@ def _where(witness: WitnessView) -> str:
 
 
 def summary(finding: FindingView) -> str:
-    """One witness in a line, its numbers and answers: the first on which runtimes disagree."""
+    """One witness in a line, its numbers and answers, without bits: the first on which runtimes disagree."""
     answered = [witness for witness in finding.witnesses if witness.rows]
     if not answered:
         return ""
     witness = next((one for one in answered if one.runtimes_disagree), answered[0])
-    by: dict[str, dict[str, None]] = {}
-    for row in witness.rows:
-        refused = row.version is not None and not row.bits
-        by.setdefault("no answer" if refused else " or ".join(row.answers), {})[row.by] = None
-    answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
-    return f"{_where(witness)}: {answers}"
+    parts = [_where(witness)]
+    for head, is_runtime in (("Readings", False), ("Runtimes", True)):
+        by: dict[str, dict[str, None]] = {}
+        for row in witness.rows:
+            if (row.version is not None) == is_runtime:
+                words = "no answer" if is_runtime and not row.bits else " or ".join(row.answers)
+                by.setdefault(_BITS.sub("", words), {})[row.by] = None
+        answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
+        parts += [f"{head}: {answers}"] if answers else []
+    return _BITS.sub("", ". ".join(parts))
+
+
+_BITS = re.compile(r" \(0x[0-9a-f]+\)")
