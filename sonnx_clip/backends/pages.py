@@ -16,9 +16,8 @@ from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, mat
 from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from sonnx_clip.explain.readings_matrix import Matrix
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered, Sort
 
@@ -78,30 +77,30 @@ def coverage_table(covered: Iterable[Covered]) -> str:
 
 
 def render_readings(spec: Spec) -> dict[str, str]:
-    """The page of readings: one matrix for each family, and what each reading would change."""
-    matrices = [matrix(spec, spec.element_type(type_id)) for type_id in SHOWN]
+    """The page of readings: the matrix of floats, and the exceptions in the other families."""
+    floats, *others = (matrix(spec, spec.element_type(type_id)) for type_id in SHOWN)
     text = template("readings.md.j2").render(
         header=header_lines(spec),
         spec=spec,
         signs=SIGNS,
         meanings=MEANINGS,
         interpreted=interpreted,
-        matrices=matrices,
-        changes=list(_changes(matrices[0])),
+        readings=[reading for reading in floats.titles if reading != "cases"],
+        matrix=floats,
+        others=others,
+        counts={
+            reading.id: [
+                sum(
+                    (cell.reading, cell.agreement) == (reading.id, sign)
+                    for row in floats.rows
+                    for cell in row.cells
+                )
+                for sign in SIGNS
+            ]
+            for reading in spec.readings
+        },
     )
     return {READINGS: text}
-
-
-def _changes(matrix: Matrix) -> Iterator[list[str]]:
-    """For each reading: classes with the bits of the cases, with other bits, and with other values."""
-    for reading in matrix.titles:
-        found = [
-            (row.id, cell.agreement) for row in matrix.rows for cell in row.cells if cell.reading == reading
-        ]
-        by = {sign: [klass for klass, agreement in found if agreement == sign] for sign in SIGNS}
-        if len(by["bits"]) < len(found):
-            others = (", ".join(by[sign]) or "none" for sign in ("values", "differs"))
-            yield [reading, f"{len(by['bits'])} of {len(found)}", *others]
 
 
 def render_dialects(spec: Spec) -> dict[str, str]:
