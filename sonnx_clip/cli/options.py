@@ -48,7 +48,7 @@ X: TypeAlias = Annotated[
 ]
 Build: TypeAlias = Annotated[Path, option("", "Folder of results; default: build.", OUTPUT, value="DIR")]
 Another: TypeAlias = Annotated[
-    Path | None, option("--spec", "Another operator: docs/operators.md.", INPUT, value="FILE")
+    Path | None, option("--spec", "Another operator: docs/language.md.", INPUT, value="FILE")
 ]
 Brief: TypeAlias = Annotated[bool, option("--brief", "Print the summary only.", OUTPUT)]
 Jobs: TypeAlias = Annotated[

@@ -71,7 +71,7 @@ def prove(request: ProveRequest) -> int:
 
 
 def load_another(file: Path) -> Spec:
-    """Load and check the specification of another operator than Clip: docs/operators.md.
+    """Load and check the specification of another operator than Clip: docs/language.md.
 
     Raises:
         UserError: the file cannot be read, or what it states is wrong, with file, line and column; or the

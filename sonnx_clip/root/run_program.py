@@ -1,7 +1,7 @@
 """Runs a program within limits of time and memory, in a process group of its own that ends with it.
 
-Provers, Why3, Coq, Frama-C, compilers and reproducers run so. docs/design-notes.md says what else starts
-processes, and why.
+Provers, Why3, Coq, Frama-C, compilers and reproducers run so. docs/architecture.md lists what else starts
+processes.
 """
 
 from __future__ import annotations
