@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 FOLDER = "docs/qualification"
-PAGES = ("README", "tool-use", "potential-errors", "user-constraints", "known-problems", "configuration")
+PAGES = (
+    "README",
+    "tool-use",
+    "requirements",
+    "potential-errors",
+    "user-constraints",
+    "known-problems",
+    "configuration",
+)
 PICTURE = "assurance-case.svg"
 RECORDS = "docs/runtimes"
 
