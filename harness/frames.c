@@ -1,6 +1,6 @@
 /* A program that `sonnx-clip check --exec` judges: it reads frames, calls C functions, writes frames.
 
-   docs/integrations.md describes the frames. Nothing of a C library is used but read and write, nothing is allocated. To judge
+   docs/frames.md describes the frames. Nothing of a C library is used but read and write, nothing is allocated. To judge
    functions of your own, change KERNELS; the bytes around x and y tell whether a function writes where it must not.
 
        cc -O2 -Igenerated/c harness/frames.c generated/c/sonnx_clip_*.c -o build/harness
@@ -35,7 +35,7 @@ long write(int descriptor, const void *bytes, size_t count);
 enum { OK, REFUSED, UNSUPPORTED, FAULT };
 enum { NUMBER, STATUS, TYPE, RANK, DIMS };  /* the words of a request and of a reply, behind their length */
 
-/* X(number of the type, its name, its C type), as docs/integrations.md numbers them */
+/* X(number of the type, its name, its C type), as docs/frames.md numbers them */
 #define KERNELS(X)                                                                                               \
   X(0, int8, int8_t) X(1, int16, int16_t) X(2, int32, int32_t) X(3, int64, int64_t) X(4, uint8, uint8_t)         \
   X(5, uint16, uint16_t) X(6, uint32, uint32_t) X(7, uint64, uint64_t) X(8, float16, uint16_t)                   \

@@ -1,7 +1,7 @@
 """Hypothesis strategies for tests of an implementation of Clip.
 
 They draw bit patterns, so that every NaN, zero and subnormal can come, and they come often. An example is in
-docs/strategies.md; `sonnx_clip.asserting.assert_clip` judges the results.
+docs/integrations.md; `sonnx_clip.asserting.assert_clip` judges the results.
 """
 
 from __future__ import annotations

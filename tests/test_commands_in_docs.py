@@ -33,12 +33,7 @@ _MODEL = (
     '<ir_version: 8, opset_import: ["": 13]>'
     " g (float[N] x, float l, float m) => (float[N] y) { y = Clip(x, l, m) }"
 )
-_FUNCTION = """import numpy as np
-
-
-def clip(x, min, max):
-    return np.where(x < min, min, np.where(max < x, max, x)).astype(x.dtype)
-"""
+GUIDE = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
 
 
 def command_blocks() -> list[tuple[str, str, str]]:
@@ -85,7 +80,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         program = folder / ".venv/bin" / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable}{module} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-    (folder / "mymodule.py").write_text(_FUNCTION, encoding="utf-8")
+    (function,) = (match["body"] for match in _PYTHON.finditer(GUIDE) if "def clip" in match["body"])
+    (folder / "mymodule.py").write_text(function, encoding="utf-8")
     (folder / "model.onnx").write_bytes(onnx.parser.parse_model(_MODEL).SerializeToString())
     return folder
 

@@ -1,4 +1,4 @@
-"""The frames that the checker and a program exchange, byte by byte, as docs/integrations.md specifies them.
+"""The frames that the checker and a program exchange, byte by byte, as docs/frames.md specifies them.
 
 Numbers are unsigned and have 32 bits, in the chosen byte order; entries have the size of their element type
 and the same byte order.

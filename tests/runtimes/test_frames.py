@@ -1,4 +1,4 @@
-"""The frames as docs/integrations.md has them, and what is refused of a hello or a reply."""
+"""The frames as docs/frames.md has them, and what is refused of a hello or a reply."""
 
 import re
 
@@ -61,7 +61,7 @@ def written(order):
 
 
 def test_the_examples_of_the_page_are_what_is_written():
-    page = repo_file("docs/integrations.md").read_text(encoding="utf-8")
+    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"test_the_examples_of_the_page_are_what_is_written -->\n\n((?:    .*\n)+)", page)
     frames_of_page = re.findall(r"^    \w+.*: .*\n((?:    [0-9a-f ]+\n)+)", block, re.MULTILINE)
     assert [bytes.fromhex(one) for one in frames_of_page] == written("little")
