@@ -169,8 +169,8 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             )
         case "classes":
             return _Shown(
-                _capital(entry.title), f"{_capital(entry.matters)}.", "cell for coverage", entry.families,
-                (("case", entry.case), ("beyond its case", unparse(entry.when))),
+                _capital(entry.title), f"{_capital(entry.matters)}.", "class", entry.families,
+                (("case", entry.case), ("condition within the case", unparse(entry.when))),
                 lambda _, v: v["class"] == entry.id,
             )  # fmt: skip
         case "latitude":
@@ -195,7 +195,7 @@ def _capital(text: str) -> str:
 def _interpretation(entry: Any) -> Facts:
     given = entry.interpretation
     return () if given is None else (
-        ("our interpretation", given.ours), ("it could also mean", given.alternative),
+        ("our interpretation", given.ours), ("alternative", given.alternative),
     )  # fmt: skip
 
 
