@@ -43,7 +43,7 @@ SHOWN = (
     PageSection("latitude", "Latitude",
                 "Accepted answers other than those of the cases; each use is reported."),
     PageSection("readings", "Readings",
-                "Other meanings of the prose, the formula or a library, and the region in which each agrees."),
+                "Other meanings of the prose, the formula or a library, and where exactly each agrees."),
     PageSection("dialects", "Dialects",
                 "Versioned definitions of Clip: inputs, treatment of bounds, and unspecified aspects."),
     PageSection("element_types", "Element types", "Each meets the axioms of an ordered element type."),
