@@ -50,8 +50,8 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     for name, operand in (("x", x), ("min", min), ("max", max)):
         if isinstance(operand, np.ndarray) and operand.flags.writeable and np.may_share_memory(got, operand):
             raise AssertionError(
-                f"the result shares memory with {name}, which may have been changed:"
-                f" give assert_clip a copy of {name} that was made before the call"
+                f"the result shares memory with {name}, which the call may have changed:"
+                f" pass a copy of {name} made before the call"
             )
     etype = load_spec().element_type(due.dtype.name)
     entries, results, expected = (_bits(part, etype) for part in (np.asarray(x), got, due))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 _OPTIONS = {
-    "runtime": ("NAME", "judge this runtime as sonnx-clip check does: NAME, module:function or ./file.py:f"),
-    "types": ("TYPES", "of these element types alone, separated by commas"),
-    "xfail": ("FILE", "the deviations that are expected, one a line: a test id and the reason"),
+    "runtime": ("NAME", "judge this runtime, as sonnx-clip check:  NAME, module:function or ./file.py:f"),
+    "types": ("TYPES", "only these element types, separated by commas"),
+    "xfail": ("FILE", "file of expected deviations, one a line: a test id and the reason"),
 }
 
 

@@ -53,7 +53,7 @@ def _name(dtype: DType) -> str:
     name = np.dtype(dtype).name if isinstance(dtype, (np.dtype, type)) else str(dtype)
     etype = load_spec().element_type(name)
     if etype.numpy is None:
-        raise UserError(f"no array has values of {etype.id}", todo="name another element type")
+        raise UserError(f"{etype.id} has no arrays", todo="name another element type")
     return etype.id
 
 

@@ -124,7 +124,7 @@ REFUSED = [
     (["check", "--runtime", "onnxruntime", "--dtype", "int8"], _ONNX),
     (["check", "--runtime", "onnx-reference", "--dtype", "int8"], _ONNX),
     (["check", "--against", "onnx"], _ONNX),
-    (["evidence"], "build/proofs.json: it is missing\n  run `sonnx-clip prove`"),
+    (["evidence"], "build/proofs.json: the file is missing\n  run: sonnx-clip prove"),
     (["generate"], "there is no checkout"),
     (["generate", "--check"], "clone the repository"),
     (["findings", "--measure"], "there is no checkout"),

@@ -159,7 +159,7 @@ def check_claims(spec: Spec) -> None:
                 witness = {name: truth(spec, etype)(of, at) for name, of in claim.witness.items()}
                 where = f" for {', '.join(_shown(spec, etype, *of) for of in {**witness, **at}.items())}"
             what = f"`{claim.id}` is false{where}: {claim.title}"
-            todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
+            todo = f"correct the claim of {' and '.join(claim.shows)}; no prover was run"
             raise UserError(what, _place(spec, claim.shows[0]), todo)
     for p in spec.properties:
         if not any(is_false_somewhere(spec, p, family) for family in p.families):

@@ -102,7 +102,7 @@ class Given(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         if (found := self.find(name)) is None:
-            raise KeyError(f"claims.yaml: nothing is given for `{name}`")
+            raise KeyError(f"claims.yaml: `{name}` has no value")
         return found
 
     def find(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: all commands in the order of the help, and how errors end."""
+"""Registers the commands in the order of the help, and turns errors into messages and exit statuses."""
 
 import errno
 import io
@@ -18,7 +18,7 @@ from sonnx_clip.root.errors import UserError
 _EXTRAS = {
     "onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis", "distributed": "dask", "dask": "dask",
 }  # fmt: skip
-"""The packages that only some commands need, and the extra that brings each."""
+"""Packages that only some commands need, and the extra that installs each."""
 
 app = typer.Typer(
     name="sonnx-clip",
@@ -78,7 +78,7 @@ _RETIRED = {
     "report": "sonnx-clip evidence",
     "sweep": "sonnx-clip check --runtime sonnx --level exhaustive",
 }
-"""Former command names, and what to type instead."""
+"""Former command names, and their replacements."""
 
 
 def _retired(context: typer.Context) -> None:
@@ -92,7 +92,7 @@ for _name in _RETIRED:
 
 
 def end_as_interrupted() -> None:
-    """Leave on SIGTERM as on an interrupt, so that no process stays behind."""
+    """Exit on SIGTERM as on an interrupt, so that no child process survives."""
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
@@ -114,12 +114,12 @@ def _written_out() -> Iterator[None]:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())  # the interpreter flushes once more when it ends
         raise UserError(
-            f"standard output cannot be written: {error.strerror}", todo="write to another place"
+            f"standard output cannot be written: {error.strerror}", todo="write to another file"
         ) from error
 
 
 def main() -> None:
-    """Run the command line; bad input is one message and exit status 2."""
+    """Run the command line; bad input prints one message and exits with status 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names in files need not fit the terminal's encoding
             stream.reconfigure(errors="backslashreplace")
@@ -134,7 +134,7 @@ def main() -> None:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRAS:
             raise
-        print(f"error: this needs the package {package}, which is not installed", file=sys.stderr)
+        print(f"error: the package {package} is not installed", file=sys.stderr)
         print(f"  install it: pip install 'sonnx-clip[{_EXTRAS[package]}]'", file=sys.stderr)
         sys.exit(2)
     finally:

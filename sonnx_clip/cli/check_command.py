@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 INTERRUPTED = 130
-"""The exit status after an interrupt, as shells have it: 128 and the number of the signal."""
+"""The exit status after an interrupt, as in shells: 128 plus the number of the signal."""
 DIALECTS = "dialects"
-"""The folder of the reports on dialects in the build folder."""
+"""The folder in the build folder for reports on dialects."""
 
 
 def check_runtime(
@@ -55,15 +55,15 @@ def check_runtime(
     journal: Path | None = None,
     scheduler: str | None = None,
 ) -> int:
-    """Judge a runtime, print the report, and write it: what `sonnx-clip check` does with its options.
+    """Judge a runtime, print the report, and write it to the files that the options name.
 
     Returns:
-        130 after an interrupt: the report covers the calls made so far. Else 2 if the machine lacks what the
-        runtime needs, 1 if the run has failed, 0 if not.
+        130 after an interrupt: the report covers the calls made so far. Else 2 if the machine lacks something
+        that the runtime needs, 1 if the run failed, 0 if it passed.
 
     Raises:
-        UserError: the runtime or a type is not known, a package is missing, a file cannot be written, or the
-            scheduler and its workers are not there or not as this machine is.
+        UserError: the runtime or a type is unknown, a package is missing, a file cannot be written, or the
+            scheduler or its workers are unreachable or differ from this machine.
     """
     if is_standard_output(output):
         form, output = "json" if form == "text" else form, None
@@ -107,7 +107,7 @@ def check_runtime(
         return INTERRUPTED
     for etype, words in report.environment.items():
         what = f"environment: {etype} could not be judged: {words}"
-        todo = "provide what is missing (memory, a package, a file), and check again"
+        todo = "provide what is missing (memory, a package, a file), then check again"
         print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else int(report.failed)
 
@@ -115,13 +115,13 @@ def check_runtime(
 def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any) -> int:
     """Compare a runtime, or those of `OF_MODELS`, with dialects: versions of ONNX's Clip, or a SONNX edition.
 
-    A report of each is printed, as by `check_runtime`, and stored for the evidence.
+    Each report is printed as by `check_runtime`, and stored for the evidence.
 
     Returns:
-        the worst status of all reports; an interrupt ends the comparison.
+        the highest status of all reports; an interrupt ends the comparison.
 
     Raises:
-        UserError: as `check_runtime`, or there is no such dialect.
+        UserError: as `check_runtime`, or the dialect is unknown.
     """
     from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
 
@@ -150,7 +150,7 @@ def operator_to_check(file: Path) -> CheckedOperator:
 
 
 def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:
-    """The journal, or the cache, if the runtime and the options allow one."""
+    """The journal, or the cache if the runtime and the options allow one."""
     if journal is not None:
         return Store(journal, identity(options.runtime, version), _warn)
     if cache is None or not options.of.is_clip:
@@ -160,7 +160,7 @@ def _store(options: CheckOptions, journal: Path | None, cache: Path | None, vers
 
 
 def _plan(options: CheckOptions, store: Store | None, version: str, where: str) -> int:
-    """Store the plan of a campaign in its journal, and print it; returns how many results the journal has."""
+    """Store the plan of a campaign in its journal, and print it; return the number of stored results."""
     units, types, known, stored = options.every_unit, len(options.units), 0, ""
     if store is not None and not store.is_cache:
         named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
@@ -205,7 +205,7 @@ def show_status(file: Path, *, as_json: bool) -> None:
     """Print the progress of the campaigns in a journal, as text or JSON; the journal is not changed.
 
     Raises:
-        UserError: it is no journal, or cannot be read.
+        UserError: the file is not a journal, or cannot be read.
     """
     with closing(Store(file, create=False)) as store:
         status = store.status()
@@ -213,13 +213,13 @@ def show_status(file: Path, *, as_json: bool) -> None:
         print(status.model_dump_json(indent=1))
         return
     for campaign in status.campaigns:
-        print(f"{campaign.version} ({campaign.policy} policy, {campaign.level}), begun {campaign.made}")
+        print(f"{campaign.version} ({campaign.policy} policy, {campaign.level}), started {campaign.made}")
         for one in campaign.types:
             rate = f", {one.done * 60 / one.seconds:.0f} a minute" if one.seconds else ""
             done = f"{one.done} of {counted(one.units, 'unit')}{rate}; {one.compared:,} results compared"
             print(f"  {one.type}: {one.verdict}; {done}")
         print(_done(campaign))
-    damaged = f", {status.damaged} of them damaged, to be judged again" if status.damaged else ""
+    damaged = f", {status.damaged} damaged, to be judged again" if status.damaged else ""
     print(f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}")
 
 

@@ -1,4 +1,4 @@
-"""What all commands have: `--help` with the example first, and `--json` for `--format json`."""
+"""Behaviour shared by all commands: `--help` with the example first, and `--json` for `--format json`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _NAMES = 30  # columns of an option's name and value
 
 
 class Command(TyperCommand):
-    """A command whose epilog is a call of it; `rich_help_panel` names the group of an option."""
+    """A command whose epilog is an example call; `rich_help_panel` names the group of an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what is typed; UserError if --json and --format contradict each other."""
+        """Parse the arguments; UserError if --json and --format contradict each other."""
         short = "--json" in args and any("--format" in parameter.opts for parameter in self.params)
         rest = super().parse_args(ctx, [arg for arg in args if arg != "--json"] if short else args)
         if short and (given := ctx.params["format"]) not in ("text", "json"):
             what = f"--json and --format {given} contradict each other"
-            raise UserError(what, todo="leave one of them out")
+            raise UserError(what, todo="remove one of them")
         ctx.params |= {"format": "json"} if short else {}
         return rest
 

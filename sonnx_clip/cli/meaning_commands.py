@@ -1,4 +1,4 @@
-"""The commands that print what Clip means, and how readings, dialects and sources differ from it."""
+"""The commands that explain Clip, and compare readings, dialects and sources with it."""
 
 from functools import partial
 from typing import Annotated
@@ -86,7 +86,7 @@ def findings(
         record = write_record(spec)
         rejected = sum(not answer.bits for answer in record.answers)
         print(f"{PATH}: {len(record.answers)} answers, {rejected} of them rejections")
-        print("to update the page, run: sonnx-clip generate")
+        print("to update docs/findings.md, run: sonnx-clip generate")
         return
     record = read_record(spec)
     selected = chosen(tell(spec, record), ids or [])

@@ -91,7 +91,7 @@ def _shapes(texts: list[str]) -> dict[str, list[int]]:
         name, equals, sizes = text.rpartition("=")
         numbers = [size for size in sizes.split(",") if size]
         if not equals or not name or not all(number.isdecimal() and int(number) > 0 for number in numbers):
-            todo = "write --input-shape NAME=1,3,64,96, with sizes above 0"
+            todo = "write --input-shape NAME=1,3,64,96 with sizes above 0"
             raise UserError(f"'{text}' is not the shape of an input", todo=todo)
         found[name] = [int(number) for number in numbers]
     return found

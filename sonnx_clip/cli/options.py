@@ -25,17 +25,17 @@ def option(names: str, help: str, group: str | None = None, *, value: str | None
     """An option.
 
     Args:
-        names: as ``-o --output``; empty where the parameter has its name.
+        names: such as ``-o --output``; empty if it is the name of the parameter.
         help: one line.
         group: the heading above it.
-        value: what its value is called.
-        more: as `typer.Option`.
+        value: the placeholder of its value.
+        more: arguments of `typer.Option`.
     """
     return typer.Option(*names.split(), metavar=value, help=help, rich_help_panel=group, **more)
 
 
 def hidden(names: str, value: str | None = None, **more: Any) -> Any:
-    """An option that the help of another one mentions."""
+    """An option without a line of its own in the help; another option mentions it."""
     return typer.Option(*names.split(), metavar=value, hidden=True, **more)
 
 
@@ -54,7 +54,7 @@ Brief: TypeAlias = Annotated[bool, option("--brief", "Print the summary only.", 
 Jobs: TypeAlias = Annotated[
     int | None, option("", "Parallel processes; default: one per core.", RUN, value="N", min=1)
 ]
-Again: TypeAlias = Annotated[bool, option("--again", "Ignore results kept under the same conditions.", RUN)]
+Again: TypeAlias = Annotated[bool, option("--again", "Ignore stored results.", RUN)]
 Forms: TypeAlias = Annotated[
     Literal["default", "all"],
     option("", "Model forms; default: a sample of pairs.", INPUT, value="default|all"),
@@ -65,5 +65,5 @@ Format: TypeAlias = Annotated[
 
 
 def show(found: BaseModel, text: Callable[[Any, int | None], str], format: TextOrJson) -> None:
-    """Print something as JSON, or as text that fits the terminal."""
+    """Print a value as JSON, or as text that fits the terminal."""
     print(found.model_dump_json(indent=1) if format == "json" else text(found, terminal_width()))

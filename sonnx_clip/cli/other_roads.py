@@ -63,7 +63,7 @@ def prove_by_frama_c(
 ) -> int:
     """Prove the C kernels of a checkout with Frama-C, and print a line for each; returns the exit status.
 
-    frama-c.json is written if no element type is left out.
+    frama-c.json is written if all element types are selected.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or an element type has no C.
@@ -72,7 +72,7 @@ def prove_by_frama_c(
     every = tuple(etype for etype in spec.element_types if etype.c is not None)
     wanted = {spec.element_type(id_).id for id_ in types}
     if without := sorted(wanted - {etype.id for etype in every}):
-        raise UserError(f"{without[0]} has no C", todo="choose another element type")
+        raise UserError(f"there is no C kernel for {without[0]}", todo="choose another element type")
     chosen = tuple(etype for etype in every if not wanted or etype.id in wanted)
     require_fresh(render_acsl(spec), root, FOLDER)
     tool = frama_c.find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
@@ -105,7 +105,7 @@ def prove_by_frama_c(
 
 
 def _lines(one: frama_c.OfType, etype: ElementType) -> Iterator[str]:
-    """The counts of an element type, and what is open."""
+    """The counts of an element type, and its open goals."""
     sent = one.total - one.simplified
     by = ", ".join(f"{one.shown_by(name)} by {name}" for name in PROVERS)
     axioms = f", {len(one.taken)} axioms" if one.taken else ""

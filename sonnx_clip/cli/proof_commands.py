@@ -22,7 +22,7 @@ def generate(
     if spec is None and into is None:
         raise typer.Exit(_generate(checkout(), check=check))
     if spec is None or into is None or check:
-        raise UserError("--spec needs --into, and --check excludes both", todo="name a file and a folder")
+        raise UserError("--spec needs --into, and excludes --check", todo="use: --spec FILE --into FOLDER")
     from sonnx_clip.backends.generate import render_all, write
     from sonnx_clip.cli.prove_command import load_another
 
@@ -74,7 +74,7 @@ def prove(
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = format == "json"
     if road is not None and (family or prover or only or spec or (dtype and road == "coq")):
-        raise UserError(f"--road {road} proves all of its theorems", todo="leave the other options out")
+        raise UserError(f"--road {road} always proves all theorems", todo="remove the other options")
     if road is not None:
         from sonnx_clip.cli.other_roads import prove_by_coq, prove_by_frama_c
 
@@ -106,7 +106,7 @@ def evidence(
 ) -> None:
     """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings.
 
-    Formats of other tools: needs (sphinx-needs), reqif, csv, junit, cyclonedx, in-toto.
+    Formats for other tools: needs (sphinx-needs), reqif, csv, junit, cyclonedx, in-toto.
     """
     from sonnx_clip.evidence.write import FORMATS, write_evidence
 
@@ -114,10 +114,10 @@ def evidence(
     chosen = known if "all" in (format or ()) else tuple(format or ["page"])
     if unknown := [name for name in chosen if name not in known]:
         raise UserError(
-            f"`{unknown[0]}` is no format of the evidence", "--format", f"choose: {', '.join(known)}, all"
+            f"`{unknown[0]}` is not a format of the evidence", "--format", f"choose: {', '.join(known)}, all"
         )
     if sign is not None and "in-toto" not in chosen:
-        raise UserError("--sign signs the statement of --format in-toto", todo="add --format in-toto")
+        raise UserError("--sign needs --format in-toto", todo="add --format in-toto")
     written = write_evidence(build, output or build / "evidence", formats=chosen, key=sign)
     print(written.line)
     raise typer.Exit(written.exit_status)
@@ -133,7 +133,7 @@ def verify(
     ] = None,
     build: Build = BUILD,
 ) -> None:
-    """Recompute what can be recomputed, list what is taken from records, and repeat a sample of proofs."""
+    """Check the evidence: recompute results, list those read from records, and repeat a sample of proofs."""
     from sonnx_clip.evidence.verify import verify as verify_records
 
     if key is not None:
@@ -148,5 +148,5 @@ def part_of(text: str) -> float:
     """The fraction in ``2%`` or ``all``; UserError for anything else."""
     found = re.fullmatch(r"(\d+(?:\.\d*)?)%", "100%" if text == "all" else text)
     if found is None or float(found[1]) > 100:
-        raise UserError(f"`{text}` is not a percentage", "--replay", "write 0% to 100%, or all")
+        raise UserError(f"`{text}` is not a percentage", "--replay", "use 0% to 100%, or all")
     return float(found[1]) / 100

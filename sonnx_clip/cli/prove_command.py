@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # failures that are shown in full
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
-_UNCLAIMED = "not proved, since only of Clip has why3/ theories of tensors and dialects: "
+_UNCLAIMED = "not proved, because only Clip has hand-written theories of tensors and dialects in why3/: "
 
 
 @dataclass(frozen=True)
 class ProveRequest:
-    """The options of `sonnx-clip prove`. With one prover nothing counts as proved by two."""
+    """The options of `sonnx-clip prove`. With one prover, no obligation counts as proved by two."""
 
     build: Path
     family: str | None = None
@@ -74,20 +74,20 @@ def load_another(file: Path) -> Spec:
     """Load and check the specification of another operator than Clip: docs/language.md.
 
     Raises:
-        UserError: the file cannot be read, or what it states is wrong, with file, line and column; or the
+        UserError: the file cannot be read, or a claim in it is wrong, with file, line and column; or the
             operator is Clip, which every command reads from spec/clip.yaml.
     """
     spec = load_spec(file)
     if spec.operator == "Clip":
-        todo = "leave --spec out: Clip is read from spec/clip.yaml"
-        raise UserError("--spec names another operator than Clip", str(file), todo)
+        todo = "remove --spec: Clip is read from spec/clip.yaml"
+        raise UserError("--spec is for operators other than Clip", str(file), todo)
     for check in (check_spec, refuse_weakened, check_claims):
         check(spec)
     return spec
 
 
 def prove_another(file: Path, request: ProveRequest) -> int:
-    """Prove obligations of another operator, whose theories and results go into a folder of its name."""
+    """Prove obligations of another operator; its theories and results go into a folder of its name."""
     spec = load_another(file)
     theories, build = render_theories(spec), request.build / spec.head.function
     write(theories, build, alone=False)
@@ -95,9 +95,9 @@ def prove_another(file: Path, request: ProveRequest) -> int:
 
 
 def require_fresh(files: Mapping[str, str], root: Path, *folders: str) -> None:
-    """UserError if a file of a checkout is not as it is rendered, or one in `folders` is not rendered."""
+    """UserError if a file differs from its rendering, or a file in `folders` is not rendered."""
     if stale := differences(Generated(dict(files), ()), root, folders):
-        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
+        raise UserError(f"generated/ is stale: {stale[0]}", todo="run: sonnx-clip generate")
 
 
 def prove_these(
@@ -105,7 +105,7 @@ def prove_these(
 ) -> int:
     """Prove obligations of theories in generated/, and print a table or JSON; returns the exit status.
 
-    `shown` failures are shown in full. `root` holds generated/ of another operator than Clip.
+    At most `shown` failures are printed in full. `root` holds generated/ of another operator than Clip.
 
     Raises:
         UserError: as for `prove`.
@@ -171,7 +171,7 @@ def _print(console: Console, lines: Iterable[str]) -> None:
 
 
 def _listed(head: str, found: Iterable[str], accept: str = "") -> str:
-    """A heading and a line for each thing found, with what a person does to accept it; empty without any."""
+    """A heading, a line for each item, and how to accept them; empty if there are none."""
     lines = list(found)
     if not lines:
         return ""

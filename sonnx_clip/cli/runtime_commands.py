@@ -32,7 +32,7 @@ def check(
         str | None, option("", "onnxruntime, module:function or ./file.py:function.", _OF, value="NAME")
     ] = None,
     exec: Annotated[
-        str | None, option("", "Program that speaks frames (--endian, --stdio).", _OF, value="COMMAND")
+        str | None, option("", "Program using frames (--endian, --stdio).", _OF, value="COMMAND")
     ] = None,
     endian: Annotated[Literal["little", "big"] | None, hidden("")] = None,
     stdio: Annotated[bool, hidden("--stdio")] = False,
@@ -93,21 +93,21 @@ def check(
     changed = level != "quick" or forms != "default"
     if spec is not None and (changed or against or few_calls or journal or scheduler or status):
         raise UserError(
-            "--spec takes the level quick, and no --forms, --against, --few-calls, --journal, --scheduler",
-            todo="leave these out",
+            "--spec needs the level quick, without --forms, --against, --few-calls, --journal or --scheduler",
+            todo="remove these options",
         )
     if status:
         if journal is None:
-            raise UserError("--status reads a journal", todo="add --journal FILE")
+            raise UserError("--status needs a journal", todo="add --journal FILE")
         check_command.show_status(journal, as_json=format == "json")
         return
     if against:
         others = (exec, so, require, output, repro, journal, scheduler, few_calls)
         if any(others) or changed or format == "junit":
             raise UserError(
-                "--against takes --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
-                " --build, --jobs and --again",
-                todo="leave the rest out; the reports are written to BUILD/dialects",
+                "--against allows --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
+                " --build, --jobs and --again only",
+                todo="remove the other options; the reports are written to BUILD/dialects",
             )
     from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.runtimes.find_runtime import runtime_of
@@ -155,6 +155,6 @@ def export(
         from sonnx_clip.prove.proofs_record import known
 
         if dtype or opset or forms != "default":
-            raise UserError("sonnx takes no --dtype, --forms and --opset", todo="leave these out")
+            raise UserError("sonnx excludes --dtype, --forms and --opset", todo="remove these options")
         status_of = partial(known, BUILD)
     print(write_export(format, output, dtype or [], forms, opset, status_of))

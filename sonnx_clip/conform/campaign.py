@@ -66,9 +66,7 @@ def run_campaign(
     module_of(options.runtime)
     of = options.of
     if not of.is_clip and (options.level != "quick" or store is not None):
-        raise UserError(
-            f"a campaign is of Clip, and not of {of.spec.operator}", todo="check it at the level quick"
-        )
+        raise UserError(f"a campaign needs Clip, not {of.spec.operator}", todo="check it at the level quick")
     if store is not None:
         options = replace(options, identity=store.identity)
     return _Campaign(options, judge or LocalJudge(jobs, on_pace), store, on_progress, again=again).run()

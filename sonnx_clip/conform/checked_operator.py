@@ -100,13 +100,13 @@ def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) ->
     of = of or clip_operator()
     spec = of.spec
     if spec.digest != of.oracle.SPEC_DIGEST:
-        raise UserError(f"generated/ is not that of {spec.file}", todo="run `sonnx-clip generate`")
+        raise UserError(f"generated/ is stale for {spec.file}", todo="run: sonnx-clip generate")
     known = [spec.element_type(id_) for id_ in of.element_types]
     wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
     for etype in wanted:
         if etype not in known:
-            what = f"no runtime could be given values of {etype.id}"
+            what = f"{etype.id} is not a machine type: no runtime has values of it"
             if of.dialect:
-                what = f"{etype.id} is no element type of {of.dialect}"
+                what = f"{etype.id} is not an element type of {of.dialect}"
             raise UserError(what, todo=f"choose from {', '.join(of.element_types)}")
     return wanted

@@ -121,7 +121,7 @@ def _described(one: Deviation, line: Deviation | str, unit: Unit, explanation: s
     """A deviation with what `shortest` gives for it."""
     if not isinstance(line, str):
         return line.model_copy(update={"explanation": explanation})
-    words = f"no line of Python shows it in a new process ({line}); repeat it: {_command(unit)}"
+    words = f"no single call reproduces it in a new process ({line}); repeat the check: {_command(unit)}"
     words = f"{one.words}; {words}" if one.words else words
     return one.model_copy(update={"explanation": explanation, "words": words})
 
@@ -171,7 +171,7 @@ def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) ->
     for one in every:
         found = {reproducer(call, etype, runtime, of.node): call for call in (*_simpler(one), one)}
         if one.got is not None and not one.following:
-            words = f"it depends on earlier calls: the line makes {_TIMES} and shows the first that deviates"
+            words = f"it depends on earlier calls: this line makes {_TIMES} and shows the first that deviates"
             later = one.model_copy(update={"words": words})
             found[reproducer(one, etype, runtime, of.node, _TIMES)] = later
         calls.append([call.model_copy(update={"reproduce": line}) for line, call in found.items()])

@@ -100,7 +100,7 @@ class DialectOperator(CheckedOperator):
         bits, dtype = bits_type(etype.id), numpy_type(etype.id)
         operands = [np.array([value], bits).view(dtype) for value in (triple[0], *bounds)]
         same = any(missing) and int(self.result(*operands).view(bits)[0]) == got
-        return "it takes a missing bound as no bound" if same else None
+        return "treats a missing bound as absent" if same else None
 
     def scope(self) -> tuple[str, str]:
         """What is compared with the dialect, and the blind spots, each as a sentence."""

@@ -50,11 +50,11 @@ def scope(
         fewer = "fewer of these pairs" if few else "the same chosen bounds"
         values = every_value([found.form for found in forms])
         compared.append((True, f"{len(forms)} forms of a model under {fewer} ({values})"))
-    three_traits = "what three traits of a form of a model bring about together"
+    three_traits = "interactions of three traits of a model form"
     unseen += [
         (forms and not few, "other constant bounds"),
         (forms and (few or len(forms) <= _PAIRWISE), three_traits),
-        (True, "models of more nodes" if forms or few else "other forms of a model"),
+        (True, "models with more nodes" if forms or few else "other forms of a model"),
         (True, f"ranks above {_HIGHEST_RANK}; other threads, other processors"),
     ]
     parts = ("; ".join(words for true, words in found if true) for found in (compared, unseen))
@@ -67,7 +67,7 @@ def _of_all(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> t
     layouts = "every shape" if any(one.unasked for one in types) else "every layout"
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
     every = EVERY_LENGTH if level != "quick" else _SHORT - 1
-    calls = f"of a type than were made here ({max((one.calls for one in types), default=0):,})"
+    calls = f"than the most made for one type ({max((one.calls for one in types), default=0):,})"
     more, whole = level != "quick", level == "exhaustive"
     compared: Parts = [
         (True, f"every combination of special values of {operands}"),
@@ -94,8 +94,8 @@ def _of_all(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> t
         (of.tensors > 1, "tensors of different shapes"),
         (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
         (True, f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls"),
-        (True, f"what begins after more calls {'than one unit makes of a process' if more else calls}"),
-        (True, "writes elsewhere than into the operands (of a library: over 4,096 bytes from the result)"),
+        (True, f"effects after more calls {'than one unit makes of a process' if more else calls}"),
+        (True, "writes outside the operands (by a library: over 4,096 bytes from the result)"),
     ]
     return compared, unseen
 
@@ -110,8 +110,8 @@ def _of_few(*, by_option: bool) -> tuple[Parts, Parts]:
     ]
     unseen: Parts = [
         (True, "any other pair of bounds, or value beside these bounds; any other length"),
-        (by_option, "what only many calls in one process bring about"),
-        (not by_option, "what a process does in its second call: each call had a process of its own"),
-        (not by_option, "what it writes or reads past its memory, unless it dies of it"),
+        (by_option, "effects of many calls in one process"),
+        (not by_option, "the second call of a process: each call had its own process"),
+        (not by_option, "accesses outside its memory that do not crash it"),
     ]
     return compared, unseen

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.worker import Worker
 
-STRIDED = "how X lies in memory: its entries were given one behind the other"
+STRIDED = "layouts of X in memory: X was contiguous"
 """Blind spot of a runtime that takes contiguous tensors only."""
 
 _SAMPLE = 16  # calls of a request whose layout was always rejected
@@ -202,12 +202,12 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     operator set and served in the other is not counted there: it is the operator set that is refused.
 
     Raises:
-        UserError: onnx is not installed, or the runtime runs no ONNX models.
+        UserError: onnx is not installed, or the runtime cannot run ONNX models.
     """
     of, stopped = unit.options.of, False
     if not session.worker.models:
-        todo = "choose onnxruntime or onnx-reference, or give --onnx or --onnx-cmd"
-        raise UserError(f"the runtime {session.worker.name} runs no ONNX models", todo=todo)
+        todo = "choose onnxruntime or onnx-reference, or use --onnx or --onnx-cmd"
+        raise UserError(f"the runtime {session.worker.name} cannot run ONNX models", todo=todo)
     reports: dict[ModelForm, FormReport] = {}
     counts: dict[ModelForm, Counts] = {}
     for form in of.forms if of.dialect else _forms(session, unit, reports):
@@ -289,6 +289,6 @@ def opsets_of_this_clip() -> tuple[int, ...]:
     try:
         from sonnx_clip.runtimes.opsets import clip_version, newest_opset
     except ImportError as error:
-        what = f"environment: models cannot be made for a runtime that opens them: {error}"
+        what = f"environment: ONNX models cannot be built: {error}"
         raise UserError(what, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
     return tuple(n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET)

@@ -97,7 +97,7 @@ def calls_of(etype: ElementType, part: str) -> Calls:
             pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
             yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
     else:
-        raise ValueError(f"there is no part {part} of {etype.id}")
+        raise ValueError(f"{etype.id} has no part {part}")
 
 
 def cut(request: Request, table: Table, rows: Array) -> Call:

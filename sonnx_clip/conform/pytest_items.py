@@ -142,7 +142,7 @@ class ClipItem(pytest.Item):
         case, shown, head = self._case, self._case, ""
         if not case.deviations and not case.words and self._shown_by.deviations:
             shown = self._shown_by  # a report has a deviation that all forms share once
-            head = f"as in {f'models with {shown.form}' if shown.form else 'every form that is served'}:\n"
+            head = f"as in {f'models with {shown.form}' if shown.form else 'every supported form'}:\n"
         text = f"{case.verdict}: {shown.headline}\n{head}{shown.text}"
         if case.outcome == "failed":
             raise ClipDeviationError(text)
@@ -150,7 +150,7 @@ class ClipItem(pytest.Item):
             raise NotJudgedError(text)
         if case.outcome == "skipped":
             if self.is_expected:
-                raise NotJudgedError(f"a deviation is expected, and nothing was compared: {text}")
+                raise NotJudgedError(f"a deviation is expected, but nothing was compared: {text}")
             pytest.skip(f"{case.verdict}: {case.words}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
@@ -187,8 +187,8 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
     try:
         lines = read_regular(file).splitlines()
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise UserError(f"the expected deviations cannot be read: {why}", str(file)) from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"the list of expected deviations cannot be read: {why}", str(file)) from None
     found: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(lines, 1):
         id_, _, reason = line.strip().partition(" ")
@@ -196,9 +196,9 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
             continue
         where = f"{file}:{number}"
         if not reason.strip():
-            raise UserError(f"`{id_}` has no reason", where, "write why it is expected behind the id")
+            raise UserError(f"`{id_}` has no reason", where, "add the reason after the id")
         if id_ in found:
-            raise UserError(f"`{id_}` stands in line {found[id_][1]} too", where, "leave one of them out")
+            raise UserError(f"`{id_}` is already in line {found[id_][1]}", where, "remove one of them")
         found[id_] = reason.strip(), number
     return found
 

@@ -100,7 +100,7 @@ def summary(report: Report) -> str:
     ends += "; unfinished: it was interrupted" if report.unfinished else ""
     if report.kept:
         when = " to ".join(sorted({min(report.kept.values()), max(report.kept.values())}))
-        ends += f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when}"
+        ends += f"; {len(report.kept)} of {len(report.types)} verdicts stored on {when}"
         ends += " (--again repeats them)"
     how = f"against {report.dialect}, " if report.dialect else ""
     how += f"{report.policy} policy" + ("" if report.level == "quick" else f", {report.level}")
@@ -165,7 +165,7 @@ def _table(report: Report, spec: Spec) -> Table:
 def _legend(report: Report) -> str:
     """The signs that a table shows, in words."""
     shown = {_label(found, one) for found in report.types for one in found.classes}
-    alone = "violates by raising alone: no value is wrong"
+    alone = "violates only by raising: no value is wrong"
     words = {label: alone if label == "raises" else words_of(label) for label in SIGNS if label in shown}
     return "  ".join(f"{SIGNS[label][0]} {text}" for label, text in words.items())
 
@@ -353,7 +353,7 @@ def form_lines(report: Report) -> Iterator[str]:
         differ += [etype] * any(len({v for _, v in pairs}) > 1 for pairs in by_class.values())
         better += [etype] * any(len(pairs) < served for pairs in by_class.values())
     agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
-    alone = f" (rank 0 is better in {', '.join(better)}: it has one entry)"
+    alone = f" (rank 0 passes more in {', '.join(better)}: it has one entry)"
     alone = alone if better and not report.dialect else ""
     yield f"forms of a model: {number} compared in {counted(len(judged), 'type')}, {agree}{alone}"
 
@@ -403,4 +403,4 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
         for c in found.classes if c.verdict in FAILING
     )  # fmt: skip
     words = next(failing, None) if "cases" in readings else None
-    return f"; what fails is not a value that was compared: {words}" if words else ""
+    return f"; the failure is not in a compared value: {words}" if words else ""

@@ -128,7 +128,7 @@ def _forked(one: Lines, line: str, entry: int | None, seconds: float) -> tuple[b
     elif data := bytes(shared).rstrip(b"\0"):
         shows, words = json.loads(data)
         return shows, words
-    ended = f"did not end within {seconds:g} s" if status is None else f"ended with status {status}"
+    ended = f"was still running after {seconds:g} s" if status is None else f"ended with status {status}"
     return one.kind == "crashed", f"it {ended}"
 
 

@@ -36,10 +36,10 @@ _HANGS = 6  # and hangs or bad frames, in all
 _LAYOUTS = 3  # a class that is deadly in this many layouts is called in no other
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
 _FAULTS = {  # by the guard that is touched
-    WRITE: "it writes into its input X what is there already",
+    WRITE: "it writes to its input X, without changing it",
     AFTER: "it reads past the end of X",
     BEFORE: "it reads before the start of X",
-    BOUNDS: "it writes into min or max what is there already, or touches what lies around them",
+    BOUNDS: "it writes to min or max without changing them, or accesses memory around them",
 }
 
 
@@ -111,8 +111,8 @@ class Session:
             deadly, its_own = self._deadly.copy(), cut(request, table, np.array([call]))
             yield from self._explain_death(*its_own, replace(answer.died, call=call))
             if self._is_hopeless():
-                times = f"{self._deaths} times" + (f", {self._hangs} of them hanging" if self._hangs else "")
-                raise StoppedError("crashed", f"{answer.died.words}; given up after it had died {times}")
+                times = f"{self._deaths} crashes" + (f", {self._hangs} of them hangs" if self._hangs else "")
+                raise StoppedError("crashed", f"{answer.died.words}; not restarted after {times}")
             if deadly != self._deadly:
                 pending.append(its_own)
             pending.append(cut(request, table, np.arange(call + 1, request.count)))
@@ -128,7 +128,7 @@ class Session:
                 self._hangs += answer.died.hung
                 self._bad_frames += answer.died.words.startswith(BAD_FRAME)
                 if answer.died.words.startswith("killed by SIGKILL"):
-                    words = "killed by SIGKILL, as the system does where memory runs out"
+                    words = "killed by SIGKILL, as by the system when memory runs out"
                     raise StoppedError("environment", words)
                 self.worker.start()
         except RuntimeDiedError as error:
@@ -223,7 +223,7 @@ def _classes(request: Request, table: Table) -> tuple[int, ...]:
 
 def _only_after_others(request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
     """The answer of a call that killed the runtime, but not when it was repeated alone; and the death."""
-    words = f"{died.words}, not when this call is made alone"
+    words = f"{died.words}, but not if this call is made alone"
     yield request, table, answer
     yield _death(request, table, replace(died, words=words), _classes(request, table))
 

@@ -107,9 +107,9 @@ class Store:
                 yield
         except (sqlite3.Error, OSError) as error:
             words = error.strerror if isinstance(error, OSError) else str(error)
-            todo = "make the file and its folder readable and writable, or give another file"
+            todo = "make the file and its folder readable and writable, or name another file"
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-                todo = "move it away; the campaign then begins anew"
+                todo = "move it away; the campaign then restarts"
             raise UserError(f"the journal cannot be used: {words}", str(self.file), todo) from error
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -176,17 +176,17 @@ def _require_ours(file: Path, *, create: bool) -> None:
     """Reject a missing file, unless it is created, and a file of another kind before SQLite opens it."""
     if not file.exists():
         if not create:
-            raise UserError("there is no such journal", str(file), "give the file of check --journal")
+            raise UserError("the journal does not exist", str(file), "name the file of check --journal")
         return
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
     if create and not head:  # the program was killed before anything was written
         return
     if not head.startswith(_MAGIC) or int.from_bytes(head[_APPLICATION_AT], "big") != APPLICATION:
-        todo = "give the file of check --journal, or the name of a new one to it"
-        raise UserError("this is no journal but another file", str(file), todo)
+        todo = "name the file of check --journal, or a new file"
+        raise UserError("this file is not a journal", str(file), todo)
     if (version := int.from_bytes(head[_FORMAT_AT], "big")) != FORMAT:
-        what = f"this journal has the format {version}, and this program knows {FORMAT}"
+        what = f"this journal has the format {version}, but this program reads {FORMAT}"
         raise UserError(what, str(file), "use the newer sonnx-clip that wrote it, or another file")
 
 

@@ -86,8 +86,8 @@ def merged(
     used = [results[unit.part] for unit in wanted if unit.part in results]
     unfinished = None
     if missing := len(wanted) - sum(not found.partial for found in used):
-        number = f"{missing} of {counted(len(wanted), 'unit')} not judged whole"
-        unfinished = f"{number if used else 'nothing was judged'} before it was interrupted"
+        number = f"{missing} of {counted(len(wanted), 'unit')} not fully judged"
+        unfinished = f"{number if used else 'nothing judged'} before the interrupt"
     tallies, stopped = [result.tally for result in used if result.tally is not None], _end(used)
     if not tallies:
         stopped = (used[0].unopened if used else None) or stopped or ("unfinished", unfinished or "")

@@ -65,7 +65,7 @@ def gather(found: Records) -> Evidence:
     unaccounted = (
         *proofs.strays,
         *(f"trusted base: {line}" for line in surprises(taken)),
-        *(f"trusted base: no reason is given for {t.name}" for t in taken if not t.justification.strip()),
+        *(f"trusted base: no reason for {t.name}" for t in taken if not t.justification.strip()),
         *(f"Coq: {line}" for line in coq.problems),
     )
     return Evidence(

@@ -138,7 +138,7 @@ def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
     """Whether the recorded versions of the tools are among those tried."""
     tried = {TOOLS[command]: known for command, known in tried_versions().items() if command in TOOLS}
     if not tried:
-        return "not checked", "tools/setup.sh, which lists the tried versions, is not here"
+        return "not checked", "tools/setup.sh, the list of tried versions, is missing"
     used = {name: found[0] for name in tried if (found := _NUMBERS.search(versions.get(name, "")))}
     if untried := [f"{name} {v}" for name, v in used.items() if v not in tried[name]]:
         return "not met", f"not tried: {', '.join(untried)}"
@@ -149,10 +149,13 @@ def packages() -> tuple[Status, str]:
     """Whether the installed packages have the versions of requirements.lock."""
     locked = locked_packages()
     if not locked:
-        return "not checked", "requirements.lock is not here"
+        return "not checked", "requirements.lock is missing"
     there = {name: version for name in locked if (version := _version(name))}
     if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
-        return "not met", f"{counted(len(other), 'package')} not as in requirements.lock, first {other[0]}"
+        return (
+            "not met",
+            f"{counted(len(other), 'package')} differing from requirements.lock, first {other[0]}",
+        )
     return "met", f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed"
 
 
@@ -172,7 +175,7 @@ def checkout_state() -> tuple[Status, str]:
                 ["git", *arguments], cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60
             )
         except (OSError, subprocess.SubprocessError):
-            return "not checked", "this is no checkout that git can read"
+            return "not checked", "this is not a checkout that git can read"
         lines.append(done.stdout.rstrip("\n"))
     commit, changed = lines[0], lines[1].splitlines()
     if changed:
@@ -184,7 +187,7 @@ def private(folders: list[Path]) -> tuple[Status, str]:
     """Whether only this user and root can write to folders, what is in them, and the folders above."""
     for folder in folders:
         if not folder.is_dir():
-            return "not checked", f"{folder} is not here"
+            return "not checked", f"{folder} is missing"
         above = folder.resolve()
         for path in (above, *above.parents, *above.rglob("*")):
             if who := _writers(path):

@@ -97,9 +97,9 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
     """The report on each runtime that was checked, by its name and the dialect that it was compared with."""
     found: dict[str, Report] = {}
     for path in sorted((build / folder).glob("*.json")):
-        again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
+        again = f"run: sonnx-clip check --runtime {path.stem} --json -o {path}; or remove the file"
         if folder == "dialects":
-            again = "run `sonnx-clip check --against onnx`, or remove the file"
+            again = "run: sonnx-clip check --against onnx; or remove the file"
         report = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
         if report.code_sha256 != code_digest(report.runtime):
@@ -111,7 +111,7 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
             raise UserError(what, str(path), again)
         name = f"{report.runtime} against {report.dialect}" if report.dialect else report.runtime
         if name in found:
-            raise UserError(f"another file records {name} too", str(path), "remove one of them")
+            raise UserError(f"another file also records {name}", str(path), "remove one of them")
         found[name] = report
     return found
 

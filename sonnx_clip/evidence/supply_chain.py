@@ -49,7 +49,9 @@ _EXTRAS = ("", "onnx", "dask", EXTRA)
 
 def not_installed(library: str) -> UserError:
     """The message for a library that is missing."""
-    return UserError(f"this needs the package {library}", todo=f"run: pip install 'sonnx-clip[{EXTRA}]'")
+    return UserError(
+        f"the package {library} is not installed", todo=f"run: pip install 'sonnx-clip[{EXTRA}]'"
+    )
 
 
 def render_sbom(evidence: Evidence, found: Records) -> str:
@@ -183,7 +185,7 @@ def private_key(path: Path) -> Signer:
         from securesystemslib.signer import CryptoSigner
     except ImportError:
         raise not_installed("securesystemslib") from None
-    todo = "name a private key in PEM without a passphrase, as by: openssl genpkey -algorithm ed25519"
+    todo = "name a private key in PEM without a passphrase, e.g. from: openssl genpkey -algorithm ed25519"
     return _load_key(path, "private", lambda text: CryptoSigner(load_pem_private_key(text, None)), todo)
 
 
@@ -195,7 +197,7 @@ def _load_key(path: Path, kind: str, load: Callable[[bytes], _Key], todo: str) -
     except OSError as error:
         raise UserError(f"it cannot be read: {error.strerror}", str(path)) from None
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UserError(f"no usable {kind} key: {error}", str(path), todo) from None
+        raise UserError(f"not a usable {kind} key: {error}", str(path), todo) from None
 
 
 def sign(statement: str, key: Signer) -> str:
@@ -254,7 +256,7 @@ def verify_signed(build: Path, key: Path) -> str:
     for folder, name, digest in sorted(named):
         file = folder / name
         if not file.is_file():
-            raise UserError("it is signed, and missing", str(file), again)
+            raise UserError("it was signed, but is missing", str(file), again)
         if digest_of_file(file) != digest:
-            raise UserError("it is not the file that was signed", str(file), again)
+            raise UserError("it differs from the signed file", str(file), again)
     return f"{path}: signed by {key}; {counted(len(named), 'file')} as signed"

@@ -95,7 +95,7 @@ def verify(
         f"  sample (--seed {seed}): {len(asked)} of {len(replies)} answers of provers, "
         f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
     )
-    yield "taken from records, not repeated (but for the sample)"
+    yield "taken from records, not repeated (except the sample)"
     yield from _lines(evidence, "taken from records, not repeated")
     for basis in ("stale", "not run"):
         if names := [line.name for line in evidence.argument if line.basis == basis]:
@@ -120,9 +120,9 @@ def require_published(folder: Path, files: Mapping[str, str]) -> str:
         with suppress(OSError):
             written = (folder / name).read_bytes()
         if written != text.encode():
-            what = "it is not what the records give"
-            raise UserError(what, str(folder / name), "run `sonnx-clip evidence`")
-    return f"{folder} is what the records give"
+            what = "it differs from the records"
+            raise UserError(what, str(folder / name), "run: sonnx-clip evidence")
+    return f"{folder} agrees with the records"
 
 
 def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
@@ -142,16 +142,16 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
     def problem(o: Obligation, reply: Reply, folder: Path, running: Running) -> str | None:
         prover = provers[reply.prover]
         if prover.version != reply.version:
-            return f"{reply.prover} {reply.version} answered, and {prover.version} is installed"
+            return f"{reply.prover} {reply.version} answered, but {prover.version} is installed"
         if (o.file, prover.name) not in printed:
             printed[o.file, prover.name] = print_tasks(why3, prover, (o.file,), running)[o.file]
         tasks = printed[o.file, prover.name]
         taken = of_tasks(tasks.account.said, listed)
         if unlisted := [t for t in taken if (t.kind, t.name, t.statement) not in known]:
-            return f"the tasks of {o.file} take {unlisted[0].kind} {unlisted[0].name} for granted, unlisted"
+            return f"the tasks of {o.file} assume {unlisted[0].kind} {unlisted[0].name}, which is not listed"
         task = tasks.tasks.get((o.theory, o.goal))
         if task is None or task.digest != reply.task:
-            return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories give another"
+            return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories have another"
         if refused := tasks.account.refused.get((o.theory, o.goal)):
             return f"the task of {o.id} in {o.file} is not accounted for: {refused}"
         again = ask(prover, task.text, reply.task, limits_of(o), folder, running).verdict
@@ -178,10 +178,10 @@ def repeat_deviation(build: Path, one: Recorded) -> None:
     """UserError if the runtime, called with the recorded operands, does not give the recorded answer."""
     where = f"{one.type}, {one.klass}"
     path = str(build / "verdicts" / f"{one.runtime}.json")
-    todo = f"run `sonnx-clip check --runtime {one.runtime} --again`"
+    todo = f"run: sonnx-clip check --runtime {one.runtime} --again"
     try:
         (again,) = shortest([one.found], CheckOptions(one.runtime), one.type)
     except (KeyError, ValueError) as error:
         raise UserError(f"{where}: its operands or layout cannot be read: {error}", path, todo) from None
     if isinstance(again, str):
-        raise UserError(f"{where}: {one.found.got} is recorded, called again {again[:160]}", path, todo)
+        raise UserError(f"{where}: {one.found.got} is recorded, a repetition gives {again[:160]}", path, todo)

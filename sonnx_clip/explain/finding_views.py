@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ANY_NAN = "any NaN"
 NO_NUMBER = "nothing: a bound becomes no number of the type"
 
-IN_TEXT = "Nothing to run: the text shows it."
+IN_TEXT = "Nothing to run: the text itself shows it."
 NOT_RUN = "Not run: no measured runtime takes such bounds."
 REFUSED = "No runtime answered in the type of X; each row gives the reason."
 

@@ -23,7 +23,7 @@ def chosen(findings: Sequence[FindingView], ids: Sequence[str]) -> Sequence[Find
     """The findings with these ids; all without ids; UserError for an unknown id."""
     known = {finding.id: finding for finding in findings}
     if unknown := next((id_ for id_ in ids if id_ not in known), None):
-        like = ", ".join(nearest(unknown, known)) or "run `sonnx-clip findings` for a list"
+        like = ", ".join(nearest(unknown, known)) or "for a list, run: sonnx-clip findings"
         raise UserError(f"no finding `{unknown}`", todo=f"known: {like}")
     return [known[id_] for id_ in ids] or findings
 

@@ -137,10 +137,10 @@ def _stale(spec: Spec, found: Measured) -> Iterator[str]:
     for runtime, question in wanted - there:
         yield f"no answer of {runtime} to {question}"
     for runtime, question in there - wanted:
-        yield f"an answer of {runtime} to {question}, which is there twice or has no witness"
+        yield f"an answer of {runtime} to {question}, which occurs twice or has no witness"
     for answer in found.answers:
         if bool(answer.bits) == bool(answer.words):
-            yield f"{answer.runtime} neither answered nor refused {answer}, or did both"
+            yield f"{answer.runtime} must answer or refuse {answer}, and not both"
 
 
 def record_text(record: Measured) -> str:

@@ -186,7 +186,7 @@ def known_obligations() -> tuple[dict[str, Any], ...]:
     """The obligations of generated/why3; UserError if they have not been generated."""
     path = repo_file(OBLIGATIONS_FILE)
     if not path.is_file():
-        raise UserError("the obligations have not been generated", str(path), "run `sonnx-clip generate`")
+        raise UserError("the obligations have not been generated", str(path), "run: sonnx-clip generate")
     return tuple(json.loads(path.read_text(encoding="utf-8"))["obligations"])
 
 

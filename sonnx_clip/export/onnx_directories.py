@@ -95,7 +95,7 @@ def directory_files(
     """
     known = opsets_of_this_clip()
     if newest is not None and newest not in known:
-        what = f"operator set {newest} is none of this Clip that the installed onnx knows"
+        what = f"the installed onnx has no operator set {newest} with this Clip"
         raise UserError(what, "--opset", f"choose one from {known[0]} to {known[-1]}")
     known = tuple(n for n in known if newest is None or n <= newest)
     every = every_form(known if choice == "all" else {FIRST_OPSET: 0, known[-1]: 0}, (True,))

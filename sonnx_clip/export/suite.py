@@ -128,7 +128,7 @@ def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSu
     etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]
     for etype in etypes:
         if etype.width is None:
-            raise UserError(f"{etype.id} has no bit patterns, so there are no vectors of it")
+            raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
     return [_of_type(etype, vectors) for etype in etypes or spec.element_types if etype.width is not None]
 
 
@@ -136,7 +136,7 @@ def _of_type(etype: ElementType, vectors: Path | None) -> TypeSuite:
     text = vectors_text(f"{etype.id}.json", vectors)
     document = json.loads(text)
     if {document["spec_sha256"]} != {load_spec().digest, load_oracle().SPEC_DIGEST}:
-        raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
+        raise UserError("generated/ is stale for spec/clip.yaml", todo="run: sonnx-clip generate")
     special = np.array(special_patterns(etype), bits_type(etype.id))
     tables = (
         _table(etype, special, *bounds_of(etype)),
@@ -152,7 +152,7 @@ def vectors_text(name: str, folder: Path | None = None) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         what = f"the vectors cannot be read: {error.strerror}"
-        raise UserError(what, str(path), "run `sonnx-clip generate`") from error
+        raise UserError(what, str(path), "run: sonnx-clip generate") from error
 
 
 def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:

@@ -39,7 +39,7 @@ _COMPARE = (
     " flags grants is acceptable: see `latitude`. The strict policy counts the flags alone that are `always`"
     " granted."
 )
-_TODO = "name a new or an empty folder"
+_TODO = "name a new or empty folder"
 
 
 def write_export(

@@ -11,8 +11,8 @@ from sonnx_clip.root.errors import UserError
 
 if find_spec("onnx") is None:
     raise UserError(
-        "reading ONNX models needs the Python package onnx, which is not installed",
-        todo='install it with: pip install "sonnx-clip[onnx]"',
+        "the Python package onnx, which reads ONNX models, is not installed",
+        todo='install it: pip install "sonnx-clip[onnx]"',
     )
 
 from sonnx_clip.lint.lint import lint_model

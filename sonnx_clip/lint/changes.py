@@ -51,13 +51,13 @@ def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Pat
     for name, sizes in shapes.items():
         value, after = inputs.get(name), tuple(sizes)
         if value is None or value.type.WhichOneof("value") != "tensor_type":
-            what = f"the model has no input {quoted(name)} that is a tensor"
+            what = f"the model has no tensor input {quoted(name)}"
             raise UserError(what, where, f"its inputs are {', '.join(map(quoted, inputs))}")
         before = from_type(value.type, "graph input").dims
         title = "no shape" if before is None else show_dims(before)
         if before is not None and not compatible(before, after):
             what = f"input {quoted(name)} is declared with {title}; {show_dims(after)} does not fit"
-            raise UserError(what, where, "--input-shape sets sizes that the model leaves open")
+            raise UserError(what, where, "--input-shape sets only dynamic sizes")
         if before != after:
             set_dims(value, after)
             found.append(f"input {quoted(name)}: {title} became {show_dims(after)} (--input-shape)")
@@ -100,7 +100,7 @@ class NodeChange:
         limit, x = LIMITS[bound.onnx], self.x
         etype = profile().element_type(x.known_type)
         if etype is None:
-            why = f"the element type of {x.id} is not known, so neither is its {limit.number} number"
+            why = f"the element type of {x.id} is unknown, and so is its {limit.number} number"
             return _not_set(bound, why)
         limits_nothing = NEITHER_LIMITS if neither else limit.limits_nothing
         is_float = etype.family == "float"
@@ -116,7 +116,7 @@ class NodeChange:
         tensor = self.editor.constant(self.place, f"{self.place.proto.output[0]}_{bound.onnx}", value)
         self.editor.set_input(self.place, bound, tensor)
         what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
-        why = "this bound is no bound, bit for bit"
+        why = "the result with this bound is the result without it, bit for bit"
         if is_float:
             why = f"with no infinity {why} (--assume finite)"
         theorem = etype.shown_by(limits_nothing, "repaired" if is_float else "holds")
@@ -131,7 +131,7 @@ class NodeChange:
         title = f"{bound.operand.onnx} {quoted(name)} has the shape {show_dims(dims)}"
         why = ""
         if dims != (1,):
-            why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
+            why = "a runtime may refuse this shape or broadcast it; both differ from Clip with a scalar"
         elif bound.sparse is not None:
             why = "it is sparse (R3): store it as a dense scalar"
         elif not x.known_dims:
@@ -158,9 +158,7 @@ class NodeChange:
         editor.set_input(place, bound.operand, scalar)
         etype = profile().element_type(x.known_type)
         theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
-        why = (
-            f"the one entry keeps its bits, and {y.id} has the shape of {x.id} whatever that of the bound is"
-        )
+        why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} for any shape of the bound"
         return Step("bound_made_scalar", f"{title}: {how}", why, theorems)
 
     def _declare_inferred(self) -> Iterator[Step]:

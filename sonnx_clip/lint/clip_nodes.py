@@ -108,7 +108,7 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
         nodes += clip_nodes(Scope(function, title), own.get(""), path)
     notes = [f"no call of {one} could be inlined: it is judged by its own declarations" for one in unreached]
     undecided = [f"nothing was inferred: {answer.failure}"] if answer.failure is not None else []
-    undecided += [f"onnx's checker refuses the model: {answer.refusal}"] if answer.refusal is not None else []
+    undecided += [f"onnx's checker rejects the model: {answer.refusal}"] if answer.refusal is not None else []
     return FoundNodes(imports, tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None)
 
 
@@ -141,9 +141,7 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
         if before != entry.version or before < 1:
             problem = f"two versions, {before} and {entry.version}," if before >= 1 else f"version {before}"
             what = f"{where} imports {problem} of the operator set {quoted(domain or 'ai.onnx')}"
-            todo = (
-                "keep one opset_import per domain, with the version, 1 or later, that its nodes are meant for"
-            )
+            todo = "keep one opset_import per domain, with the version (1 or later) of its nodes"
             raise UserError(what, shown(str(path)), todo)
     return found
 
@@ -160,7 +158,7 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
         accepted = f"1 to {len(taken)} inputs, the first of them set" if taken[1:] else "exactly one input"
         raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
     if len(outputs) != 1 or not outputs[0]:
-        raise malformed(f"{profile.operator} gives exactly one output; here: {outputs}", path, node.place)
+        raise malformed(f"{profile.operator} has exactly one output; here: {outputs}", path, node.place)
     # An attribute for an input that is not set is reported by the restrictions.
     unset = {name for name, given in zip_longest(taken, names) if not given}
     had = unset.union(schema(profile.operator, node.opset).attributes)
@@ -182,7 +180,7 @@ def _argument(node: ClipNode, path: Path, operand: OnnxOperand, name: str) -> Ar
         return Argument(operand, None)
     found = node.known(name)
     if not found.defined:
-        what = f"input {operand.id} is the tensor {quoted(name)}, which nothing defines"
+        what = f"input {operand.id} is the undefined tensor {quoted(name)}"
         raise malformed(what, path, node.place)
     return Argument(operand, name, *found[1:])
 

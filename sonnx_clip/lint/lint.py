@@ -105,7 +105,7 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
     """What stored bounds mean that a reader may not expect."""
     for bound in bounds:
         if isinstance(bound.value, float) and math.isnan(bound.value):
-            return f"the bound {bound.id} is NaN: it bounds nothing, and other bounds still do"
+            return f"the bound {bound.id} is NaN: it bounds nothing; the other bound still applies"
     by_name = {bound.operand.onnx: bound for bound in bounds}
     low, high = by_name.get("min"), by_name.get("max")
     if low is None or high is None or low.value is None or high.value is None or low.value <= high.value:
@@ -130,33 +130,33 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     by_opset = {node.opset: node for node in nodes}
     for opset in sorted(by_opset):
         if opset > newest:
-            yield f"opset {opset} is newer than the installed onnx knows; Clip is judged as of opset {newest}"
+            yield f"opset {opset} is newer than the installed onnx;  Clip is judged as of opset {newest}"
     if nodes and any(is_default_domain(f.domain) and f.name == "Clip" for f in model.functions):
         yield (
-            "a local function is also named Clip of ai.onnx; ONNX leaves it to the runtime which of the two "
-            "a node means, and the nodes were judged as the operator"
+            "a local function is also named Clip of ai.onnx; the runtime chooses which of the two "
+            "a node calls; the nodes were judged as the operator"
         )
     if len(model.training_info) > 0:
         yield "the graphs of training_info are not run for inference and were not judged"
     for version in sorted({node.version for node in by_opset.values()}):
         if inputs_since(profile()) <= version < BASED_ON:
             types = ", ".join(sorted(types_of(profile().operator, version)))
-            differs = f"does not say what min above max gives, which Clip-{BASED_ON} does (max)"
-            takes = f"Clip-{version} takes {types} alone and {differs}"
+            differs = f"leaves the result for min above max open; in Clip-{BASED_ON} it is max"
+            takes = f"Clip-{version} takes only {types} and {differs}"
             yield f"the profile is based on Clip-{BASED_ON}; {takes}: {EXPORT_AGAIN}"
 
 
 def _causes(model: ModelProto, count: int) -> tuple[Cause, ...]:
-    """Why the shapes of so many Clip nodes are not known in numbers: one cause for each open input."""
+    """Why the shapes of so many Clip nodes are not known as numbers: one cause for each open input."""
     stored = {tensor.name for tensor in model.graph.initializer}
     infos = typed(model.graph.input, "graph input")
     inputs = [(name, info.dims) for name, info in infos if name not in stored and not info.not_tensor]
-    follow = f"the shapes of {counted(count, 'Clip node')} are not known in numbers"
+    follow = f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
     causes = [_cause(name, dims, follow) for name, dims in inputs if dims is None or symbols(dims)]
     if causes:
         return tuple(causes)
-    message = f"inference goes no further than the nodes before Clip: {follow}"
-    return (Cause(None, message, "declare the shapes (value_info), or let them follow from constants"),)
+    message = f"inference stops at the nodes before Clip: {follow}"
+    return (Cause(None, message, "declare the shapes (value_info), or derive them from constants"),)
 
 
 def _cause(name: str, dims: Dims | None, follow: str) -> Cause:
@@ -166,5 +166,5 @@ def _cause(name: str, dims: Dims | None, follow: str) -> Cause:
     usual = (1, 3, 224, 224) if len(dims) == 4 else (1, *([16] * len(dims)))
     sizes = ",".join(str(usual[axis] if isinstance(dim, str) else dim) for axis, dim in enumerate(dims))
     message = f"input {quoted(name)} is dynamic, {show_dims(dims)}: {follow}"
-    remedy = f"{NORMALISE} --input-shape gives it the sizes that you need"
+    remedy = f"{NORMALISE} --input-shape sets its sizes"
     return Cause(name, message, remedy, f"--input-shape {shlex.quote(f'{name}={sizes}')}")

@@ -27,7 +27,7 @@ _SIMPLE = frozenset(
 """Types of attributes that hold neither a graph nor a tensor."""
 _NODE_TEXTS = (attrgetter("output"), attrgetter("name", "op_type", "domain", "overload"))
 """An input is checked where it is defined."""
-_AGAIN = "give a complete binary .onnx file; export or copy the model again"
+_AGAIN = "use a complete binary .onnx file: export or copy the model again"
 
 
 def read_model(path: Path) -> bytes:
@@ -42,9 +42,7 @@ def read_model(path: Path) -> bytes:
         data = read_regular_bytes(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UserError(
-            f"cannot read the model: {reason}", where, "give the path of an .onnx file"
-        ) from error
+        raise UserError(f"cannot read the model: {reason}", where, "name an .onnx file") from error
     if not data:
         raise UserError("the file is empty", where, "export or copy the model again")
     return data
@@ -69,7 +67,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     }
     missing = [name for name, there in present.items() if not there]
     if missing:
-        what = f"not an ONNX model, or not all of one: no {', no '.join(missing)}"
+        what = f"not an ONNX model, or an incomplete one: no {', no '.join(missing)}"
         raise UserError(what, where, _AGAIN)
     tensors = list(all_tensors(model))
     try:
@@ -88,7 +86,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
 def malformed(what: str, path: Path, place: str) -> UserError:
     """The refusal of a model to which ONNX gives no meaning."""
     where = f"{shown(str(path))}, {place}"
-    return UserError(what, where, "correct the model; onnx.checker.check_model says more")
+    return UserError(what, where, "correct the model; onnx.checker.check_model has details")
 
 
 def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
@@ -118,7 +116,7 @@ def _data_problem(tensor: TensorProto) -> str | None:
         problem = problem or shown(str(error))
     if problem is None:
         return None
-    return f"its dimensions {show_dims(tuple(tensor.dims))} do not fit its data: {problem}"
+    return f"its dimensions {show_dims(tuple(tensor.dims))} contradict its data: {problem}"
 
 
 # --- External data ------------------------------------------------------------------------------------------
@@ -139,24 +137,24 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     title = f"its external data {quoted(location)}"
     reason = _outside(location, path.parent)
     if reason is not None:
-        return f"{title} {reason}: it has to lie in the model's folder"
+        return f"{title} {reason}: it must be in the model's folder"
     end = 0
     for name in ("offset", "length"):
         text = entries.get(name, "0")
         if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
-            return f"{title}: the {name} is {quoted(text)}, which is no number of bytes"
+            return f"{title}: the {name} is {quoted(text)}, not a number of bytes"
         end += int(text)
     try:
         size = (path.parent / location).stat().st_size
     except (OSError, ValueError):
         return None  # lint needs no weights; what needs them reports that they are missing
-    return f"{title}: it ends at byte {end}, and the file has {size}" if end > size else None
+    return f"{title}: it ends at byte {end}, but the file has {size}" if end > size else None
 
 
 def _outside(location: str, folder: Path) -> str | None:
     windows = PureWindowsPath(location)  # which reads both separators, and so as both systems would
     if windows.drive or windows.root or ".." in windows.parts:
-        return "is no path below it"
+        return "is not a path below it"
     try:
         base = folder.resolve()
         inside = (base / location).resolve().is_relative_to(base)
@@ -164,7 +162,7 @@ def _outside(location: str, folder: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError, RuntimeError) as error:
-        return f"is no usable path ({shown(str(error))})"
+        return f"is not a usable path ({shown(str(error))})"
     return None if inside else "leads out of the model's folder through a link"
 
 

@@ -109,7 +109,7 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions = Norma
         _check(model, again, path, "the result: ", todo)
         checked = self_check(before, model, path.parent, finite=finite) if options.self_check else OFF
         if checked.outcome == "different":
-            raise UserError(f"the self-check refuses the result: {checked.what}", shown(str(path)), todo)
+            raise UserError(f"the self-check rejects the result: {checked.what}", shown(str(path)), todo)
     after = report_of(model, again, target or path)
     nodes = []
     for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
@@ -131,7 +131,7 @@ def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: s
     ]
     newest = defs.onnx_opset_version()
     problems += [
-        f"opset {node.opset} is newer than the installed onnx knows, which cannot check the model"
+        f"opset {node.opset} is newer than the installed onnx, which cannot check the model"
         for node in found.nodes
         if node.opset > newest
     ]

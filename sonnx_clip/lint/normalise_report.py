@@ -40,7 +40,7 @@ def normalise_text(report: NormaliseReport) -> str:
         lines.append(f"  self-check: equal bits by {checked.what}")
     elif checked.not_known:
         reason = f": {checked.what}" if checked.what else " (--no-self-check)"
-        lines.append(f"  self-check: {checked.outcome}{reason}; not known: {checked.not_known}")
+        lines.append(f"  self-check: {checked.outcome}{reason}; unknown: {checked.not_known}")
     return "\n".join(lines)
 
 
@@ -52,7 +52,7 @@ def _summary(report: NormaliseReport) -> str:
     unchanged = "" if report.changed else ", the file is the same byte for byte"
     return (
         f"{counted(len(report.nodes), 'Clip node')}, {changed} changed, {clean} in the profile now, "
-        f"{len(report.nodes) - clean} with something left{unchanged}"
+        f"{len(report.nodes) - clean} still with problems{unchanged}"
     )
 
 

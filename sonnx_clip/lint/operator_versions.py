@@ -58,7 +58,7 @@ def is_clip(node: NodeProto) -> bool:
 def schema(operator: str, opset: int) -> OpSchema:
     """The version of an operator that an operator set means.
 
-    An operator set that is newer than the installed onnx knows is taken for the newest that it knows.
+    An operator set newer than the installed onnx counts as the newest that onnx has.
     """
     known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
     return defs.get_schema(operator, known, "")

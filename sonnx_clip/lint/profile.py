@@ -56,7 +56,7 @@ class ProfileType:
         """The obligation that shows a property in a role; ValueError if there is none."""
         found = self.theorems.get(property_id, {}).get(role)
         if found is None:
-            raise ValueError(f"no obligation shows {property_id} of {self.id} to be {role}")
+            raise ValueError(f"no obligation shows that {property_id} of {self.id} is {role}")
         return found
 
 
@@ -100,7 +100,7 @@ def profile() -> Profile:
 
 def read_profile(file: Path) -> Profile:
     """The profile that `sonnx-clip generate` wrote; UserError if it cannot be read, or lacks an entry."""
-    todo = "make it again: sonnx-clip generate"
+    todo = "run: sonnx-clip generate"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         return Profile(

@@ -95,12 +95,12 @@ def _problem_lines(
         tensors = " and ".join(_tensors(group, problem.argument) for _, problem in same)
         first = same[0][1]
         if first.open and caused:
-            lines.append(f"      {tensors}: not known in numbers, see the root cause")
+            lines.append(f"      {tensors}: not known as numbers, see the root cause")
             continue
         unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
         lines.append(f"      {tensors}: {unknown}{first.message}")
         remedies = {one.judgements[place].problems[number].remedy for one in findings for number, _ in same}
-        more = f" (others alike; --format json has each of the {len(remedies)})" if len(remedies) > 1 else ""
+        more = f" (and {len(remedies) - 1} similar; --format json lists all)" if len(remedies) > 1 else ""
         lines.append(f"        remedy: {first.remedy}{more}")
     return lines
 

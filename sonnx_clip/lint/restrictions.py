@@ -71,7 +71,7 @@ class _Judge:
                 return [self.same_type(tensor, first) for tensor in present]
             case "is_scalar":
                 return [self.scalar(tensor) for tensor in present]
-        raise ValueError(f"lint has no judgement for the word {rule.word} of {rule.id}")
+        raise ValueError(f"lint has no check for the word {rule.word} of {rule.id}")
 
     # --- R1, R2: the bounds are set -------------------------------------------------------------------------
 
@@ -82,13 +82,13 @@ class _Judge:
             what = f"{node.operator} has no input {bound.id}"
             if value is not None:
                 return _violates(bound, f"{what}; the bound is the attribute {name} = {value}", EXPORT_AGAIN)
-            applies = f"its attribute {name} is not set either, {self.default(name)}"
+            applies = f"its attribute {name} is also not set, {self.default(name)}"
             return _violates(bound, f"{what}; {applies}", EXPORT_AGAIN)
         title = f"input {bound.id} ({name})"
         how = "is the empty name" if len(node.proto.input) > position else "is absent"
         message = f"{title} is not set: input {position} of the node {how}"
         if value is not None:
-            message += f"; the attribute {name} = {value} means nothing to {node.operator}"
+            message += f"; the attribute {name} = {value} has no effect in {node.operator}"
             return _violates(bound, message, f"set {title} to a scalar {value} of {self.x.id}'s element type")
         return _violates(bound, message, self.bound_remedy(bound))
 
@@ -134,7 +134,7 @@ class _Judge:
         is_result = tensor.operand.role == "result"  # that it has another shape than X is C1
         contradiction = tensor.declared_contradiction if is_result else tensor.contradiction
         if contradiction:
-            return _violates(tensor, contradiction, "declare the one shape that the tensor has")
+            return _violates(tensor, contradiction, "declare the actual shape of the tensor")
         if self.accept_inferred and explicit is not None:
             return None
         if tensor.dims is None:
@@ -154,7 +154,7 @@ class _Judge:
             return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
         if explicit is not None:
             return f"{NORMALISE} declares the inferred shape {show_dims(explicit)}; or pass --accept-inferred"
-        found = "" if inferred is None else f"inference finds no more than {show_dims(inferred)}; "
+        found = "" if inferred is None else f"inference finds only {show_dims(inferred)}; "
         return f"{found}declare a shape of numbers {_DECLARE}"
 
     def constraint(self) -> Problem | None:
@@ -173,7 +173,7 @@ class _Judge:
     def same_type(self, tensor: Argument, first: Argument | None) -> Problem | None:
         """The tensors have one declared element type. Two known types differ whatever the others are."""
         if tensor.not_tensor:
-            return _violates(tensor, f"it is a {tensor.not_tensor}, which is no tensor", "give Clip a tensor")
+            return _violates(tensor, f"it is a {tensor.not_tensor}, not a tensor", "give Clip a tensor")
         types, found = self.types(tensor), tensor.derived.element_type
         if len(types) > 1:
             return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
@@ -188,7 +188,7 @@ class _Judge:
         return _violates(
             tensor,
             f"element type {types[0]}, but {first.id} has {wanted}",
-            f"give {tensor.id} the element type {wanted}, by storing it so or by a Cast before the node",
+            f"give {tensor.id} the element type {wanted}: store it so, or put a Cast before the node",
         )
 
     def type_remedy(self, inferred: str | None) -> str:
@@ -207,7 +207,7 @@ class _Judge:
             dims = inferred if tensor.dims is None and self.accept_inferred else tensor.dims
         if dims is None:
             hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
-            return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{hint}")
+            return _unknown(tensor, "its shape is not declared, so it may not be empty", f"see R4{hint}")
         if not dims:
             return None
         one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
@@ -240,5 +240,5 @@ class _Judge:
 
 def _no_size(axis: int, text: str) -> str:
     if text.removeprefix("-").isdecimal():
-        return f"dimension {text} (axis {axis}) is below zero, which is no size"
+        return f"dimension {text} (axis {axis}) is negative"
     return f"symbolic dimension {text} (axis {axis})"

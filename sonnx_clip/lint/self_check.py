@@ -46,7 +46,7 @@ class SelfCheck:
         """What stays open where nothing was compared."""
         if self.outcome not in ("not run", "switched off"):
             return None
-        return "whether a runtime gives equal results before and after was not tried"
+        return "equality of the results before and after in a runtime"
 
 
 OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")
@@ -97,11 +97,11 @@ def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path,
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
         if any(text in str(error) for text in _NO_KERNEL):
-            raise _EndError("not run", f"onnxruntime runs the model, but not the result: {error}") from None
-        raise _EndError("different", f"{name} refuses the result: {error}") from None
+            raise _EndError("not run", f"onnxruntime runs the model but not the result: {error}") from None
+        raise _EndError("different", f"{name} rejects the result: {error}") from None
     answered = _answered(first, before, finite=finite)
     if _bits(first.run(None, answered[0][0])) != answered[0][1]:
-        raise _EndError("not run", "the model gives other results each time")
+        raise _EndError("not run", "the results of the model change from run to run")
     for feed, expected in answered:
         try:
             found = _bits(second.run(None, feed))
@@ -130,7 +130,7 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
-    reason = "it gives no output"
+    reason = "it has no output"
     is_open = any(dim.dim_value <= 0 for value in inputs for dim in value.type.tensor_type.shape.dim)
     for size in _SIZES if is_open else _SIZES[:1]:
         found = []
@@ -178,12 +178,12 @@ def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, .
     """Element type and shape of an input."""
     name, tensor = f"input {quoted(value.name)}", value.type.tensor_type
     if value.type.WhichOneof("value") != "tensor_type":
-        raise _EndError("not run", f"{name} is no tensor")
+        raise _EndError("not run", f"{name} is not a tensor")
     if not tensor.HasField("shape"):
         raise _EndError("not run", f"{name} has no shape; --input-shape sets it")
     shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
     if math.prod(shape) > _MOST_ENTRIES:
-        raise _EndError("not run", f"{name} has {math.prod(shape)} entries, too many to be tried")
+        raise _EndError("not run", f"{name} has {math.prod(shape)} entries, too many to try")
     try:
         return np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape
     except KeyError:

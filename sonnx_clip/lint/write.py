@@ -48,13 +48,13 @@ def normalise_models(
     """
     to_stream = is_standard_output(output)
     if to_stream and (len(paths) > 1 or in_place):
-        raise UserError("standard output takes one model alone", todo="give a folder: -o FOLDER")
+        raise UserError("standard output takes a single model", todo="name a folder: -o FOLDER")
     folder = output is not None and not to_stream and (len(paths) > 1 or output.is_dir())
     if folder and output is not None and output.exists() and not output.is_dir():
-        what = "several models go to a folder, and this is none"
-        raise UserError(what, where=str(output), todo="give a folder: -o FOLDER")
+        what = "several models need a folder, and this is a file"
+        raise UserError(what, where=str(output), todo="name a folder: -o FOLDER")
     if folder and len({path.name for path in paths}) < len(paths):
-        raise UserError("two of the models have one name", todo="write them to two folders, by two runs")
+        raise UserError("two of the models have the same name", todo="write them to two folders, in two runs")
 
     def work(path: Path) -> NormaliseReport:
         to_file = not dry_run and not to_stream
@@ -73,18 +73,18 @@ def _target(
     """Where the result of one model goes: a regular file, never a link by whose name a model is replaced."""
     if (output is None) == (not in_place):
         raise UserError(
-            "give one place for the result: either -o OUT.onnx or --in-place",
+            "name one output: either -o OUT.onnx or --in-place",
             todo="or -o - for standard output, or --dry-run to write nothing",
         )
     target = source if output is None else output / source.name if folder else output
     check_target(target)
     if output is not None and any(target.exists() and one.exists() and target.samefile(one) for one in paths):
-        raise _is_read(target, "a model that this run reads")
+        raise _is_read(target, "an input of this run")
     return target
 
 
 def _is_read(target: Path, what: str) -> UserError:
-    todo = "give another name, or --in-place for the model itself"
+    todo = "use another name, or --in-place for the model itself"
     return UserError(f"the output is {what}", shown(str(target)), todo)
 
 
@@ -96,8 +96,8 @@ def _save(found: Normalised, target: Path | None) -> None:
     source, names = found.report.source, external_files(found.model)
     if target is None:
         if names:
-            what = "the model has external data, which standard output cannot take"
-            raise UserError(what, str(source), "give a file: -o OUT.onnx")
+            what = "the model has external data, which standard output cannot hold"
+            raise UserError(what, str(source), "name a file: -o OUT.onnx")
         sys.stdout.buffer.write(found.data)
         sys.stdout.buffer.flush()
         return

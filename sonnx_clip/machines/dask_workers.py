@@ -27,9 +27,9 @@ _RETRIES = 3  # of a call whose process has ended, though its worker lives; Dask
 _LOOK = 1.0
 _END = 10.0  # seconds that the end of all processes may take
 
-_START = "start workers: dask worker {address}, each with this sonnx-clip and all that the runtime needs"
-_AGAIN = "start what is missing, and give the same command: a journal goes on where it was"
-_LOGS = "look for the reason in the logs of the workers, such as memory, and give the same command again"
+_START = "start workers: dask worker {address}, each with this sonnx-clip and the packages of the runtime"
+_AGAIN = "restart it, then repeat the command: a journal resumes where it stopped"
+_LOGS = "look for the reason, such as memory, in the logs of the workers, then repeat the command"
 _SAME = "install the same sonnx-clip for the scheduler and for every worker: pip install 'sonnx-clip[dask]'"
 
 
@@ -69,7 +69,7 @@ class DaskWorkers:
             self._client = Client(address, timeout=self._patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             what = f"the scheduler cannot be reached: {_words(error)}"
-            todo = "give the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"
+            todo = "use the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"
             raise UserError(what, address, todo) from None
         try:
             self._client.wait_for_workers(1, timeout=self._patience)
@@ -101,7 +101,7 @@ class DaskWorkers:
             if self._stopped.is_set():
                 raise CancelledError from None
             if isinstance(error, CancelledError) or self._client.status != "running":
-                raise UserError("the scheduler is gone", self.address, _AGAIN) from None
+                raise UserError("the connection to the scheduler is lost", self.address, _AGAIN) from None
             raise _in_our_words(error) from None
         found: _T = _value(address, reply)
         return found
@@ -159,12 +159,12 @@ def _in_our_words(error: Exception) -> Exception:
     if isinstance(error, KilledWorker):
         deaths = error.allowed_failures + 1
         last = getattr(error.last_worker, "address", error.last_worker)
-        what = f"{counted(deaths, 'worker')} ended while they had this unit, the last of them {last}"
+        what = f"{counted(deaths, 'worker')} ended while judging this unit, the last one {last}"
         return WorkLostError(what, todo=_LOGS)
     if isinstance(error, FarProcessEndedError):
         return WorkLostError(f"at a worker, {_RETRIES + 1} times: {error}", todo=_LOGS)
     if not isinstance(error, UserError) and "deserialization" in str(error):
-        what = f"the scheduler or a worker cannot read what it is sent: {_words(error)}"
+        what = f"the scheduler or a worker cannot read a message: {_words(error)}"
         return UserError(what, todo=_SAME)
     return error
 
@@ -177,7 +177,7 @@ def _words(error: BaseException) -> str:
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _SHOWN = 60  # characters of a value
-_TODO = "give them the code, the Python, the packages and the processor of this machine, or stop them"
+_TODO = "stop them, or run them with the code, Python, packages and processor of this machine"
 
 
 def differences(here: Mapping[str, str], there: Mapping[str, str]) -> str:
@@ -195,4 +195,4 @@ def differences(here: Mapping[str, str], there: Mapping[str, str]) -> str:
 def require_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
     """Compare a worker with this machine before it judges a unit; UserError if it differs."""
     if words := differences(here, there):
-        raise UserError(f"this worker is not as the machine that asks: {words}", todo=_TODO)
+        raise UserError(f"this worker differs from the client: {words}", todo=_TODO)

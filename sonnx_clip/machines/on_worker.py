@@ -1,4 +1,4 @@
-"""What a Dask worker runs: a process beside it for each call, which is killed when nobody waits for it.
+"""What a Dask worker runs: a separate process for each call, killed when the client stops waiting.
 
 A worker lives long, and Dask's nanny gives it variables of its own. So each call has a process that begins
 with the variables of the caller's machine, reads every module anew, and can be killed with all that it has
@@ -32,7 +32,7 @@ _AT_WORK = ("running", "paused", "closing_gracefully")
 
 
 class FarProcessEndedError(Exception):
-    """The process ended before it had answered, or was killed because nobody waits for the answer."""
+    """The process ended before it had answered, or was killed because the client stopped waiting."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class FarEnvironment:
     def run(self, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
         """Call a pickled function of no arguments in a process of its own.
 
-        The process is killed once `gone` is true: nobody waits for the answer any more.
+        The process is killed once `gone` is true: the client stopped waiting for the answer.
 
         Raises:
             FarProcessEndedError: it has ended, or was killed.
@@ -73,7 +73,7 @@ class FarEnvironment:
                 ours.send_bytes(payload)
                 while not ours.poll(_LOOK):
                     if gone():
-                        raise FarProcessEndedError("nobody waits for the answer")
+                        raise FarProcessEndedError("the client stopped waiting for the answer")
                 found = ours.recv()
             except (EOFError, OSError):
                 raise FarProcessEndedError(_how_ended(process, wrote)) from None

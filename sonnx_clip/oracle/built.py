@@ -54,7 +54,7 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _HEAD = 1 << 16  # of cpuinfo: it repeats itself for every core
 _FEATURES = ("flags", "Features", "isa")
 _LENGTH = 1031  # long enough for the widest vectors and a rest
-_OTHER = "install gcc or clang, or name another compiler in the environment variable CC"
+_OTHER = "install gcc or clang, or set the environment variable CC"
 
 
 # --- The cache ------------------------------------------------------------------------------------------
@@ -88,7 +88,10 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(where):
-            what, todo = "others can write to this folder of libraries", "remove it, or its permissions"
+            what, todo = (
+                "other users can write to this folder of libraries",
+                "remove the folder, or restrict its permissions",
+            )
             raise UserError(what, str(where), todo)
         with tempfile.TemporaryDirectory(dir=where, prefix=".building-") as beside:
             new = Path(beside, "kernels.so")
@@ -99,8 +102,8 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
             if other != kept:
                 other.unlink(missing_ok=True)
     except OSError as error:
-        todo = "check the folder's permissions, or name another in the environment variable XDG_CACHE_HOME"
-        raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(where), todo) from error
+        todo = "check the folder's permissions, or set the environment variable XDG_CACHE_HOME"
+        raise UserError(f"the C kernels cannot be stored: {error.strerror}", str(where), todo) from error
     return kept
 
 
@@ -150,7 +153,7 @@ def _command() -> tuple[str, ...]:
         if shutil.which(command[0]):
             return command
     if named:
-        raise UserError("CC names a compiler that is not there", named[0], _OTHER)
+        raise UserError("CC names a missing compiler", named[0], _OTHER)
     raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
 
 
@@ -164,7 +167,7 @@ def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
 
 def _words(done: Ended) -> str:
     said = done.error.decode(errors="backslashreplace").strip()
-    return said or f"it ended with status {done.status} and said nothing"
+    return said or f"it ended with status {done.status} without output"
 
 
 def source_files() -> tuple[Path, ...]:
@@ -172,7 +175,7 @@ def source_files() -> tuple[Path, ...]:
     where = repo_file(SOURCES)
     files = tuple(sorted([*where.glob("*.c"), *where.glob("*.h")]))
     if not files:
-        raise UserError("the C kernels have not been generated", str(where), "run `sonnx-clip generate`")
+        raise UserError("the C kernels have not been generated", str(where), "run: sonnx-clip generate")
     return files
 
 
@@ -187,7 +190,7 @@ def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
         done = _run(command, compiler.command)
         if done.status != 0 or not library.is_file():
             where = shlex.join([*compiler.command, *compiler.flags])
-            raise UserError(f"the C compiler refuses this code:\n{_words(done)}", where, _OTHER)
+            raise UserError(f"the C compiler rejects this code: \n{_words(done)}", where, _OTHER)
 
     return _find(key) or _keep(key, compile_to)
 
@@ -268,8 +271,8 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
     """
     chosen = os.environ.get(VARIABLE, "") or "auto"
     if chosen not in CHOICES:
-        what = f"it is `{chosen}`, and the choices are {', '.join(CHOICES)}"
-        raise UserError(what, f"environment variable {VARIABLE}", "name one of them, or none")
+        what = f"it is `{chosen}`; the choices are {', '.join(CHOICES)}"
+        raise UserError(what, f"environment variable {VARIABLE}", "set it to one of them, or unset it")
     why = "they are not built for this processor"
     try:
         if chosen != "numpy" and (found := installed()) is not None:
@@ -322,7 +325,7 @@ def processor_features() -> str:
         name, colon, features = line.partition(":")
         if colon and name.strip() in _FEATURES:
             return " ".join(sorted(features.split()))
-    todo = "nothing is needed: `sonnx_clip.clip` uses the kernels of NumPy"
+    todo = "no action needed: `sonnx_clip.clip` uses the NumPy kernels"
     raise UserError("the features of the processor cannot be read", str(CPUINFO), todo)
 
 
@@ -349,7 +352,7 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
                 call(here, here)
                 if not (np.array_equal(elsewhere, due) and np.array_equal(here, due)):
                     where = f"{etype.id}, min {lower:#x}, max {upper:#x}"
-                    todo = "take another compiler, or other flags in CC"
+                    todo = "use another compiler, or other flags in CC"
                     raise UserError("the compiled kernel gives a wrong answer", where, todo)
 
 

@@ -44,7 +44,7 @@ def named(id_: str) -> DialectOracle:
     """The oracle of a dialect by its id, for example ``onnx-6``; UserError if there is none."""
     rows = load_oracle().DIALECTS
     if id_ not in rows:
-        raise UserError(f"there is no dialect `{id_}`", todo=f"there are: {', '.join(rows)}")
+        raise UserError(f"unknown dialect `{id_}`", todo=f"there are: {', '.join(rows)}")
     return DialectOracle(id_, rows[id_])
 
 
@@ -97,7 +97,7 @@ class DialectOracle:
         if out is None:
             return result
         if not self.row["in_place"]:
-            raise self._refused("in_place", "it has no result in place: leave `out` away")
+            raise self._refused("in_place", "it does not work in place: omit `out`")
         if out.shape != tensor.shape or out.dtype != tensor.dtype:
             raise self._refused("result", "`out` must have the shape and the element type of x")
         out[...] = result
@@ -146,7 +146,7 @@ class DialectOracle:
         if not self.row["scale_bias"]:
             raise self._refused("scale_bias", "it has no ScaleBias")
         if scale is None or bias is None:
-            raise self._refused("scale_bias", "scale and bias are given together")
+            raise self._refused("scale_bias", "scale and bias need each other")
         factors = self._float("scale", scale), self._float("bias", bias)
         if load_oracle().FAMILY_OF[x.dtype.name] != "float":
             raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
@@ -199,7 +199,7 @@ class DialectOracle:
         with np.errstate(over="ignore"):
             rounded = np.float32(value)
         if np.isinf(rounded) and not math.isinf(value):
-            raise self._refused("bounds", f"{name} = {value} is no FLOAT: write inf if infinity is meant")
+            raise self._refused("bounds", f"{name} = {value} is not a FLOAT: write inf for infinity")
         return rounded
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:

@@ -168,7 +168,7 @@ def tensor_of(name: str, value: object) -> Array:
     kind = type(value)
     if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
         raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
-    what = f"{name} is a Python {kind.__name__}, which has no element type, and nothing is cast"
+    what = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
     remedy = "np.float32(0)" if isinstance(value, (int, float)) else f"np.asarray({name}, np.float32)"
     raise RestrictionError(
         "R5", f"{what}; pass a NumPy array or scalar of the type of x, for example {remedy}"
@@ -204,7 +204,7 @@ def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
     for name, bound in (("min", lower), ("max", upper)):
         if bound.dtype != dtype:
             what = f"{name} has type {bound.dtype}, x has type {dtype}; all tensors shall have the same type"
-            raise RestrictionError("R5", f"{what}; pass {name}.astype({dtype.name!r}) if that loses nothing")
+            raise RestrictionError("R5", f"{what}; pass {name}.astype({dtype.name!r}) if that is exact")
         if bound.shape != ():
             raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
 

@@ -95,7 +95,7 @@ def account(
             found.smoke[theory, goal] = _without_unused_symbols(parts)
     for (theory, goal), text in tasks.items():
         if theory in broken or theory not in known:
-            nothing = f"nothing shows what stands before the goals of {theory}"
+            nothing = f"the context of the goals of {theory} is unknown"
             found.refused[theory, goal] = broken.get(theory, nothing)
             continue
         try:
@@ -152,10 +152,10 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
             left[name] -= 1
         elif left[name] > 0:
             if premise:
-                raise UnaccountedError(f"the assertion {name} stands behind the premise {premise}")
+                raise UnaccountedError(f"the assertion {name} follows the premise {premise}")
             left[name] -= 1
         elif not name or name in context:
-            raise UnaccountedError(f"an assertion that is not accounted for: {_short(command)}")
+            raise UnaccountedError(f"an unaccounted assertion: {_short(command)}")
         else:
             premise = name
 
@@ -179,7 +179,7 @@ def _parts(text: str, goal: str) -> _Parts:
         elif command.head in _DECLARES:
             _declare(command, place, declared)
         elif command.head != _DATA:
-            raise UnaccountedError(f"a command that no task may have: {_short(command)}")
+            raise UnaccountedError(f"a command that is not allowed in a task: {_short(command)}")
     if not asserts or asserts[-1] is not every[-2]:
         raise UnaccountedError("the goal is not the last assertion of the task")
     _require_negated(asserts[-1], goal)
@@ -200,7 +200,7 @@ def _declare(command: Command, place: int, declared: dict[str, int]) -> None:
     parts = command.term
     name = parts[1]
     if not isinstance(name, str) or name in declared or name in _RESERVED:
-        raise UnaccountedError(f"a symbol is declared that there is: {_short(command)}")
+        raise UnaccountedError(f"a symbol is declared twice: {_short(command)}")
     if command.head == "define-fun" and name in symbols(parts[-1]):
         raise UnaccountedError(f"a definition by itself: {_short(command)}")
     declared[name] = place if command.head in ("declare-fun", "declare-const") else _NOWHERE

@@ -82,7 +82,7 @@ def _behind_smoke(found: tuple[Found, ...]) -> Iterator[Found]:
     tested: set[str] = set()
     for f in found:
         if f.module in tested and f.kind in _ASSERTS:
-            what = f"a declaration behind the smoke goal of {f.module}"
+            what = f"a declaration after the smoke goal of {f.module}"
             yield Found("refused", f.module, what, f"{f.kind} {f.name}".rstrip(), "", f.line)
         if f.kind == "goal" and f.name.startswith("smoke_"):
             tested.add(f.module)
@@ -122,9 +122,7 @@ class _Reader:
         while self._kind(behind) == "attribute":
             behind += 1
         if not self.module or self._is(behind, ":"):
-            yield self._one(
-                "refused", self.at, "a module that is not simply called", self._text(self.at, behind)
-            )
+            yield self._one("refused", self.at, "a module without a simple name", self._text(self.at, behind))
 
     def read_statement(self) -> Iterator[Found]:
         """An axiom, a lemma or a goal: ``axiom name attribute* : formula``."""
@@ -132,7 +130,7 @@ class _Reader:
         while self._kind(colon) in ("attribute", "other"):
             colon += 1
         if not name or not self._is(colon, ":"):
-            yield self._one("refused", at, "a statement that is not simply called", self._text(at, at + 4))
+            yield self._one("refused", at, "a statement without a simple name", self._text(at, at + 4))
         kind = _STATEMENTS[self.tokens[at].text]
         yield self._one(
             kind, at, name, self._text(colon + 1, end_of(self.tokens, at)) if kind == "axiom" else ""
@@ -209,7 +207,7 @@ class _Reader:
         end = end_of(self.tokens, self.at)
         name, depth = self._name(self.at + 1), 0
         if not name:
-            what = "a symbol that is not simply called"
+            what = "a symbol without a simple name"
             yield self._one("refused", self.at, what, self._text(self.at, self.at + 4))
         for i in range(self.at + 1, end):
             depth += self._step(i)

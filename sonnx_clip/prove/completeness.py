@@ -108,8 +108,8 @@ def unpinned(found: Iterable[PinnedStatement] | None = None) -> list[str]:
         elif digest != statement.digest:
             lines.append(f"! {name} {statement.digest}, not {digest}: {statement.text}")
         elif not sentence:
-            lines.append(f"? {name}: no sentence says what it stands for")
-    lines += [f"- {name}: it is stated no more: {kept[name][1]}" for name in kept if name not in now]
+            lines.append(f"? {name}: it has no sentence that explains it")
+    lines += [f"- {name}: it is no longer stated: {kept[name][1]}" for name in kept if name not in now]
     return lines
 
 

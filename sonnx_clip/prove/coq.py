@@ -116,11 +116,11 @@ def coq_sources(root: Path) -> tuple[CoqSource, ...]:
     for folder, prefix in FOLDERS.items():
         files = sorted((root / folder).rglob("*.v"))
         if not files:
-            raise UserError("there is no Coq file here", folder, "restore it, or run: sonnx-clip generate")
+            raise UserError("the folder has no Coq file", folder, "restore it, or run: sonnx-clip generate")
         for path in files:
             if path.parent != root / folder:
                 where = path.relative_to(root).as_posix()
-                raise UserError("a Coq file in this place is not looked at", where, f"put it into {folder}/")
+                raise UserError("a Coq file in this folder is not checked", where, f"move it into {folder}/")
             text = path.read_text(encoding="utf-8")
             found.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
     return tuple(found)
@@ -141,7 +141,7 @@ def coverage_problems(spec: Spec, theorems: Sequence[CoqTheorem]) -> Iterator[st
     for t in theorems:
         for id_ in t.shows:
             if id_ not in known:
-                yield f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which spec/clip.yaml does not have"
+                yield f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which is not in spec/clip.yaml"
 
 
 def _wanted(spec: Spec) -> Iterator[tuple[str, str]]:
@@ -209,7 +209,7 @@ def _version() -> str:
             raise UserError(f"{tool} is not installed", todo=INSTALL)
     found = _VERSION.search(version_of(("coqc", "--version"), INSTALL))
     if found is None:
-        raise UserError("coqc does not say its version", todo=INSTALL)
+        raise UserError("coqc does not print its version", todo=INSTALL)
     return found[1]
 
 
@@ -234,7 +234,7 @@ def compile_all(
     try:
         order.prepare()
     except CycleError as error:
-        raise UserError(f"Coq files need each other in a circle: {', '.join(error.args[1])}") from None
+        raise UserError(f"cycle of Coq files: {', '.join(error.args[1])}") from None
     seconds: dict[str, float] = {}
     problems: dict[str, str] = {}
     at_work: dict[Future[tuple[float, str]], str] = {}
@@ -243,7 +243,7 @@ def compile_all(
             for module in order.get_ready():
                 source = by_module[module]
                 if failed := sorted(source.needs() & problems.keys()):
-                    problems[module] = f"{source.path}: not tried, it needs {failed[0]}"
+                    problems[module] = f"{source.path}: not checked: it needs {failed[0]}"
                     order.done(module)
                 else:
                     at_work[pool.submit(_compile, source, folder, running)] = module
@@ -289,7 +289,9 @@ def axioms_of(theorems: Sequence[CoqTheorem], folder: Path, running: Running) ->
     status, output, _ = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
     answers = _ANSWER.split(output)[1:] if status == 0 else []
     if len(answers) != len(by_module):
-        raise UserError(f"Coq does not print what the theorems rest on: {' '.join(output.split())[-400:]}")
+        raise UserError(
+            f"Coq does not print the assumptions of the theorems: {' '.join(output.split())[-400:]}"
+        )
     return dict(zip(by_module, map(_axioms, answers), strict=True))
 
 
@@ -300,7 +302,7 @@ def _axioms(answer: str) -> tuple[str, ...]:
     head, _, listed = text.partition("\n")
     names = tuple(sorted({m["name"] for m in _AXIOM.finditer(listed)}))
     if head != "Axioms:" or not names:
-        raise UserError(f"Coq printed an answer that is not known here: {text[:200]}")
+        raise UserError(f"Coq printed an unknown answer: {text[:200]}")
     return names
 
 
@@ -313,8 +315,8 @@ def unlisted_axioms(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterato
     for module in sorted(now.keys() | listed.keys()):
         if now.get(module) != listed.get(module):
             yield (
-                f"{GOLDEN}: the theorems of {module} rest on: {now.get(module, 'nothing, there are none')};"
-                f" the list says: {listed.get(module, 'nothing of them')}; edit it if that is as it should be"
+                f"{GOLDEN}: the theorems of {module} rest on: {now.get(module, 'nothing (no theorems)')};"
+                f" the list says: {listed.get(module, 'no entry')}; edit the list if that is intended"
             )
 
 
@@ -328,7 +330,7 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     status, output, killed = _run(["coqchk", "-silent", "-o", *_load_path(folder), *wanted], running)
     if status != 0 or killed:
         said = f"no answer within {SECONDS} s" if killed else " ".join(output.split())[-400:]
-        return f"coqchk does not accept the compiled files: {said}"
+        return f"coqchk rejects the compiled files: {said}"
     return summary_problem(output)
 
 
@@ -336,12 +338,12 @@ def summary_problem(output: str) -> str:
     """What in coqchk's summary speaks against the files: an axiom of ours, or a check switched off."""
     axioms = re.search(r"^\* Axioms:(?P<list>.*?)^\*", output, re.MULTILINE | re.DOTALL)
     if axioms is None:
-        return f"coqchk gives no summary: {' '.join(output.split())[-200:]}"
+        return f"coqchk prints no summary: {' '.join(output.split())[-200:]}"
     if ours := re.search(r"^\s*(SonnxClip\S*)", axioms["list"], re.MULTILINE):
         return f"coqchk finds an axiom of ours: {ours[1]}"
     for what in ("type-in-type", "unsafe (co)fixpoints", "positivity is assumed"):
         if not re.search(re.escape(what) + r":\s*<none>", output):
-            return f"coqchk finds what relies on {what}"
+            return f"coqchk finds a use of {what}"
     return ""
 
 

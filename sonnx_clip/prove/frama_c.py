@@ -204,17 +204,17 @@ def join(contract: str, loop: str, c: str, name: str) -> str:
             annotation hold code.
     """
     if "/*@" in c or "//@" in c:
-        raise UserError("the C carries an annotation, which Frama-C would believe", name, _AGAIN)
+        raise UserError("the C has an annotation, which Frama-C would assume", name, _AGAIN)
     loops = list(_WHILE.finditer(c))
     if len(loops) != 1:
-        raise UserError(f"it has {len(loops)} loops, and the contracts are for one", name, _AGAIN)
+        raise UserError(f"it has {len(loops)} loops; the contracts are for one", name, _AGAIN)
     annotated = c[: loops[0].start()] + loop + c[loops[0].start() :]
     if _ANNOTATION.sub("", annotated) != c:
         raise UserError("the annotated C is not the generated C", name, _AGAIN)
     code = re.sub(r"/\*.*?\*/", "", contract, flags=re.DOTALL)
     for line in filter(None, map(str.strip, code.splitlines())):
         if not _DECLARATION.fullmatch(line):
-            raise UserError(f"the contracts hold code: {line}", name, _AGAIN)
+            raise UserError(f"the contracts contain code: {line}", name, _AGAIN)
     return contract + annotated
 
 
@@ -267,7 +267,9 @@ def find_frama_c(why3: Why3, provers: Sequence[Prover], build: Path, jobs: int) 
     """Frama-C as it is installed; UserError if it is missing or does not run."""
     version = version_of(("frama-c", "-version"), INSTALL)
     if not re.match(r"\d+\.", version):
-        raise UserError("frama-c does not say its version", todo=f"it said: {version[:200]!r}; {INSTALL}")
+        raise UserError(
+            "frama-c does not print its version", todo=f"its output: {version[:200]!r}; {INSTALL}"
+        )
     config = (build / "frama-c" / "why3.conf").absolute()
     write_whole(config, configuration(why3.config.read_text(encoding="utf-8")))
     return FramaC(version, config, tuple(provers), jobs)
@@ -313,7 +315,7 @@ def prove_type(
     texts = {path: _text(root or repo_root(), path) for path in _paths(etype)}
     header, c, contract, loop = texts.values()
     if "/*@" in header or "//@" in header:
-        raise UserError("the header carries an annotation, which Frama-C would believe", HEADER, _AGAIN)
+        raise UserError("the header has an annotation, which Frama-C would assume", HEADER, _AGAIN)
     unit = join(contract, loop, c, c_path(etype))
     with tempfile.TemporaryDirectory() as name:
         proof, smoke = Path(name) / "proof", Path(name) / "smoke"
@@ -371,7 +373,7 @@ def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
             if not name.startswith("wp:")
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        words.append(f"WP left no report that can be read ({type(error).__name__}: {error})")
+        words.append(f"WP wrote no readable report ({type(error).__name__}: {error})")
         return ()
 
 
@@ -397,7 +399,7 @@ def _read_properties(file: Path, words: list[str]) -> tuple[WpProperty, ...]:
         columns = {"function": "function", "kind": "property kind", "text": "property", "status": "status"}
         return tuple(WpProperty(**{name: row[column] for name, column in columns.items()}) for row in rows)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"Frama-C left no list of properties that can be read ({type(error).__name__}: {error})"
+        what = f"Frama-C wrote no readable list of properties ({type(error).__name__}: {error})"
         words.append(what)
         return ()
 

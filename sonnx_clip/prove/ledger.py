@@ -89,10 +89,10 @@ class Ledger:
                 yield
         except (sqlite3.DatabaseError, OSError) as error:
             if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", None) in _OUTSIDE:
-                todo = "check the folder, and whether another run uses the file"
+                todo = "check the folder; another run may be using the file"
                 raise UserError(f"the ledger cannot be used: {error}", str(self.path), todo) from error
             todo = "remove the file and run again"
-            raise UserError(f"this is no ledger: {error}", str(self.path), todo) from error
+            raise UserError(f"this file is not a ledger: {error}", str(self.path), todo) from error
 
     def close(self) -> None:
         """Close the file."""

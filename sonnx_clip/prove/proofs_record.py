@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 RECORD = "proofs.json"
-AGAIN = "run `sonnx-clip prove`"
+AGAIN = "run: sonnx-clip prove"
 _FOLDERS = ("why3", "generated/why3", "generated/c")
 
 TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
@@ -136,7 +136,7 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
 def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
     """UserError if a record speaks of another specification."""
     if found != spec.digest:
-        what = f"stale: it speaks of a spec/clip.yaml {found[:12]}…, this one is {spec.digest[:12]}…"
+        what = f"stale: it is about spec/clip.yaml {found[:12]}…, not {spec.digest[:12]}…"
         raise UserError(what, str(path), todo)
 
 

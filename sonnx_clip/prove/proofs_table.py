@@ -140,7 +140,7 @@ def summary(proofs: Proofs) -> str:
         f" {statuses.count('not proved')} not proved;"
         f" {counted(shown['refutation'], 'refutation')} of the source,"
         f" {counted(shown['counterexample'], 'counterexample')} to what no source states;"
-        f" {smoke if smokes else 'no smoke test was among them'}; {canaries}"
+        f" {smoke if smokes else 'no smoke tests'}; {canaries}"
         f" ({counted(proofs.run.asked, 'task')} sent to provers, {proofs.run.wall:.1f} s)"
     )
 
@@ -151,16 +151,16 @@ def failures(why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int) 
     for outcome in failed[:shown]:
         yield _failure(why3, provers, outcome, "not proved")
     if len(failed) > shown:
-        yield f"\n… and {len(failed) - shown} more that are not proved"
+        yield f"\n… and {len(failed) - shown} more not proved"
     believed = [o for o in proofs.canaries if o.status == "not proved"]
     for outcome in believed[:shown]:
         yield _failure(why3, provers, outcome, "a false statement is not refuted:")
     if believed:
         yield (
-            "\nno answer of this run is reliable: a printer, Why3, a driver or a prover is wrong;"
+            "\nno answer of this run is reliable: a printer, Why3, a driver or a prover has a bug;"
             " build/proofs.json is unchanged"
         )
-    yield from (f"a goal that no obligation knows: {stray}" for stray in proofs.strays)
+    yield from (f"a goal without an obligation: {stray}" for stray in proofs.strays)
 
 
 def _failure(why3: Why3, provers: Sequence[Prover], outcome: Outcome, what: str) -> str:

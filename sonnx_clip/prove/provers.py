@@ -68,12 +68,14 @@ def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
 def _find(name: str) -> Prover:
     match = next((known for known in NAMES if known.lower() == name.lower()), None)
     if match is None:
-        raise UserError(f"there is no prover called {name}", todo=f"choose among {', '.join(NAMES)}")
+        raise UserError(f"unknown prover {name}", todo=f"choose from {', '.join(NAMES)}")
     command = COMMANDS[match]
     said = version_of((command[0], "--version"), INSTALL)
     found = _VERSIONS[match].search(said)
     if found is None:
-        raise UserError(f"{command[0]} does not say its version", todo=f"it said: {said[:200]!r}; {INSTALL}")
+        raise UserError(
+            f"{command[0]} does not print its version", todo=f"its output: {said[:200]!r}; {INSTALL}"
+        )
     program = Path(shutil.which(command[0]) or "")
     return Prover(match, command, found[1], digest_of_file(program), _libraries(program))
 
@@ -138,5 +140,5 @@ def _last(output: str, status: int) -> str:
     words = "\n".join(
         line for line in output.splitlines() if not line.strip().strip('"').startswith(("task ", "end "))
     )
-    words = words.strip()[-_WORDS:] or "(it printed nothing)"
+    words = words.strip()[-_WORDS:] or "(no output)"
     return words if status == 0 else f"{words} [exit status {status}]"

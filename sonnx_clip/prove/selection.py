@@ -38,15 +38,15 @@ def select(
             near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
             listed = "generated/why3/obligations.json lists the ids"
             todo = f"did you mean {' or '.join(near)}?" if near else listed
-            raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
+            raise UserError(f"no obligation has or shows the id `{pattern}`", "--only", todo)
         named |= matching
     chosen = tuple(
         o for o in obligations if (not wanted or o.subject in wanted) and (not only or o.id in named)
     )
     if not chosen:
         raise UserError(
-            "no obligation is both of this family or type and among --only",
-            todo="leave out --family, --dtype or --only",
+            "no obligation of this family or type matches --only",
+            todo="remove --family, --dtype or --only",
         )
     return chosen
 

@@ -84,7 +84,7 @@ def _commands(raw: bytes, plain: bytes, starts: list[int], ends: list[int]) -> I
 
 def _require_nothing(between: bytes) -> None:
     if found := between.strip(_SPACE):
-        raise SmtlibError(f"outside of a command stands {found[:40].decode(errors='replace')!r}")
+        raise SmtlibError(f"text outside of a command: {found[:40].decode(errors='replace')!r}")
 
 
 def _name(between: str) -> str:
@@ -107,11 +107,11 @@ def read_term(text: str) -> tuple[Term, ...]:
             stack.append([])
         elif token == ")":  # noqa: S105
             if len(stack) == 1:
-                raise SmtlibError("a parenthesis too many")
+                raise SmtlibError("an unmatched closing parenthesis")
             closed = tuple(stack.pop())
             stack[-1].append(closed)
         elif token in ('"', "|", ";"):
-            raise SmtlibError("a string or a quoted symbol does not end")
+            raise SmtlibError("an unterminated string or quoted symbol")
         elif not token.startswith(";"):
             stack[-1].append(token)
     if len(stack) != 1 or len(stack[0]) != 1 or isinstance(stack[0][0], str):

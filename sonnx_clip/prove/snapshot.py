@@ -80,8 +80,8 @@ class Why3:
         now = dict(theory_texts(self.origin))
         for file in sorted({*now, *self.texts}):
             if now.get(file) != self.texts.get(file):
-                what = "the file changed while it was being proved"
-                raise UserError(what, file, "run `sonnx-clip prove` again")
+                what = "the file changed during the proofs"
+                raise UserError(what, file, "run again: sonnx-clip prove")
 
 
 def configure(build: Path, driver_of: Callable[[str, str], str] = driver, root: Path | None = None) -> Why3:
@@ -132,7 +132,7 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
     try:
         (folder / "drivers").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"this folder cannot be made: {error.strerror}"
+        what = f"this folder cannot be created: {error.strerror}"
         raise UserError(what, str(folder), "choose another one with --build") from error
     for name, text in drivers.items():
         write_whole(folder / "drivers" / name, text)

@@ -69,7 +69,7 @@ def weakened(spec: Spec) -> Iterator[UserError]:
         line = yaml.position((section, ids.index(id_)) if id_ in ids else (section,)).line
         stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
         yield UserError(
-            f"{yaml.name}:{line} (`{id_}`) now says {stated}; expected is {due}",
+            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {due}",
             f"{document.name}:{document.position(place).line} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )

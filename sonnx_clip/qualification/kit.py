@@ -45,7 +45,7 @@ class Tool(Part):
     @model_validator(mode="after")
     def _detection_where_there_is_impact(self) -> Self:
         if (self.detection is None) != (self.impact == "TI1"):
-            raise ValueError("`detection` is needed for TI2, and for TI2 alone")
+            raise ValueError("`detection` is required for TI2, and only for TI2")
         return self
 
     @property
@@ -98,7 +98,7 @@ class PotentialError(Part):
     @model_validator(mode="after")
     def _is_detected(self) -> Self:
         if not (self.obligations or self.gates or self.tests or self.mutants or self.make):
-            raise ValueError(f"nothing detects {self.id}: name obligations, gates, tests, mutants or make")
+            raise ValueError(f"{self.id} has no detection: name obligations, gates, tests, mutants or make")
         return self
 
 
@@ -171,20 +171,20 @@ class Kit(Part):
         for prefix, entries in self._numbered.items():
             ids = [entry.id for entry in entries]
             if wrong := next((id_ for id_ in ids if not id_.startswith(prefix)), None):
-                raise ValueError(f"{wrong} stands among the entries of {prefix}")
+                raise ValueError(f"{wrong} is listed among the entries of {prefix}")
             if late := next((b for a, b in pairwise(ids) if a >= b), None):
-                raise ValueError(f"{late} does not come after the id before it: ids ascend and are unique")
+                raise ValueError(f"{late} is out of order: ids ascend and are unique")
         used = chain.from_iterable(
             ((e.id, c) for c in (*e.constraints, *e.commands)) for e in self.errors
         )  # fmt: skip
         known = {*self.tools, *(entry.id for entry in self.constraints)}
         for of, name in (*used, *((r.id, r.command) for r in self.requirements)):
             if name not in known:
-                raise ValueError(f"{of} names {name}, which is neither under `tools` nor under `constraints`")
+                raise ValueError(f"{of} names {name}, which is not under `tools` or `constraints`")
         if idle := sorted(set(self.tools) - {r.command for r in self.requirements}):
-            raise ValueError(f"no requirement (TOR) is stated of the command {idle[0]}")
+            raise ValueError(f"the command {idle[0]} has no requirement (TOR)")
         if idle := sorted(set(self.tools) - set(chain.from_iterable(e.commands for e in self.errors))):
-            raise ValueError(f"no potential error (ERR) is stated of the command {idle[0]}")
+            raise ValueError(f"the command {idle[0]} has no potential error (ERR)")
         return self
 
     @model_validator(mode="after")
@@ -192,18 +192,18 @@ class Kit(Part):
         seen: dict[str, Node] = {}
         for node in self.assurance_case:
             if node.id in seen:
-                raise ValueError(f"two nodes are called {node.id}")
+                raise ValueError(f"two nodes have the id {node.id}")
             if (node.below is None) != (not seen) or (node.below and node.below not in seen):
-                raise ValueError(f"`below` of {node.id} names no node before it; the first node has none")
+                raise ValueError(f"`below` of {node.id} must name an earlier node; the first node has none")
             if node.below and seen[node.below].kind not in ("goal", "strategy"):
-                raise ValueError(f"{node.id} stands below {node.below}, which is neither goal nor strategy")
+                raise ValueError(f"{node.id} is below {node.below}, which is not a goal or strategy")
             seen[node.id] = node
         carrying = {node.below for node in self.assurance_case if node.kind not in ("context", "assumption")}
         for node in self.assurance_case:
             if node.kind in ("goal", "strategy") and node.id not in carrying:
-                raise ValueError(f"{node.id} has neither a goal nor a solution below it")
+                raise ValueError(f"{node.id} has no goal or solution below it")
             if node.kind not in ("goal", "strategy") and node.link is None:
-                raise ValueError(f"{node.id} links to nothing: add `link`")
+                raise ValueError(f"{node.id} has no link: add `link`")
         return self
 
     @property

@@ -34,20 +34,20 @@ def unresolved(
     """
     found = [
         *(f"`tools` lacks the command {name}" for name in sorted(set(commands) - set(kit.tools))),
-        *(f"`tools` has {name}, which is no command" for name in sorted(set(kit.tools) - set(commands))),
+        *(f"`tools` has {name}, which is not a command" for name in sorted(set(kit.tools) - set(commands))),
     ]
     targets = re.findall(r"^([a-z-]+):", _text(root / "Makefile"), re.MULTILINE)
     verified: tuple[Requirement | PotentialError, ...] = (*kit.requirements, *kit.errors)
     for entry in verified:
-        found += [f"{entry.id}: there is no test {name}" for name in entry.tests if not _is_test(root, name)]
+        found += [f"{entry.id}: unknown test {name}" for name in entry.tests if not _is_test(root, name)]
         found += [
             f"{entry.id}: no obligation matches {pattern}"
             for pattern in entry.obligations
             if not any(fnmatchcase(id_, pattern) for id_ in obligations)
         ]
     for error in kit.errors:
-        found += [f"{error.id}: there is no gate {g}" for g in error.gates if not _is_defined(root, g)]
-        found += [f"{error.id}: there are no mutants of {m}" for m in error.mutants if m not in mutants]
+        found += [f"{error.id}: unknown gate {g}" for g in error.gates if not _is_defined(root, g)]
+        found += [f"{error.id}: unknown mutants {m}" for m in error.mutants if m not in mutants]
         found += [f"{error.id}: the Makefile has no target {t}" for t in error.make if t not in targets]
     for report in kit.upstream:
         for name in report.runtimes:
@@ -55,7 +55,7 @@ def unresolved(
                 found.append(f"`upstream` ({report.topic}): no runtime {name} has a record in docs/runtimes")
     for node in kit.assurance_case:
         if node.link and not _is_place(root, node.link):
-            found.append(f"{node.id}: there is no {node.link}")
+            found.append(f"{node.id}: unknown link {node.link}")
     return [*found, *_against_trusted_base(kit, _text(root / TRUSTED))]
 
 
@@ -66,10 +66,10 @@ def _against_trusted_base(kit: Kit, page: str) -> Iterator[str]:
     quoted += [(c.id, q) for c in kit.constraints for q in c.derived_from]
     for of, quotation in quoted:
         if quotation not in words:
-            yield f"{of}: {TRUSTED} does not have the words: {quotation}"
+            yield f"{of}: {TRUSTED} does not contain: {quotation}"
     for row in (" ".join(row.split()) for row in _ROW.findall(page)):
         if row not in _HEADS and not any(row in quotation for _, quotation in quoted):
-            what = "neither an ERR (`trusted`) nor a UC (`derived_from`) speaks of this row"
+            what = "no ERR (`trusted`) or UC (`derived_from`) covers this row"
             yield f"{what} of {TRUSTED}: {row}"
 
 

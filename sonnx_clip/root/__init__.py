@@ -1,1 +1,1 @@
-"""What every layer may use, and what knows nothing of Clip: errors, files, digests, progress, words."""
+"""Utilities independent of Clip, for every layer: errors, files, digests, progress, text."""

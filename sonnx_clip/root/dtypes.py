@@ -21,17 +21,17 @@ def numpy_type(name: str) -> np.dtype[Any]:
 
 @cache
 def bits_type(name: str) -> np.dtype[Any]:
-    """The unsigned integer that holds the bits of an element type."""
+    """The unsigned integer type as wide as an element type."""
     return np.dtype(f"u{numpy_type(name).itemsize}")
 
 
 def from_bits(patterns: Any, name: str) -> Array:
-    """Bit patterns, integers in any nesting, as an array of an element type."""
+    """An array of an element type from bit patterns: integers in any nesting."""
     return np.array(patterns, bits_type(name)).view(numpy_type(name))
 
 
 def hex_bits(pattern: int, name: str) -> str:
-    """A bit pattern with all its digits: ``0x7fc00000``."""
+    """A bit pattern with all digits: ``0x7fc00000``."""
     return f"0x{pattern:0{2 * numpy_type(name).itemsize}x}"
 
 

@@ -1,4 +1,4 @@
-"""The errors that users of the project meet: of the command line, of the oracle, of a dialect."""
+"""The exceptions that users see: of the command line, the oracle and the dialects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class UserError(Exception):
     Args:
         what: what is wrong, in one sentence.
         where: file, line and column, path in the YAML, or node name in a model.
-        todo: what the person can do about it.
+        todo: how to fix it.
     """
 
     def __init__(self, what: str, where: str | None = None, todo: str | None = None) -> None:
@@ -37,13 +37,13 @@ class RestrictionError(ValueError):
 
 
 class DialectError(ValueError):
-    """A dialect of Clip does not take what it is given.
+    """A dialect of Clip rejects its arguments.
 
     Args:
         dialect: its id in spec/clip.yaml, for example ``onnx-6``.
-        aspect: what it concerns, for example ``element_types``.
-        what: what was found and what is taken.
-        words: what the source says of it, if it can be quoted.
+        aspect: the violated aspect, for example ``element_types``.
+        what: what was found, and what is accepted.
+        words: the quotation from the source, if there is one.
     """
 
     def __init__(self, dialect: str, aspect: str, what: str, words: str | None = None) -> None:
@@ -53,4 +53,4 @@ class DialectError(ValueError):
 
 
 class UndefinedByDialectError(DialectError):
-    """A dialect takes what it is given, and its source does not say what the result is."""
+    """A dialect accepts its arguments, but its source leaves the result open."""

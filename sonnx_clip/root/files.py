@@ -1,4 +1,4 @@
-"""Files written as a whole: a reader sees the old ones or the new ones, never half of one. And SHA-256."""
+"""Atomic writes (a reader never sees half a file), and SHA-256."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 STANDARD_OUTPUT = "-"
-"""Stands for standard output where a command takes a file to write to."""
+"""Standard output, in place of an output file."""
 
 
 def digest_of(content: bytes | str) -> str:
@@ -30,7 +30,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def digest_of_parts(parts: Iterable[bytes | str]) -> str:
-    """SHA-256 of parts in their order, each behind its length: where one ends and the next begins counts."""
+    """SHA-256 of parts in order, each preceded by its length, so that the boundaries count."""
     digest = hashlib.sha256()
     for part in map(_bytes, parts):
         digest.update(b"%d:" % len(part) + part)
@@ -49,47 +49,47 @@ def is_standard_output(target: Path | None) -> bool:
 def _no_standard_output(target: Path) -> None:
     if is_standard_output(target):
         what = "this output cannot go to standard output (-)"
-        raise UserError(what, todo="give the name of a file or folder")
+        raise UserError(what, todo="name a file or a folder")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it; UserError if that cannot be."""
+    """Make a folder and its parents; UserError if that fails."""
     _no_standard_output(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"this folder cannot be made: {error.strerror}"
-        raise UserError(what, str(folder), "write elsewhere") from error
+        what = f"this folder cannot be created: {error.strerror}"
+        raise UserError(what, str(folder), "choose another folder") from error
 
 
 def read_regular(file: Path) -> str:
-    """The text of a regular file, which a user has named: a device or a FIFO may never end.
+    """The text of a regular file that a user names; a device or a FIFO may never end.
 
     Raises:
-        OSError: it is missing, no regular file, or cannot be read; the words are in `strerror`.
-        UnicodeDecodeError: it is no UTF-8.
+        OSError: it is missing, not a regular file, or unreadable; `strerror` has the message.
+        UnicodeDecodeError: it is not UTF-8.
     """
     return read_regular_bytes(file).decode("utf-8")
 
 
 def read_regular_bytes(file: Path) -> bytes:
-    """Its content; it raises the same OSError."""
+    """The bytes of a regular file; OSError as for `read_regular`."""
     mode = file.stat().st_mode
     if not stat.S_ISREG(mode):
-        words = "this is a folder" if stat.S_ISDIR(mode) else "this is no regular file"
+        words = "this is a folder" if stat.S_ISDIR(mode) else "this is not a regular file"
         raise OSError(errno.EINVAL, words, str(file))
     return file.read_bytes()
 
 
-def check_target(file: Path, wanted: str = "only a regular file is replaced") -> None:
-    """Refuse to replace what is no regular file: a rename would turn a device or a FIFO into one.
+def check_target(file: Path, wanted: str = "only a regular file can be replaced") -> None:
+    """Refuse to replace anything but a regular file: a rename would turn a device or a FIFO into one.
 
     Args:
-        file: what is to be written.
-        wanted: what must be a regular file, in words.
+        file: the file to write.
+        wanted: the requirement, for the message.
 
     Raises:
-        UserError: something else than a regular file has this name, or it stands for standard output.
+        UserError: the name belongs to something other than a regular file, or means standard output.
     """
     _no_standard_output(file)
     try:
@@ -100,17 +100,17 @@ def check_target(file: Path, wanted: str = "only a regular file is replaced") ->
         return
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO"}
     kind = kinds.get(stat.S_IFMT(mode), "a socket" if stat.S_ISSOCK(mode) else "a device")
-    link = ", or the name that the link leads to" if stat.S_ISLNK(mode) else ""
-    raise UserError(f"this is {kind}, and {wanted}", str(file), f"give the name of a file{link}")
+    link = ", or the target of the link" if stat.S_ISLNK(mode) else ""
+    raise UserError(f"this is {kind}, and {wanted}", str(file), f"name a regular file{link}")
 
 
 def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
-    """Write a file beside its place and rename it there; UserError if it cannot be written."""
+    """Write a file atomically, by a rename; UserError if it cannot be written."""
     write_together({file: text}, mode)
 
 
 def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: int = 0o644) -> None:
-    """Write all files beside their places, and only then rename each; UserError if one cannot be written."""
+    """Write all files beside their targets, then rename each; UserError if one cannot be written."""
     beside: dict[Path, Path] = {}
     for file in files:
         check_target(file)
@@ -126,8 +126,8 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
             new.replace(file)
     except OSError as error:
         what, todo = (
-            f"it cannot be written: {error.strerror}",
-            "check the folder's permissions, or write elsewhere",
+            f"cannot be written: {error.strerror}",
+            "check the folder's permissions, or choose another file",
         )
         raise UserError(what, str(error.filename2 or file), todo) from error
     finally:

@@ -25,7 +25,7 @@ def checkout() -> Path:
     """The root of the repository, where the sources may be changed; UserError in an installed wheel."""
     if repo_root() != _PACKAGE.parent:
         raise UserError(
-            "this changes the sources, and there is no checkout: the package was installed without one",
+            "this command changes the sources, and the package was installed without a checkout",
             todo="clone the repository, and run the command there",
         )
     return repo_root()
@@ -44,5 +44,5 @@ def cache_folder() -> Path:
     try:
         return Path.home() / ".cache" / "sonnx-clip"
     except RuntimeError as error:
-        todo = "name a folder in the environment variable XDG_CACHE_HOME"
-        raise UserError("there is no home folder to keep a cache in", todo=todo) from error
+        todo = "set the environment variable XDG_CACHE_HOME to a folder"
+        raise UserError("there is no home folder for the cache", todo=todo) from error

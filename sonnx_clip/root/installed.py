@@ -1,4 +1,4 @@
-"""What is installed here, on which kept verdicts depend: packages, our own code, the processor."""
+"""Identity of the installation, for cached verdicts: packages, our own code, the processor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def processor(cpuinfo: Path = CPUINFO) -> str:
-    """The name of the first processor, and a digest of the models and instructions of all."""
+    """The name of the first processor, and a digest of the models and instruction sets of all."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Runs work that may crash, take all memory or never end in a process of its own with limits."""
+"""Runs work that may crash, exhaust memory or hang in a separate process with limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DONE, _RAISED = b"0", b"1"
 
 @dataclass(frozen=True)
 class IsolatedOutcome:
-    """The bytes that the work returned, or its failure; it `hung` if its time was up."""
+    """The bytes that the work returned, or its failure; `hung` if it exceeded its time."""
 
     result: bytes
     failure: str | None = None
@@ -39,14 +39,14 @@ def run_isolated(
     folder: Path | None = None,
     memory: int = MEMORY,
 ) -> IsolatedOutcome:
-    """Do some work in a process of its own, forked where the system can, so that all imports are there.
+    """Run a function in a separate process, forked where the system can, so that its imports are loaded.
 
     Args:
-        work: a function of a module; an exception comes back as its name and text.
+        work: a function of a module; an exception is returned as its name and text.
         given: its arguments.
-        seconds: how long it may take; it is killed after that.
-        folder: where it runs; here by default.
-        memory: how many bytes it may take beyond what this process has.
+        seconds: it is killed after this time.
+        folder: where it runs; the current folder by default.
+        memory: the bytes that it may use beyond those of this process.
     """
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")

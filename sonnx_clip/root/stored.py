@@ -17,24 +17,24 @@ _Record = TypeVar("_Record", bound=BaseModel)
 
 
 class Stored(BaseModel):
-    """A part of a record, or of what a command prints as JSON: nothing else may stand in it."""
+    """A part of a record or of JSON output; unknown keys are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Excerpt(BaseModel):
-    """A part of a record of which only some is read: what else stands in it is passed over."""
+    """A part of a record that is read in part; unknown keys are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 def read_record(path: Path, form: type[_Record], todo: str) -> _Record:
-    """Read a JSON file strictly: every key once, every number finite, every field as the model has it.
+    """Read a JSON file strictly: every key once, every number finite, every field as in the model.
 
     Args:
         path: the file.
         form: the model of the record.
-        todo: what a message says is to be done.
+        todo: the remedy in an error message.
 
     Raises:
         UserError: the file is missing, cannot be read, is not JSON, or has another form.
@@ -44,14 +44,14 @@ def read_record(path: Path, form: type[_Record], todo: str) -> _Record:
         json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
         return form.model_validate_json(text)
     except FileNotFoundError as error:
-        raise UserError("it is missing", str(path), todo) from error
+        raise UserError("the file is missing", str(path), todo) from error
     except ValidationError as error:
         first = error.errors()[0]
         what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
         raise UserError(what, str(path), todo) from error
     except (OSError, UnicodeDecodeError) as error:
         words = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise UserError(f"it cannot be read: {words}", str(path), todo) from error
+        raise UserError(f"the file cannot be read: {words}", str(path), todo) from error
     except (ValueError, RecursionError) as error:
         raise UserError(f"not JSON: {error}", str(path), todo) from error
 
@@ -61,9 +61,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} is there twice")
+        raise ValueError(f"the key {twice!r} occurs twice")
     return found
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")

@@ -27,11 +27,11 @@ def progress(label: str, total: int, unit: str, console: Console, known: int | N
     """Show the progress of a stage: a bar on a terminal, else lines on standard error.
 
     Args:
-        label: what the stage does: ``proving``.
-        total: how much there is to do.
-        unit: what is counted: ``answers``.
-        console: where the result of the stage goes; a bar goes there too if it is a terminal.
-        known: how much was done before and takes no time; the rate and the time left are then shown.
+        label: the name of the stage: ``proving``.
+        total: the number of units.
+        unit: the plural of the unit: ``answers``.
+        console: for the result of the stage, and for the bar if it is a terminal.
+        known: units done before the start; if set, the rate and the remaining time are shown.
     """
     if not console.is_terminal:
         yield _in_lines(label, total, unit, known)
@@ -73,7 +73,7 @@ def duration(seconds: float) -> str:
 
 
 def terminal_width() -> int | None:
-    """The columns of the terminal at standard output; None for a file or a pipe: there lines stay whole."""
+    """The columns of the terminal at standard output; None for a file or a pipe."""
     return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -89,18 +89,18 @@ def hanging(line: str, width: int | None, indent: int = 4) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number and what it counts, in the plural but for one: ``1 type``, ``3131 obligations``."""
+    """A number and its noun, in the plural unless it is one: ``1 type``, ``3131 obligations``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as people list them: ``X, L and M``."""
+    """Names in an English list: ``X, L and M``."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The names most like a given one, best first; upper and lower case count as alike."""
+    """The names closest to a given one, best first, ignoring case."""
     from difflib import get_close_matches
 
     folded = {known.lower(): known for known in names}

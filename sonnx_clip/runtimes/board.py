@@ -79,7 +79,7 @@ class Board:
         """Write a request and clear the notes."""
         data = pickle.dumps(request)
         if len(data) > _REQUEST:
-            raise ValueError("a request is too large for the memory that is shared")
+            raise ValueError("a request is larger than the shared memory")
         self._memory[_HEAD : _HEAD + len(data)] = data
         self._request_size = len(data)
         self.begin(OPENS)

@@ -80,9 +80,9 @@ def command_words(command: str, option: str = "--exec", example: str = "./harnes
     try:
         found = shlex.split(command)
     except ValueError as error:
-        raise UserError(f"{option}: {command}: {error}", todo="quote it as in a shell") from None
+        raise UserError(f"{option}: {command}: {error}", todo="quote the command as in a shell") from None
     if not found:
-        raise UserError(f"{option} names no program", todo=f"for example {option} {example}")
+        raise UserError(f"{option} needs a program", todo=f"for example {option} {example}")
     return found
 
 
@@ -93,9 +93,9 @@ def model_command_words(command: str) -> list[str]:
     found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
     unknown = [key for key in found if key not in _PLACEHOLDERS]
     missing = [key for key in _PLACEHOLDERS if key not in found]
-    for wrong, what in ((unknown, "there is no placeholder {}"), (missing, "the placeholder {} is missing")):
+    for wrong, what in ((unknown, "unknown placeholder {}"), (missing, "placeholder {} is missing")):
         if wrong:
-            todo = f"it needs {{model}}, {{in}} and {{out}}, for example --onnx-cmd {example}"
+            todo = f"use {{model}}, {{in}} and {{out}}, for example --onnx-cmd {example}"
             raise UserError(f"--onnx-cmd: {what.format('{' + wrong[0] + '}')}", todo=todo)
     return words
 
@@ -106,7 +106,7 @@ def require_ascii(name: str) -> None:
     is_place = kind in ("exec", "so", "onnx-cmd") or (not kind and file_function(target) is not None)
     if not name.isascii() and not is_place:
         found = next(character for character in name if not character.isascii())
-        what = f"the name of the runtime `{name}` holds U+{ord(found):04X}"
+        what = f"the runtime name `{name}` contains U+{ord(found):04X}"
         raise UserError(what, todo="write the name in ASCII")
 
 
@@ -133,7 +133,7 @@ def module_of(name: str) -> str:
         f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
         " called with (x, min, max); a library: --so; a program: --exec, --onnx-cmd"
     )
-    raise UserError(f"there is no runtime `{name}`", todo=todo)
+    raise UserError(f"unknown runtime `{name}`", todo=todo)
 
 
 # --- Runtimes -----------------------------------------------------------------------------------------------
@@ -176,9 +176,9 @@ def _runtime_of(
     """A runtime, or the runtime of a function of the operands; UserError if `found` is neither."""
     if isinstance(found, Runtime):
         return found
-    todo = f"name a function that is called with {node.signature}"
+    todo = f"name a function that accepts {node.signature}"
     if not callable(found):
-        raise UserError(f"{where}: {where.rpartition('.')[2]} is no function", todo=todo)
+        raise UserError(f"{where}: {where.rpartition('.')[2]} is not a function", todo=todo)
     try:
         inspect.signature(found).bind(*[None] * len(node.operands))
     except TypeError as error:
@@ -192,14 +192,14 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
     """The error for a runtime that cannot be loaded on this machine, which is no verdict on the runtime."""
     kind, _, target = split_name(name)
     if (entry := entry_point(name)) is not None:
-        todo = f"mend or update that package: its entry point is {entry.value}"
+        todo = f"fix or update that package: its entry point is {entry.value}"
         name = f"{name} of the package {_package(entry)}"
     elif todo is None:
         found = file_function(target)
         if kind == "exec":
-            todo = "it must send a hello first: docs/integrations.md"
+            todo = "the program must send a hello first: docs/integrations.md"
         elif kind == "so":
-            todo = "make it a library that this Python can load: docs/integrations.md"
+            todo = "build a library that this Python can load: docs/integrations.md"
         elif found is not None:
             todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
         elif name in EXTRAS:
@@ -223,8 +223,8 @@ def named(name: str) -> tuple[Any, str]:
     module = _imported(module_name) if in_file else importlib.import_module(module_name)
     if in_file and not hasattr(module, function):
         own = [key for key, value in vars(module).items() if inspect.isroutine(value) and key[0] != "_"]
-        there = f"it has {', '.join(own)}" if own else "it has no function at all"
-        raise UserError(f"there is no `{function}` in {module_name}", None, there)
+        there = f"it has {', '.join(own)}" if own else "it has no function"
+        raise UserError(f"{module_name} has no function `{function}`", None, there)
     return getattr(module, function), f"{name} {getattr(module, '__version__', '')}".strip()
 
 
@@ -233,8 +233,8 @@ def _imported(path: str) -> ModuleType:
     """The module of a file, which can import other files in its folder."""
     file = Path(path)
     if not file.is_file():
-        what = "is no file" if file.exists() else "there is no such file"
-        raise UserError(f"{path}: {what}", None, f"a relative name is looked up from {Path.cwd()}")
+        what = "not a file" if file.exists() else "no such file"
+        raise UserError(f"{path}: {what}", None, f"a relative name is relative to {Path.cwd()}")
     name = f"runtime in {file.name}"  # no valid name of a module, so it hides none
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -258,15 +258,15 @@ def entry_point(name: str) -> metadata.EntryPoint | None:
     found = [one for one in _entry_points(tuple(sys.path)) if one.name == name]
     packages = " and ".join(sorted(map(_package, found)))
     if found and name in KNOWN:
-        what = f"the package {packages} ships a runtime `{name}`, which is the name of one of sonnx-clip"
-        raise UserError(what, todo=f"remove that package, or have it choose another name in {GROUP}")
+        what = f"the package {packages} ships a runtime `{name}`, a name that sonnx-clip reserves"
+        raise UserError(what, todo=f"remove that package, or rename its entry point in {GROUP}")
     if len(found) > 1:
         what = f"two packages ship a runtime `{name}`: {packages}"
         raise UserError(what, todo="remove one of them, or name the function: module:function")
     for one in found:
         if one.pattern.fullmatch(one.value) is None or not one.attr:
-            what = f"environment: {packages} ships a runtime `{name}` that names no module:function"
-            raise UserError(what, todo=f"mend its entry point in the group {GROUP}")
+            what = f"environment: {packages} ships a runtime `{name}` that is not module:function"
+            raise UserError(what, todo=f"fix its entry point in the group {GROUP}")
     return found[0] if found else None
 
 
@@ -298,15 +298,15 @@ def runtime_of(
     given = {"--runtime": runtime, "--exec": exec, "--so": so, "--onnx": onnx, "--onnx-cmd": onnx_cmd}
     chosen = [option for option, value in given.items() if value is not None]
     if len(chosen) != 1:
-        what = f"{' and '.join(chosen)} are both given" if chosen else "no runtime is named"
+        what = f"{' and '.join(chosen)} exclude each other" if chosen else "no runtime is named"
         todo = "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
-        raise UserError(what, todo=f"give one of {todo}")
+        raise UserError(what, todo=f"use one of {todo}")
     if exec is None and (endian is not None or stdio):
         option = "--stdio" if endian is None else "--endian"
-        raise UserError(f"{option} is about a program", todo="name the program: --exec COMMAND")
+        raise UserError(f"{option} needs --exec", todo="add --exec COMMAND")
     if (so is None) != (abi is None):
         here, lacks = ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
-        raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both")
+        raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both options")
     if exec is not None:
         command_words(exec)
         options = ",".join(["big"] * (endian == "big") + ["stdio"] * stdio)
@@ -318,8 +318,8 @@ def runtime_of(
         return f"so[{abi}]:{so}"
     if onnx is not None:
         if split_name(f"onnx:{onnx}")[0] != "onnx":
-            what = f"--onnx {onnx} names no function"
-            raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
+            what = f"--onnx {onnx} is not a function"
+            raise UserError(what, todo="use module:open or ./file.py:open, which opens a model (bytes)")
         return f"onnx:{onnx}"
     if onnx_cmd is not None:
         model_command_words(onnx_cmd)

@@ -77,12 +77,12 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
     """Size of the name that follows the first `HELLO_SIZE` bytes; FrameError if they are no hello."""
     if head[:4] != MAGIC:
         shown = printable(head.decode("utf-8", "backslashreplace"))
-        raise FrameError(f"its first bytes are no hello: {shown}")
+        raise FrameError(f"its first bytes are not a hello: {shown}")
     version, *_, size = _numbers(head, 4, 5, order)
     if version != VERSION:
         if _numbers(head, 4, 1, _OTHER[order])[0] == VERSION:
-            raise FrameError(f"its hello is {_OTHER[order]}-endian: give --endian {_OTHER[order]}")
-        raise FrameError(f"its hello has version {version}; the checker speaks version {VERSION}")
+            raise FrameError(f"its hello is {_OTHER[order]}-endian: use --endian {_OTHER[order]}")
+        raise FrameError(f"its hello has version {version}; the checker supports version {VERSION}")
     if size > _MOST_NAME:
         raise FrameError(f"its hello has a name of {size:,} bytes; at most {_MOST_NAME:,} are allowed")
     return size
@@ -93,11 +93,11 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
     types, ranks, entries = _numbers(data, 8, 3, order)
     mistakes = (
         (types == 0, "its hello lists no element type"),
-        (types >> len(TYPES), f"its hello lists element types that there are not: {types:#x}"),
+        (types >> len(TYPES), f"its hello lists unknown element types: {types:#x}"),
         (ranks == 0, "its hello lists no rank"),
         (
             entries < LEAST_ENTRIES,
-            f"its hello takes {entries} entries in a request; at least {LEAST_ENTRIES} are due",
+            f"its hello allows {entries} entries in a request; at least {LEAST_ENTRIES} are required",
         ),
     )
     for mistake, words in mistakes:
@@ -126,7 +126,7 @@ def reply_size(head: bytes, order: ByteOrder, entries: int) -> int:
     (size,) = _numbers(head, 0, 1, order)
     most = max(_MOST_WORDS, 8 + 4 * _MOST_RANK + 8 * max(1, entries)) + 8
     if not 8 <= size <= most:
-        raise FrameError(f"its reply says that {size:,} bytes follow; it can be 8 to {most:,}")
+        raise FrameError(f"its reply announces {size:,} bytes; 8 to {most:,} are allowed")
     return size
 
 
@@ -138,19 +138,19 @@ def read_reply(data: bytes, order: ByteOrder, number: int) -> FrameReply:
     """
     found, status = _numbers(data, 0, 2, order)
     if found != number:
-        raise FrameError(f"it replied to request {found}, and request {number} was asked")
+        raise FrameError(f"it replied to request {found} instead of request {number}")
     if status > FAULT:
-        raise FrameError(f"its reply says {status}, which means nothing")
+        raise FrameError(f"its reply has the unknown status {status}")
     if status != OK:
         return FrameReply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
     if len(data) < 16:
         raise FrameError(f"its reply ends after {len(data)} bytes, before type and rank")
     type_number, rank = _numbers(data, 8, 2, order)
     if type_number >= len(TYPES):
-        raise FrameError(f"its reply has element type {type_number}, which there is not")
+        raise FrameError(f"its reply has the unknown element type {type_number}")
     start = 16 + 4 * rank
     if rank > _MOST_RANK or len(data) < start:
-        raise FrameError(f"its reply has rank {rank}, and {len(data) - 16:,} bytes follow")
+        raise FrameError(f"its reply has rank {rank}, but {len(data) - 16:,} bytes follow")
     shape, etype = _numbers(data, 16, rank, order), TYPES[type_number]
     entries, dtype = math.prod(shape), np.dtype(bits_type(etype))
     if math.prod(filter(None, shape)) * dtype.itemsize > _MOST_BYTES:

@@ -106,7 +106,7 @@ class _Place:
         size = sum(map(abs, steps)) + bits.itemsize if bits.size else 0
         off = 0 if bits.flags.aligned else 1
         if size + off > _ROOM:
-            raise ValueError(f"an operand of {size:,} bytes is too large for the memory that is guarded")
+            raise ValueError(f"an operand of {size:,} bytes is larger than the guarded memory")
         start = _PAGE + off if at_start else _PAGE + _ROOM - size - off
         self._used = slice(start, start + size)
         self._ours[start - _PAGE : start + size + _PAGE] = _FILLED

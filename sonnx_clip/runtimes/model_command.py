@@ -57,7 +57,7 @@ def opened(name: str) -> OpenModel:
     """
     words = model_command_words(split_name(name)[2])
     if shutil.which(words[0]) is None:
-        why = "it is no program that may be executed" if Path(words[0]).exists() else "there is none"
+        why = "it is not an executable program" if Path(words[0]).exists() else "there is none"
         todo = "name a program that can be executed, as in a shell"
         raise UserError(f"{words[0]} cannot be started: {why}", None, todo)
 
@@ -94,10 +94,10 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
     if done.status < 0:
         raise EndedError(how_ended(-done.status))
     if done.status in _OF_A_SHELL:
-        raise EndedError(f"{how_ended(_OF_A_SHELL[done.status])}, as status {done.status} of a shell says")
+        raise EndedError(f"{how_ended(_OF_A_SHELL[done.status])} (exit status {done.status} of a shell)")
     if done.status:
         lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
-        last = printable(lines[-1]) if lines else "it writes nothing on standard error"
+        last = printable(lines[-1]) if lines else "its standard error is empty"
         raise Refused(f"status {done.status}: {last}")
     return _output(places["out"])
 
@@ -108,7 +108,7 @@ def _output(folder: Path) -> Any:
     if not file.is_file():
         found = sorted(part.name for part in folder.iterdir())[:5]
         there = f"; there is {', '.join(map(printable, found))}" if found else ""
-        raise NoOutput(f"it ended with status 0 and wrote no {OUTPUT}{there}")
+        raise NoOutput(f"it ended with status 0 without writing {OUTPUT}{there}")
     size = file.stat().st_size
     if size > _LARGEST:
         raise NoOutput(f"its {OUTPUT} has {size:,} bytes")
@@ -117,4 +117,4 @@ def _output(folder: Path) -> Any:
         tensor.data_location = onnx.TensorProto.DEFAULT  # no other file is read
         return numpy_helper.to_array(tensor)
     except Exception as error:  # noqa: BLE001 - whatever is in it
-        raise NoOutput(f"its {OUTPUT} is no tensor that can be read: {error}") from None
+        raise NoOutput(f"its {OUTPUT} is not a readable tensor: {error}") from None

@@ -100,7 +100,7 @@ def runtime_of_models(
 def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
     """A runtime of models for another operator than Clip; UserError if it opens no models."""
     if runtime.open_model is None or runtime.run_model is None:
-        what = f"the runtime {name} knows no operator but Clip"
+        what = f"the runtime {name} supports only Clip"
         raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
     found = runtime_of_models(
         runtime.open_model, runtime.version, runtime.imports, runtime.run_model, node=node, few=runtime.few
@@ -124,7 +124,7 @@ def opened(name: str) -> OpenModel:
     target = split_name(name)[2]
     theirs, _ = named(target)
     if not callable(theirs):
-        raise TypeError(f"{target} is no function")
+        raise TypeError(f"{target} is not a function")
 
     def open_model(model: bytes) -> ModelFunction:
         function = theirs(model)

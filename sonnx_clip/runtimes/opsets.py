@@ -16,8 +16,8 @@ def clip_version(opset: int) -> int:
     """The version of Clip that an operator set means; UserError if onnx does not know the set."""
     if not 1 <= opset <= newest_opset():
         raise UserError(
-            f"there is no operator set {opset}",
-            todo=f"choose one from 1 to {newest_opset()}, the newest that onnx {onnx.__version__} knows",
+            f"unknown operator set {opset}",
+            todo=f"choose one from 1 to {newest_opset()}, the newest in onnx {onnx.__version__}",
         )
     return int(onnx.defs.get_schema("Clip", opset, "").since_version)
 

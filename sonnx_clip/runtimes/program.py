@@ -83,7 +83,7 @@ class Program:
         _, options, self.command = split_name(name)
         chosen = set(filter(None, options.split(",")))
         if unknown := sorted(chosen - {"big", "stdio"}):
-            raise UserError(f"`{name}`: there is no option `{unknown[0]}` of a program")
+            raise UserError(f"`{name}`: unknown option `{unknown[0]}` of a program")
         self._order: ByteOrder = "big" if "big" in chosen else "little"
         stdio = "stdio" in chosen
         self._board, self._number = board, 0
@@ -95,10 +95,10 @@ class Program:
             self.hello = read_hello(head + self._read(size, "a hello"), self._order)
         except (FrameError, EndedError) as error:
             self.end()
-            todo = "it must send a hello first: docs/integrations.md"
+            todo = "the program must send a hello first: docs/integrations.md"
             if not stdio:
-                todo += "; with --stdio, if it speaks on standard input and output"
-            raise UserError(f"before its hello was read: {error}", None, todo) from None
+                todo += "; add --stdio if it uses standard input and output"
+            raise UserError(f"no hello: {error}", None, todo) from None
 
     def open(self, etype: str) -> ClipFunction:
         """The function of an element type; Unsupported if the hello does not list it."""
@@ -115,7 +115,7 @@ class Program:
         """
         etype = x.dtype.name
         if x.ndim not in self.hello.ranks:
-            raise Refused(f"its hello lists no rank {x.ndim}")
+            raise Refused(f"its hello does not list rank {x.ndim}")
         bits = bits_type(etype)
         operands = [np.ascontiguousarray(part).reshape(-1).view(bits) for part in (x, *bounds)]
         reply = self._exchange(etype, x.shape, operands)
@@ -161,7 +161,7 @@ class Program:
             raise EndedError(self._last_words(""))
         more = " or more" if len(data) == 4096 else ""
         shown = printable(data[:60].decode("utf-8", "backslashreplace"))
-        raise FrameError(f"it sent {len(data):,} bytes{more} that nobody had asked for: {shown}")
+        raise FrameError(f"it sent {len(data):,} bytes{more} without a request: {shown}")
 
     def _read(self, size: int, what: str, data: bytes = b"") -> bytes:
         """`size` bytes of its output, while `data` goes to its input."""
@@ -187,7 +187,7 @@ class Program:
                 raise EndedError(self._last_words(so_far))
             if found and not noted and waited > 2 * _LOOK:
                 noted = True
-                self._note(f"it sent {len(found):,} of {size:,} bytes of {what}, and no more")
+                self._note(f"it sent {len(found):,} of {size:,} bytes of {what}, then stopped")
         return bytes(found)
 
     def _has_ended(self) -> bool:
@@ -198,7 +198,7 @@ class Program:
     def _last_words(self, before: str) -> str:
         """How it ended."""
         deadline = time.monotonic() + _END
-        closed = f"it closed its output and went on{before}"
+        closed = f"it closed its output without ending{before}"
         self._note(closed)
         while time.monotonic() < deadline:
             pid, status = os.waitpid(self.pid, os.WNOHANG)

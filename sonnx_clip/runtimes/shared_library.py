@@ -65,7 +65,7 @@ class Abi(Stored):
             if name not in found and name != "y":
                 raise ValueError(f"`{name}` is missing")
             if found.count(name) > 1:
-                raise ValueError(f"`{name}` stands there {found.count(name)} times")
+                raise ValueError(f"`{name}` occurs {found.count(name)} times")
         return found
 
     @field_validator("symbols")
@@ -73,9 +73,9 @@ class Abi(Stored):
     def _known_types(cls, found: dict[str, str]) -> dict[str, str]:
         for etype in found:
             if etype not in TYPES:
-                raise ValueError(f"there is no element type `{etype}`; there are {', '.join(TYPES)}")
+                raise ValueError(f"unknown element type `{etype}`; choose from {', '.join(TYPES)}")
         if not found:
-            raise ValueError("there is no function for any element type")
+            raise ValueError("no element type has a function")
         return found
 
 
@@ -89,13 +89,13 @@ def read_abi(path: str) -> Abi:
     except OSError as error:
         raise UserError(f"--abi cannot be read: {error.strerror}", path, _TODO) from None
     except ValueError as error:  # of UTF-8 or of TOML
-        raise UserError(f"it is no TOML: {error}", path, _TODO) from None
+        raise UserError(f"it is not TOML: {error}", path, _TODO) from None
     keys = [str(part) for part in first["loc"] if isinstance(part, str)]
     key, what = ".".join(keys), first["msg"].removeprefix("Value error, ")
     if first["type"] == "missing":
         raise UserError(f"the key `{key}` is missing", path, _TODO)
     if first["type"] == "extra_forbidden":
-        what = f"there is no key `{key}`"
+        what = f"unknown key `{key}`"
     elif isinstance(first["input"], str):
         what += f", not {first['input']!r}"
     raise UserError(f"{key}: {what}", _place(text, path, keys), _TODO)
@@ -118,18 +118,18 @@ def opened(name: str) -> tuple[Abi, ctypes.CDLL]:
     _, abi_path, path = split_name(name)
     abi = read_abi(abi_path)
     if not Path(path).is_file():
-        what = "it is no file" if Path(path).exists() else "there is no such file"
-        raise UserError(what, path, f"relative names are looked up from {Path.cwd()}")
+        what = "not a file" if Path(path).exists() else "no such file"
+        raise UserError(what, path, f"relative names are relative to {Path.cwd()}")
     try:
         library = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
-        what = f"it is no library that this process can open: {error}"
+        what = f"this process cannot load the library: {error}"
         raise UserError(what, path, "name a shared library") from None
     for etype, symbol in abi.symbols.items():
         if not hasattr(library, symbol):
             text = Path(abi_path).read_text(encoding="utf-8")
-            what = f"symbols.{etype}: there is no `{symbol}` in {path}"
-            todo = f"`nm -D --defined-only {path}` shows what there is"
+            what = f"symbols.{etype}: {path} has no symbol `{symbol}`"
+            todo = f"`nm -D --defined-only {path}` lists its symbols"
             raise UserError(what, _place(text, abi_path, [etype]), todo)
     return abi, library
 
@@ -140,7 +140,7 @@ class CFunction:
     def __init__(self, name: str, etype: str) -> None:
         abi, library = opened(name)
         if etype not in abi.symbols:
-            raise Unsupported(f"the file names no function for {etype}")
+            raise Unsupported(f"the file has no function for {etype}")
         function = library[abi.symbols[etype]]
         self._function, self._operands, self._by_value = function, abi.operands, abi.bounds == "value"
         self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")

@@ -25,7 +25,7 @@ def words_of(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException as other:  # noqa: BLE001 - the code of a runtime
-        return f"{name} (its text cannot be had: {type(other).__name__})"
+        return f"{name} (its text is not available: {type(other).__name__})"
     return f"{name}: {' '.join(printable(text).split())}" if text else name
 
 

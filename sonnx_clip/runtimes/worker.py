@@ -140,8 +140,8 @@ class Child:
                 self._receive()
             except (EOFError, OSError):
                 self.close()
-                what = f"environment: no process can be started in which the runtime {self.name} would run"
-                todo = "what that process wrote on standard error says why"
+                what = f"environment: no process can be started for the runtime {self.name}"
+                todo = "the standard error of that process has the reason"
                 raise UserError(what, todo=todo) from None
             self._here = True
         died = self._order("start")

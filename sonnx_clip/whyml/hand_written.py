@@ -90,7 +90,7 @@ def _obligation(
         raise UserError("the goal does not say what it shows", where, "add [@shows:ID,…] after its name")
     if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
         raise UserError(
-            f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id"
+            f"the goal shows {unknown[0]}, which is not in spec/clip.yaml", where, "correct the id"
         )
     if d.name.startswith("smoke_") != (shown == ("smoke",)):
         what = "a smoke goal, and no other, has a name that begins with smoke_"

@@ -80,9 +80,9 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "generated").write_text("a file\n")
-    with pytest.raises(UserError, match="cannot be made") as caught:
+    with pytest.raises(UserError, match="cannot be created") as caught:
         write(SOME, tmp_path)
-    assert "write elsewhere" in str(caught.value)
+    assert "choose another file" in str(caught.value)
 
 
 PROFILE = "generated/profile.json"

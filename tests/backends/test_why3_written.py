@@ -89,7 +89,7 @@ def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
         ),
         (
             "goal monotone [@shows:monotony] :",
-            f"{WHERE}: the goal shows monotony, which spec/clip.yaml does not have\n  correct the id",
+            f"{WHERE}: the goal shows monotony, which is not in spec/clip.yaml\n  correct the id",
         ),
         (
             "goal nan_out [@shows:monotone] :",

@@ -109,7 +109,7 @@ def test_drawn_arrays_are_read_only(strategy: Any) -> None:
 def test_result_in_the_memory_of_an_operand_is_refused() -> None:
     x, low, high = np.array([1, 5, 9], np.int16), np.array(2, np.int16), np.array(7, np.int16)
     before = x.copy()
-    with pytest.raises(AssertionError, match="memory with x, which may have been changed"):
+    with pytest.raises(AssertionError, match="memory with x, which the call may have changed"):
         assert_clip(x, low, high, _overwrites(x, low, high))
     with pytest.raises(AssertionError, match=r"clip\(5, 2, 7\) is 2"):
         assert_clip(before, low, high, x)
@@ -164,7 +164,7 @@ def test_strategies_take_names_dtypes_and_scalar_types() -> None:
 @pytest.mark.parametrize("wrong", ["real", "float31", None, 5, np.complex64, str])
 def test_strategies_refuse_what_no_array_of_the_profile_has(wrong: Any) -> None:
     for make in (strategies.triples, strategies.arrays_and_bounds):
-        with pytest.raises(UserError, match=r"there is no|no array has values of real"):
+        with pytest.raises(UserError, match=r"there is no|real has no arrays"):
             make(wrong)
 
 

@@ -112,7 +112,7 @@ def test_compared_forms_are_reported(onnxruntime_report):
     compared, unseen = onnxruntime_report.scope
     for value in ("bounds as Constant nodes or initializers or inputs", "no rank or static shape"):
         assert value in compared
-    assert "what three traits of a form of a model bring about together" in unseen
+    assert "interactions of three traits" in unseen
     assert "other forms" not in unseen
     (found, *_) = [one for one in onnxruntime_report.types if one.type == "float32"]
     assert {form.form.optimised for form in found.served_forms} == {True, False}
@@ -157,7 +157,9 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
     assert compared.startswith("compared: ")
     assert "every X of 16 bits under 24 pairs of bounds" in compared
     assert unseen.startswith("Not seen: ")
-    assert re.search(r"one unusual pair of bounds; .*any above 65,537; .* made here \(\d,\d{3}\); ", unseen)
+    assert re.search(
+        r"one unusual pair of bounds; .*any above 65,537.* made for one type \(\d,\d{3}\); ", unseen
+    )
 
 
 @pytest.mark.usefixtures("brief")
@@ -194,16 +196,16 @@ def test_unreached_class_is_printed(capsys, monkeypatch):
     ("arguments", "words"),
     [
         (["--runtime", "numpyy"], "did you mean `numpy`? known: sonnx, "),
-        (["--runtime", "./clip.c:clip"], "there is no runtime `./clip.c:clip`"),
+        (["--runtime", "./clip.c:clip"], "unknown runtime `./clip.c:clip`"),
         (["--runtime", "./mine:clip"], "module:function or ./file.py:function"),
         (["--runtime", "lib/libclip.so:clip"], "a library: --so"),
         (["--runtime", "onnxruntim\u0435:clip"], "U+0435"),
         (["--runtime", "numpy", "--dtype", "float31"], "float31"),
-        (["--runtime", "numpy", "--dtype", "real"], "no runtime could be given values of real"),
+        (["--runtime", "numpy", "--dtype", "real"], "real is not a machine type"),
         (["--runtime", "no_such_module:clip", "--dtype", "int16"], "cannot be loaded"),
-        (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "folder cannot be made"),
-        (["--runtime", "no-such", "--repro", "pyproject.toml/x.sh"], "folder cannot be made"),
-        (["--runtime", "numpy", "-o", "docs"], "this is a folder, and only a regular file is replaced"),
+        (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "folder cannot be created"),
+        (["--runtime", "no-such", "--repro", "pyproject.toml/x.sh"], "folder cannot be created"),
+        (["--runtime", "numpy", "-o", "docs"], "this is a folder, and only a regular file can be replaced"),
     ],
 )
 def test_bad_input_is_one_message(arguments, words):

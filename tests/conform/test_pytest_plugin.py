@@ -134,7 +134,7 @@ def test_failure_in_every_form_shows_its_reproducer(
     failures = dict(zip(parts[1::2], parts[2::2], strict=True))
     in_forms = [words for id_, words in failures.items() if "[" in id_]
     assert len(in_forms) > 10
-    assert all(("as in every form" in words) == alike for words in in_forms)
+    assert all(("as in every supported form" in words) == alike for words in in_forms)
     assert all(f"repeat it:\n{sys.executable} -c " in words for words in failures.values())
 
 
@@ -144,7 +144,7 @@ def test_unsupported_types_are_skipped_and_comparing_nothing_fails(pytester: pyt
     result.assert_outcomes(failed=2, skipped=26)
     assert "bfloat16 is not supported" in result.stdout.str()
     assert failed(result) == {"sonnx-clip::report::compared", "sonnx-clip::bfloat16::inside_nan"}
-    assert "a deviation is expected, and nothing was compared" in result.stdout.str()
+    assert "a deviation is expected, but nothing was compared" in result.stdout.str()
 
 
 @pytest.mark.nightly
@@ -219,8 +219,8 @@ def test_environment_failure_is_no_expected_deviation(pytester: pytest.Pytester)
     ("content", "words"),
     [
         (b"sonnx-clip::int8::C1\n", "expected.txt:1: `sonnx-clip::int8::C1` has no reason"),
-        (b"sonnx-clip::int8::C1 a\n" * 2, "expected.txt:2: `sonnx-clip::int8::C1` stands in line 1"),
-        (b"\xff", "no text in UTF-8"),
+        (b"sonnx-clip::int8::C1 a\n" * 2, "expected.txt:2: `sonnx-clip::int8::C1` is already in line 1"),
+        (b"\xff", "not UTF-8 text"),
         (None, "cannot be read: No such file"),
     ],
 )
@@ -249,9 +249,9 @@ def test_wrong_uses_are_one_message(pytester: pytest.Pytester) -> None:
     assert "expected.txt:2: no test has the id `sonnx-clip::int8::inside_ordinry`" in words
     assert "did you mean `sonnx-clip::int8::inside_ordinary`?" in words
     assert "has no reason" in usage(expecting(pytester, "sonnx-clip::int8::C1\n", "right"))
-    assert "there is no runtime `nmpy`" in usage(run(pytester, "nmpy"))
+    assert "unknown runtime `nmpy`" in usage(run(pytester, "nmpy"))
     assert "there is no `int9`" in usage(run(pytester, planted("right"), types="int9"))
-    assert "there is no such file" in usage(run(pytester, "./none.py:clip"))
+    assert "no such file" in usage(run(pytester, "./none.py:clip"))
     alone = pytester.runpytest_inprocess(*LOADED, "--sonnx-clip-types=int8")
     assert "need --sonnx-clip-runtime" in usage(alone)
 

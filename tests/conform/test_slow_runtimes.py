@@ -42,7 +42,7 @@ def test_interrupt_in_the_first_unit_reports_what_was_compared(tmp_path):
     assert verdicts["high_ordinary"] == "violates"
     assert set(verdicts.values()) == {"violates", "unfinished"}
     assert found["compared"] >= 8000  # the first request of the plan
-    assert found["unfinished"] == "1 of 1 unit not judged whole before it was interrupted"
+    assert found["unfinished"] == "1 of 1 unit not fully judged before the interrupt"
     assert "high_ordinary" in out
 
 
@@ -52,5 +52,5 @@ def test_few_calls_reach_every_class_and_report_their_blind_spots():
     assert found.few
     assert found.calls < 120
     assert {one.verdict for one in classes.values()} == {"conforms"}
-    assert "what only many calls in one process bring about" in report.scope[1]
+    assert "effects of many calls in one process" in report.scope[1]
     assert "each call had a process of its own" not in report.scope[1]

@@ -331,7 +331,7 @@ def test_interrupt_leaves_what_was_judged(tmp_path) -> None:
 
 def test_other_operator_has_no_store(tmp_path) -> None:
     another = CheckedOperator(SimpleNamespace(operator="Relu"), None)
-    with pytest.raises(UserError, match="a campaign is of Clip, and not of Relu"):
+    with pytest.raises(UserError, match="a campaign needs Clip, not Relu"):
         run(RIGHT, tmp_path / "j.sqlite", level="quick", of=another)
 
 
@@ -355,8 +355,8 @@ def _link(file: Path) -> None:
 
 
 KINDS = {
-    "text": (lambda file: file.write_text("my thesis\n"), "this is no journal but another file"),
-    "newer": (_newer, "this journal has the format 2, and this program knows 1"),
+    "text": (lambda file: file.write_text("my thesis\n"), "this file is not a journal"),
+    "newer": (_newer, "this journal has the format 2, but this program reads 1"),
     "cut": (_cut, "the journal cannot be used: "),
     "link": (_link, "this is a symbolic link"),
 }

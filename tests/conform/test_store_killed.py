@@ -113,7 +113,7 @@ def test_interrupt_gives_the_report_so_far(whole: str, tmp_path: Path) -> None:
     found = json.loads(report.read_text(encoding="utf-8"))
     assert {one["verdict"] for one in found["types"]} <= {"violates", "unfinished"}
     assert not {"conforms", "acceptable"} & {c["verdict"] for one in found["types"] for c in one["classes"]}
-    assert "before it was interrupted" in found["types"][-1]["unfinished"]
+    assert "before the interrupt" in found["types"][-1]["unfinished"]
     ended(start(file, report), 1)
     assert text(report) == whole
 

@@ -167,7 +167,7 @@ def test_signed_statement_is_verified(signed, keys):
 def test_file_changed_after_signing_is_refused(signed, keys, name):
     with (signed / name).open("a") as file:
         file.write(" ")
-    with pytest.raises(UserError, match="not the file that was signed") as refused:
+    with pytest.raises(UserError, match="differs from the signed file") as refused:
         verify_signed(signed, keys / "public.pem")
     assert name in str(refused.value.where)
 
@@ -205,9 +205,9 @@ def test_unsigned_statement_is_refused(signed, keys):
     [
         (["evidence", "--sign", "private.pem"], "--format in-toto"),
         (["evidence", "--format", "in-toto", "--sign", "absent.pem"], "absent.pem"),
-        (["evidence", "--format", "in-toto", "--sign", "public.pem"], "no usable private key"),
-        (["evidence", "--format", "all", "--sign", "public.pem"], "no usable private key"),
-        (["verify", "--key", "private.pem"], "no usable public key"),
+        (["evidence", "--format", "in-toto", "--sign", "public.pem"], "not a usable private key"),
+        (["evidence", "--format", "all", "--sign", "public.pem"], "not a usable private key"),
+        (["verify", "--key", "private.pem"], "not a usable public key"),
     ],
 )
 def test_unusable_key_is_refused_with_one_message(keys, arguments, what):

@@ -41,7 +41,9 @@ def test_reproducer_in_forged_record_is_not_executed(tmp_path, monkeypatch):
     code = f"open({str(ran)!r}, 'w'); print(['0x7'])"
     forged = deviating(made.deviation_in("low_tie", "int8", reproduce=code))
     build = made.write(tmp_path / "build", made.proofs(), [forged])
-    with pytest.raises(UserError, match="int8, low_tie: 0x07 is recorded, called again its result is 0x02"):
+    with pytest.raises(
+        UserError, match="int8, low_tie: 0x07 is recorded, a repetition gives its result is 0x02"
+    ):
         list(verify(build, 1.0))
     assert not ran.exists()
 
@@ -94,13 +96,13 @@ def test_forged_answer_is_refused(answer):
 
 def test_remapped_task_is_refused(answer):
     build, found, o, reply = answer
-    with pytest.raises(UserError, match="answered the task 000000000000…, the theories give another"):
+    with pytest.raises(UserError, match="answered the task 000000000000…, the theories have another"):
         repeat_answers(build, found, [(o, reply.model_copy(update={"task": "0" * 64}))])
 
 
 def test_answer_of_another_version_is_refused(answer):
     build, found, o, reply = answer
-    with pytest.raises(UserError, match=r"Z3 9\.9 answered, and .* is installed"):
+    with pytest.raises(UserError, match=r"Z3 9\.9 answered, but .* is installed"):
         repeat_answers(build, found, [(o, reply.model_copy(update={"version": "9.9"}))])
 
 
@@ -108,7 +110,7 @@ def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
     build, found, _, reply = answer
     proofs = found.proofs.model_copy(update={"trusted": ()})
     o = next(o for o in made.generated().obligations if o.id == "float32.total")
-    with pytest.raises(UserError, match="for granted, unlisted"):
+    with pytest.raises(UserError, match="which is not listed"):
         repeat_answers(build, replace(found, proofs=proofs), [(o, reply)])
 
 
@@ -120,13 +122,13 @@ def test_mixed_or_changed_files_are_noticed(tmp_path):
     folder.mkdir()
     for name, text in files.items():
         (folder / name).write_text(text)
-    assert "is what the records give" in require_published(folder, files)
+    assert "agrees with the records" in require_published(folder, files)
     for name, text in files.items():
         (folder / name).write_text(text + " ")
-        with pytest.raises(UserError, match=f"{name}: it is not what the records give"):
+        with pytest.raises(UserError, match=f"{name}: it differs from the records"):
             require_published(folder, files)
         (folder / name).unlink()
-        with pytest.raises(UserError, match=f"{name}: it is not what the records give"):
+        with pytest.raises(UserError, match=f"{name}: it differs from the records"):
             require_published(folder, files)
         (folder / name).write_text(text)
 

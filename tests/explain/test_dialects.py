@@ -52,7 +52,7 @@ def test_open_words_scaling_and_reals():
 @pytest.mark.parametrize(
     ("arguments", "where", "says"),
     [
-        (("onnx-7", "float32", "1"), None, "no dialect `onnx-7`"),
+        (("onnx-7", "float32", "1"), None, "unknown dialect `onnx-7`"),
         (("onnx-6", "float31", "1"), None, "no `float31` among the element types"),
         (("onnx-6", "float32", "one"), "--x", "`one` is not a number"),
         (("onnx-6", "int8", "1"), "sonnx-clip dialect onnx-6 int8", "x is int8; it takes"),

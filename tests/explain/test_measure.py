@@ -92,7 +92,7 @@ def test_command_measures_all_runtimes_or_writes_nothing(own_spec: Path) -> None
         measuring.write_record(load_spec(), there)
     assert read_record(SPEC) == before
     (own_spec / PATH).unlink()
-    with pytest.raises(UserError, match="it is missing"):
+    with pytest.raises(UserError, match="is missing"):
         read_record(SPEC)
     assert f"{PATH}: {len(before.answers)} answers, " in printed("findings", "--measure")
     assert read_record(load_spec()).answers == before.answers
@@ -119,11 +119,11 @@ def test_unusable_answers_are_recorded_in_words() -> None:
 
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda d: d["answers"].pop(0), "no answer of onnxruntime to clip-13 float32 X=0x7fc00000"),
-    (lambda d: d["answers"].append(d["answers"][0]), "which is there twice"),
+    (lambda d: d["answers"].append(d["answers"][0]), "occurs twice"),
     (lambda d: d["answers"][3].update(x="0x00000001"), "no answer of sonnx to call"),
     (lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-8"}), "clip-8 .* has no witness"),
-    (lambda d: d["answers"][0].update(bits=[]), "neither answered nor refused .*, or did both"),
-    (lambda d: d["answers"][0].update(words="no"), "neither answered nor refused .*, or did both"),
+    (lambda d: d["answers"][0].update(bits=[]), "must answer or refuse .*, and not both"),
+    (lambda d: d["answers"][0].update(words="no"), "must answer or refuse .*, and not both"),
     (lambda d: d["answers"][0].pop("runtime"), "answers.0.runtime: Field required"),
     (lambda d: d.update(format=1), "runtimes.json: format: Input should be 2"),
 ]

@@ -68,7 +68,7 @@ def test_failed_write_leaves_nothing(at: int, tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["npz", "-o", "no-folder.txt/out"], "cannot be made"),
+        (["npz", "-o", "no-folder.txt/out"], "cannot be created"),
         (["npz", "-o", "-"], "standard output"),
         (["npz", "-o", "out", "--dtype", "int8", "--dtype", "float8"], "there is no `float8`"),
         (["json", "-o", "out", "--dtype", "real"], "real has no bit patterns"),

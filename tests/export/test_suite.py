@@ -142,5 +142,5 @@ def test_missing_or_stale_vectors_are_one_message(stale: bool, tmp_path: Path) -
     if stale:
         other = repo_file("generated/vectors/int8.json").read_text().replace(SPEC.digest, "0" * 64)
         (tmp_path / "int8.json").write_text(other)
-    with pytest.raises(UserError, match="run `sonnx-clip generate`"):
+    with pytest.raises(UserError, match="run: sonnx-clip generate"):
         suite(["int8"], tmp_path)

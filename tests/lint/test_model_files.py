@@ -60,7 +60,7 @@ def test_relu6_with_bounds_as_attributes(opset: int) -> None:
     assert all(verdicts(report, i) == {"R1": "violates", "R2": "violates"} for i in range(5))
     values = [(problems(report, "R1", i)[0][1], problems(report, "R2", i)[0][1]) for i in range(5)]
     bound = "Clip-6 has no input {}; the bound is the attribute {} = {}".format
-    default = "Clip-6 has no input {}; its attribute {} is not set either, so its default {} applies".format
+    default = "Clip-6 has no input {}; its attribute {} is also not set, so its default {} applies".format
     assert values == [
         (bound("L", "min", "0"), bound("M", "max", "6")),
         (bound("L", "min", "-1"), bound("M", "max", "1")),
@@ -76,7 +76,7 @@ def test_dynamic_model_declares_no_shape_that_inference_could_complete() -> None
     assert all(verdicts(report, i) == NO_TYPES for i in range(18))
     argument, message, remedy = problems(report, "R4")[0]
     assert (argument, message) == ("X", "no shape")
-    assert remedy.startswith("inference finds no more than [-1, 8, ")
+    assert remedy.startswith("inference finds only [-1, 8, ")
     accepted = lint_model(PADDLE, accept_inferred=True)
     assert all(verdicts(accepted, i) == {"R4": "violates"} for i in range(18))
 
@@ -100,8 +100,8 @@ def test_element_type_that_the_version_lacks(name: str, text: str) -> None:
 @pytest.mark.parametrize("opset", [11, 17])
 def test_relu6_with_inputs_is_in_the_profile_if_infinities_are_excluded(tmp_path: Path, opset: int) -> None:
     proto = onnx.load(MODELS / f"relu6_op{opset}.onnx")
-    some = "5 Clip nodes, 4 changed, 3 in the profile now, 2 with something left"
-    every = "5 Clip nodes, 4 changed, 5 in the profile now, 0 with something left"
+    some = "5 Clip nodes, 4 changed, 3 in the profile now, 2 still with problems"
+    every = "5 Clip nodes, 4 changed, 5 in the profile now, 0 still with problems"
     for finite, expected in ((False, some), (True, every)):
         assert headline(normalised(tmp_path, proto, finite=finite)) == expected
         assert_same_outputs(tmp_path)
@@ -111,7 +111,7 @@ def test_relu6_with_inputs_is_in_the_profile_if_infinities_are_excluded(tmp_path
 @pytest.mark.nightly
 def test_sizes_that_the_caller_chooses_are_kept(tmp_path: Path) -> None:
     found = normalised(tmp_path, onnx.load(PADDLE))
-    assert headline(found) == "18 Clip nodes, 18 changed, 0 in the profile now, 18 with something left"
+    assert headline(found) == "18 Clip nodes, 18 changed, 0 in the profile now, 18 still with problems"
     assert {step.rule for number in range(18) for step in left(found, number)} == {"R4"}
     assert len(normalise_text(found.report).splitlines()) < 40
     image = np.random.default_rng(1).standard_normal((2, 3, 48, 192)).astype(np.float32)
@@ -142,7 +142,7 @@ def test_old_operator_set_is_reported_and_not_converted(tmp_path: Path, name: st
 def test_result_that_the_runtime_cannot_run_is_reported(name: str) -> None:
     report = normalise(WRONG_BEFORE[name], None).report
     assert report.self_check.outcome == "not run"
-    assert "runs the model, but not the result" in report.self_check.what
+    assert "runs the model but not the result" in report.self_check.what
     assert "NOT_IMPLEMENTED" in report.self_check.what
     assert report.self_check.what in normalise_text(report)
     assert report.exit_status == 1

@@ -82,7 +82,7 @@ def test_operand_that_is_an_attribute_is_reported_as_one(tmp_path: Path) -> None
     found = problems(profile, "untyped", opset=7, ratio=0.25)
     assert [message for rule, _, message in found if rule == "S1"] == [
         "Dropout-7 has no input P; the bound is the attribute ratio = 0.25",
-        "Dropout-7 has no input T; its attribute training_mode is not set either, and it has no default",
+        "Dropout-7 has no input T; its attribute training_mode is also not set, and it has no default",
     ]
     assert problems(profile, "untyped", opset=7)[0][2].endswith("so its default 0.5 applies")
 
@@ -98,5 +98,5 @@ def test_inputs_and_attributes_are_those_of_the_schema(tmp_path: Path) -> None:
 
 def test_unknown_word_of_a_restriction_is_an_error(tmp_path: Path) -> None:
     profile = planted(tmp_path, "Clip", CLIP, "A", new=("is_large", "A"))
-    with pytest.raises(ValueError, match="lint has no judgement for the word is_large of new"):
+    with pytest.raises(ValueError, match="lint has no check for the word is_large of new"):
         problems(profile, "data")

@@ -45,7 +45,7 @@ def test_theorems_are_obligations_that_show_their_property() -> None:
                 assert (known[id_]["subject"], known[id_]["kind"]) == (etype.id, kinds[role])
                 assert known[id_]["shows"] == (cases if property_id == "cases" else [property_id])
                 assert etype.shown_by(property_id, role) == id_
-    with pytest.raises(ValueError, match="no obligation shows C1 of int8 to be refuted"):
+    with pytest.raises(ValueError, match="no obligation shows that C1 of int8 is refuted"):
         profile().element_types[0].shown_by("C1", "refuted")
 
 
@@ -72,13 +72,13 @@ def test_unusable_profile_is_one_message(tmp_path: Path) -> None:
             file.write_text(text, encoding="latin-1")
         with pytest.raises(UserError, match="cannot be read") as raised:
             read_profile(file)
-        assert "make it again: sonnx-clip generate" in str(raised.value)
+        assert "run: sonnx-clip generate" in str(raised.value)
     document = json.loads(repo_file("generated/profile.json").read_text(encoding="utf-8"))
     for key in ("operator", "operands", "result", "restrictions", "element_types"):
         file.write_text(json.dumps({name: document[name] for name in document if name != key}))
         with pytest.raises(UserError, match=f"the profile has no entry '{key}'") as raised:
             read_profile(file)
-        assert "make it again: sonnx-clip generate" in str(raised.value)
+        assert "run: sonnx-clip generate" in str(raised.value)
 
 
 def test_judging_imports_neither_the_specification_nor_a_runtime() -> None:

@@ -42,7 +42,7 @@ def test_file_that_is_missing_or_not_regular_is_refused(tmp_path: Path) -> None:
     assert message(tmp_path / "none.onnx") == "cannot read the model: No such file or directory"
     assert "null" in message(tmp_path / "a\0b")
     os.mkfifo(tmp_path / "pipe")
-    assert message(tmp_path / "pipe").endswith("this is no regular file")
+    assert message(tmp_path / "pipe").endswith("this is not a regular file")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     assert message(tmp_path / "loop").startswith("cannot read the model: Too many levels")
 
@@ -135,7 +135,7 @@ def test_crash_or_timeout_of_onnx_is_reported(monkeypatch: pytest.MonkeyPatch) -
         (clip("X", "L", "M", min=0.0), 13, "Clip-13 has no attribute 'min'"),
         (clip("X", min=0.0, alpha=1.0), 6, "Clip-6 has no attribute 'alpha'"),
         (clip(out=""), 13, "exactly one output"),
-        (clip("nowhere", "L", "M"), 13, "input X is the tensor 'nowhere', which nothing defines"),
+        (clip("nowhere", "L", "M"), 13, "input X is the undefined tensor 'nowhere'"),
     ],
 )
 def test_malformed_node_is_named(tmp_path: Path, node: onnx.NodeProto, opset: int, text: str) -> None:
@@ -171,12 +171,12 @@ def _stored(**parts: object) -> onnx.ModelProto:
 @pytest.mark.parametrize(
     ("proto", "text"),
     [
-        (_stored(data_type=FLOAT, float_data=[1, 2, 3]), r"dimensions \[\] do not fit its data"),
-        (_stored(data_type=FLOAT, raw_data=b"12345678"), r"dimensions \[\] do not fit its data"),
-        (_stored(data_type=FLOAT, raw_data=b"123", dims=[1]), r"dimensions \[1\] do not fit its data"),
-        (_stored(data_type=FLOAT, dims=[2]), r"dimensions \[2\] do not fit its data"),
+        (_stored(data_type=FLOAT, float_data=[1, 2, 3]), r"dimensions \[\] contradict its data"),
+        (_stored(data_type=FLOAT, raw_data=b"12345678"), r"dimensions \[\] contradict its data"),
+        (_stored(data_type=FLOAT, raw_data=b"123", dims=[1]), r"dimensions \[1\] contradict its data"),
+        (_stored(data_type=FLOAT, dims=[2]), r"dimensions \[2\] contradict its data"),
         (_stored(data_type=FLOAT, dims=[-1]), "a dimension is below zero"),
-        (_stored(data_type=TensorProto.FLOAT8E5M2, raw_data=b"12"), "do not fit its data"),
+        (_stored(data_type=TensorProto.FLOAT8E5M2, raw_data=b"12"), "contradict its data"),
     ],
 )
 def test_data_that_does_not_fit_its_dimensions_is_refused(
@@ -226,16 +226,16 @@ def external(location: str | None, name: str = "L", **more: str) -> TensorProto:
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        ("/etc/passwd", "is no path below it"),
-        ("C:w.bin", "is no path below it"),
-        ("\\\\server\\share\\w.bin", "is no path below it"),
-        ("../w.bin", "is no path below it"),
-        ("a/../../w.bin", "is no path below it"),
-        ("..\\w.bin", "is no path below it"),
+        ("/etc/passwd", "is not a path below it"),
+        ("C:w.bin", "is not a path below it"),
+        ("\\\\server\\share\\w.bin", "is not a path below it"),
+        ("../w.bin", "is not a path below it"),
+        ("a/../../w.bin", "is not a path below it"),
+        ("..\\w.bin", "is not a path below it"),
         ("link/w.bin", "leads out of the model's folder through a link"),
         ("out.bin", "leads out of the model's folder through a link"),
-        ("a\0b", "is no usable path"),
-        ("loop/w.bin", "is no usable path"),
+        ("a\0b", "is not a usable path"),
+        ("loop/w.bin", "is not a usable path"),
         (None, "no location is given"),
         ("", "no location is given"),
     ],
@@ -264,7 +264,7 @@ def test_external_data_inside_the_folder_is_not_loaded(tmp_path: Path) -> None:
 def test_offset_that_is_no_place_in_the_file_is_refused(tmp_path: Path, offset: str, end: str) -> None:
     (tmp_path / "w.bin").write_bytes(b"\0" * 4)
     proto = model(graph(stored=[external("w.bin", offset=offset, length="4"), scalar("M", 6.0)]))
-    with pytest.raises(UserError, match=f"it ends at byte {end}" if end else "which is no number of bytes"):
+    with pytest.raises(UserError, match=f"it ends at byte {end}" if end else "not a number of bytes"):
         lint(tmp_path, proto)
 
 
@@ -300,5 +300,5 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_external_data_is_found_wherever_a_tensor_can_be(tmp_path: Path, place: str) -> None:
-    with pytest.raises(UserError, match="no path below it"):
+    with pytest.raises(UserError, match="not a path below it"):
         lint(tmp_path, PLACES[place])

@@ -46,7 +46,7 @@ def test_root_cause_and_command_come_first_and_once(tmp_path: Path) -> None:
     assert f"{tmp_path}/model.onnx -o " in command
     assert "--input-shape X=1,3" in command
     assert "--assume finite" in command
-    assert any("not known in numbers, see the root cause" in line for line in lines)
+    assert any("not known as numbers, see the root cause" in line for line in lines)
 
 
 @pytest.mark.parametrize(

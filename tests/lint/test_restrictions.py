@@ -60,7 +60,7 @@ BROKEN: dict[str, tuple[onnx.ModelProto, list[str], str]] = {
     "max is absent": (model(graph(clip("X", "L"))), ["R2"], "input 2 of the node is absent"),
     "both are absent": (model(graph(clip("X"))), ["R1", "R2"], "input 1 of the node is absent"),
     "min is an attribute that means nothing": (
-        model(graph(clip("X", "", "M", min=0.5))), ["R1"], "the attribute min = 0.5 means nothing to Clip-13",
+        model(graph(clip("X", "", "M", min=0.5))), ["R1"], "the attribute min = 0.5 has no effect in Clip-13",
     ),
     "X is of a sparse type": (
         model(graph(inputs=[helper.make_sparse_tensor_value_info("X", FLOAT, [2, 3])])), ["R3"], "graph",
@@ -70,7 +70,7 @@ BROKEN: dict[str, tuple[onnx.ModelProto, list[str], str]] = {
         ["R3"], "Constant node with sparse_value",
     ),
     "sizes without value or name, and below zero": (
-        model(graph(inputs=[value("X", [None, -1])])), ["R4"], "dimension -1 (axis 1) is below zero",
+        model(graph(inputs=[value("X", [None, -1])])), ["R4"], "dimension -1 (axis 1) is negative",
     ),
     "an initializer is the default of an input of open size": (
         model(graph(inputs=[value("X", ["N", 3])],

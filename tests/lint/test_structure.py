@@ -122,4 +122,4 @@ def test_old_operator_set_is_judged_in_subgraphs_and_functions(tmp_path: Path) -
 def test_opset_from_the_future_is_noted(tmp_path: Path, opset: int) -> None:
     report = lint(tmp_path, model(opset=opset))
     assert verdicts(report) == {}
-    assert report.notes[0].startswith(f"opset {opset} is newer than the installed onnx knows")
+    assert report.notes[0].startswith(f"opset {opset} is newer than the installed onnx")

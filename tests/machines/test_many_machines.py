@@ -202,7 +202,7 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(
     assert found.stopped is not None
     verdict, words = found.stopped
     assert verdict == "environment"
-    assert words.startswith("2 workers ended while they had this unit, the last of them tcp://127.0.0.1:")
+    assert words.startswith("2 workers ended while judging this unit, the last one tcp://127.0.0.1:")
     assert not found.is_kept(cache=False)
 
 

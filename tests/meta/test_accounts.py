@@ -38,10 +38,10 @@ LISTED = {  # planted in every task: a pattern and what takes its place; the lin
 }  # fmt: skip
 REFUSED = {  # planted in the task of one goal; what is said of it
     "an assertion without a name": (
-        "^;; Goal", "(assert false)\n\n;; Goal", "an assertion that is not accounted for: (assert false)"),
+        "^;; Goal", "(assert false)\n\n;; Goal", "an unaccounted assertion: (assert false)"),
     "an axiom once more": (
         "^;; Goal", ";; total\n(assert false)\n\n;; Goal",
-        "an assertion that is not accounted for: total: (assert false)"),
+        "an unaccounted assertion: total: (assert false)"),
     "an assertion behind the goal": (
         r"^\(check-sat\)", "(assert false)\n(check-sat)",
         "the last assertion is not the negated goal nan_out: (assert false)"),
@@ -52,20 +52,20 @@ REFUSED = {  # planted in the task of one goal; what is said of it
         '^;; Goal "?nan_out"?', ";; Goal other",
         "the last assertion is not the negated goal nan_out: Goal other: (assert (not"),
     "a command that changes what is asserted": (
-        "^;; Goal", "(push 1)\n\n;; Goal", "a command that no task may have: (push 1)"),
+        "^;; Goal", "(push 1)\n\n;; Goal", "a command that is not allowed in a task: (push 1)"),
     "a recursive function": (
         "^;; Goal", "(define-fun-rec f () Bool (not f))\n\n;; Goal",
-        "a command that no task may have: (define-fun-rec f () Bool (not f))"),
+        "a command that is not allowed in a task: (define-fun-rec f () Bool (not f))"),
     "a function defined by itself": (
         "^;; Goal", "(define-fun f () Bool (not f))\n\n;; Goal",
         "a definition by itself: (define-fun f () Bool (not f))"),
     "a symbol of SMT-LIB with another meaning": (
         "^;; Goal", "(define-fun and ((a Bool) (b Bool)) Bool true)\n\n;; Goal",
-        "a symbol is declared that there is: (define-fun and"),
+        "a symbol is declared twice: (define-fun and"),
     "parentheses that do not match": (
         "^;; Goal", "(assert false))\n\n;; Goal", "the parentheses of the task do not match"),
     "words outside of commands": (
-        "^;; Goal", "assert\n\n;; Goal", "outside of a command stands 'assert'"),
+        "^;; Goal", "assert\n\n;; Goal", "text outside of a command: 'assert'"),
 }  # fmt: skip
 
 
@@ -187,7 +187,7 @@ def test_wrong_kernel_by_a_contradictory_operator_is_reported(bench: Workbench) 
         (
             f"{SMOKE}  (** Later. *)\n  lemma late [@shows:nan_out] : forall x: t. eq x x \\/ not eq x x\n",
             (NAN_OUT,),
-            "a declaration behind the smoke goal of ClipTheorems: lemma late",
+            "a declaration after the smoke goal of ClipTheorems: lemma late",
         ),
         (
             SMOKE.replace("false", "forall x l m: t. clip x l m = x"),

@@ -25,7 +25,7 @@ def judged(name, dtype="int16", plan=few_calls, **options):
     return report.types[0], classes
 
 
-GIVEN_UP = "; given up after it had died 3 times"
+GIVEN_UP = "; not restarted after 3 crashes"
 NAN_BOUNDS = ("high_min_nan", "inside_nan_and_nan_bound", "inside_min_nan", "inside_both_nan")
 FAULTS = {
     "aborts": Due("crashed", f"killed by SIGABRT{GIVEN_UP}", others="crashed"),
@@ -35,7 +35,7 @@ FAULTS = {
     "segfaults_on_a_nan_bound": Due("crashed", "SIGSEGV", dict.fromkeys(NAN_BOUNDS, "crashed"), "conforms"),
     "segfaults_inverted_and_is_wrong": Due(
         "crashed", "", {"inverted_ordinary": "crashed", "high_ordinary": "violates"}),
-    "dies_once_in_a_while": Due("crashed", "killed by SIGABRT, not when this call is made alone"),
+    "dies_once_in_a_while": Due("crashed", "killed by SIGABRT, but not if this call is made alone"),
     "stops_its_parent": Due("crashed", "SIGSTOP"),
 }  # fmt: skip
 FAST = {"aborts", "exits", "segfaults_inverted_and_is_wrong", "dies_once_in_a_while", "stops_its_parent"}

@@ -40,7 +40,7 @@ def test_memory_exhaustion_in_one_type_leaves_the_others_judged(tmp_path):
     [
         ("imports_late", "ModuleNotFoundError: No module named 'no_such_package'"),
         ("lacks_a_file", "FileNotFoundError: "),
-        ("is_killed", "killed by SIGKILL, as the system does where memory runs out"),
+        ("is_killed", "killed by SIGKILL, as by the system"),
     ],
 )
 def test_environment_failure_during_a_call(name, words):
@@ -81,4 +81,4 @@ def test_supervisor_that_does_not_start_is_an_environment_failure(monkeypatch):
     child = Child("numpy", nowhere.Program, (), LIMITS)
     with pytest.raises(UserError, match=r"environment: no process can be started .* numpy") as error:
         child.start()
-    assert error.value.todo == "what that process wrote on standard error says why"
+    assert error.value.todo == "the standard error of that process has the reason"

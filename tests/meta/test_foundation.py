@@ -193,7 +193,7 @@ Proof. exact (loop 0). Qed.
         (ADMITTED, "sly", "coqchk finds an axiom of ours: SonnxClip.Clip.sly"),
         (f"Axiom {GRANTED}", "wish", "coqchk finds an axiom of ours: SonnxClip.Clip.wish"),
         (f"Variable {GRANTED}", "wish", "coqchk finds an axiom of ours: SonnxClip.Clip.wish"),
-        (ENDLESS, "loop", "coqchk finds what relies on unsafe (co)fixpoints"),
+        (ENDLESS, "loop", "coqchk finds a use of unsafe (co)fixpoints"),
     ],
 )
 def test_unproved_theorem_is_found_by_coq_and_by_coqchk(added, axiom, by_coqchk, tmp_path):

@@ -21,7 +21,7 @@ def judged(name):
 INSIDE = {"inside_ordinary": "violates"}
 FAULTS = {
     "writes_into_x": Due("violates", "it wrote into its input X"),
-    "writes_and_restores": Due("violates", "it writes into its input X what is there already"),
+    "writes_and_restores": Due("violates", "it writes to its input X, without changing it"),
     "writes_past_x": Due("violates", "it wrote past the end of X"),
     "writes_before_x": Due("violates", "it wrote before the start of X"),
     "reads_past_x": Due("violates", "it reads past the end of X"),
@@ -83,7 +83,7 @@ def test_unguarded_write_is_seen_after_the_call(name, words):
     [
         ("leaves", "SystemExit: bye"),
         ("raises_a_giant", "(50,000,000 characters)"),
-        ("raises_no_text", "_NoText (its text cannot be had: ValueError)"),
+        ("raises_no_text", "_NoText (its text is not available: ValueError)"),
         ("raises_what_is_no_text", "ValueError: bad \\ud800 text \\x1b[31m red \\x00"),
     ],
 )
@@ -107,5 +107,5 @@ def test_text_is_made_fit_to_print():
 
 def test_deviation_that_depends_on_earlier_calls_is_repeated_by_them():
     (first,) = [d for found in judged("is_wrong_in_call_3").classes for d in found.deviations]
-    assert first.words.startswith("it depends on earlier calls: the line makes 64")
+    assert first.words.startswith("it depends on earlier calls: this line makes 64")
     assert "'0x2a'" in repeated(first.reproduce)

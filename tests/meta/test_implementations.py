@@ -180,7 +180,7 @@ def test_deviation_that_a_short_line_cannot_repeat_says_so():
     found = [d for c in classes.values() for d in c.deviations]
     assert found
     assert {d.reproduce for d in found} == {""}
-    assert "no line of Python shows it in a new process" in found[0].words
+    assert "no single call reproduces it" in found[0].words
 
 
 # --- Refusals -----------------------------------------------------------------------------------------------

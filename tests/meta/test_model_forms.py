@@ -160,7 +160,7 @@ def test_newest_operator_set_is_the_newest_that_is_served():
 def test_deviation_that_needs_several_entries_does_not_depend_on_rank_0():
     report, _, classes = judged("wrong_at_other_ranks")
     assert classes["high_ordinary"] == "violates"
-    assert next(form_lines(report)).endswith("all agree (rank 0 is better in int16: it has one entry)")
+    assert next(form_lines(report)).endswith("all agree (rank 0 passes more in int16: it has one entry)")
 
 
 def test_death_is_of_one_form_and_of_one_class():

@@ -70,16 +70,16 @@ def test_slow_calls_do_not_add_up_to_a_hang(mark):
 
 # What a program sends that is no frame, and what is said of it.
 BAD_FRAMES = {
-    "garbage": "bad frame: its reply says that 1,867,130,112 bytes follow; it can be 8 to",
+    "garbage": "bad frame: its reply announces 1,867,130,112 bytes; 8 to",
     "another_request": "bad frame: it replied to request ",
     "wrong_length": "bad frame: its reply has ",
     "too_few_results": "bad frame: its reply has 0 bytes of entries; a result of int16",
-    "giant_length": "bad frame: its reply says that 4,294,967,295 bytes follow",
+    "giant_length": "bad frame: its reply announces 4,294,967,295 bytes",
     "exits_mid_frame": " bytes of a reply",
     "short_frame": "(--limit SECONDS allows more): it sent ",
-    "says_more": "bad frame: it sent 17 bytes that nobody had asked for: and another thing",
-    "endless_reply": "bad frame: it sent 4,096 bytes or more that nobody had asked for: more",
-    "strange_status": "bad frame: its reply says 9, which means nothing",
+    "says_more": "bad frame: it sent 17 bytes without a request: and another thing",
+    "endless_reply": "bad frame: it sent 4,096 bytes or more without a request: more",
+    "strange_status": "bad frame: its reply has the unknown status 9",
 }
 
 
@@ -107,10 +107,10 @@ FAULTS = {
     "hangs_and_computes": Due("crashed", "no answer within 0.4 s of its own time"),
     "hangs_with_children": Due("crashed", "no answer within 0.4 s of its own time"),
     "garbage": Due("crashed", BAD_FRAMES["garbage"]),
-    "closes_its_output": Due("crashed", "bad frame: it closed its output and went on, without a reply"),
+    "closes_its_output": Due("crashed", "bad frame: it closed its output without ending, without a reply"),
     "prints": Due("conforms", "it writes on standard output: a line for nobody"),
     "refuses_rank_2": Due("refused", "Refused: rank 2 is too much", INSIDE),
-    "rank_1_alone": Due("refused", "Refused: its hello lists no rank 2", INSIDE),
+    "rank_1_alone": Due("refused", "Refused: its hello does not list rank 2", INSIDE),
     "refuses_inverted": Due("violates", "Refused: max is less than min", ONE | INSIDE),
     "sees_a_fault": Due(  # nothing was compared in C1
         "unreached", "Fault: it wrote past the end of its result", {"inside_ordinary": "violates"}),
@@ -142,19 +142,19 @@ def test_faulty_program_gets_its_verdict(fault, mark):
     ("fault", "words"),
     [
         ("nothing_at_all", "while it was started: no answer within 0.5 s of its own time (--start-limit"),
-        ("ends_at_once", "before its hello was read: exited with status 3, without a hello"),
+        ("ends_at_once", "no hello: exited with status 3, without a hello"),
         ("ends_with_a_traceback", "it writes on standard error: RuntimeError: no board is connected"),
         ("ends_with_words", "it writes on standard error: planted: cannot open libplanted.so.1"),
-        ("dies_at_once", "before its hello was read: killed by SIGSEGV, without a hello"),
+        ("dies_at_once", "no hello: killed by SIGSEGV, without a hello"),
         ("half_a_hello", "exited with status 0, after 10 of 24 bytes of a hello"),
-        ("wrong_version", "its hello has version 7; the checker speaks version 2"),
-        ("big", "its hello is big-endian: give --endian big"),
+        ("wrong_version", "its hello has version 7; the checker supports version 2"),
+        ("big", "its hello is big-endian: use --endian big"),
         ("no_types", "its hello lists no element type"),
-        ("strange_types", "its hello lists element types that there are not: 0x100000"),
-        ("tiny", "its hello takes 8 entries in a request; at least 64 are due"),
+        ("strange_types", "its hello lists unknown element types: 0x100000"),
+        ("tiny", "its hello allows 8 entries in a request; at least 64 are required"),
         ("long_name", "its hello has a name of 1,000,000 bytes"),
         ("stdio", "exited with status 0, without a hello"),  # it speaks where nobody listens
-        ("stdio_text", "its first bytes are no hello: Loading the model, pleas"),
+        ("stdio_text", "its first bytes are not a hello: Loading the model, pleas"),
     ],
 )
 def test_invalid_hello_is_an_environment_failure(fault, words, mark):
@@ -193,4 +193,4 @@ def test_report_names_the_command(mark):
     found = run_campaign(CheckOptions(named("none", mark), ["uint8"], limits=SHORT))
     assert found.runtime_version == "planted"
     assert json.loads(found.model_dump_json())["runtime"].endswith(f"none {mark}")
-    assert "how X lies in memory" in found.scope[1]
+    assert "layouts of X in memory" in found.scope[1]

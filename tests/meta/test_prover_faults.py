@@ -34,7 +34,7 @@ def test_crash_is_reported_and_not_made_good_by_the_other(real_bench: Workbench,
     with real_bench.monkeypatch.context() as patch:
         fake("cvc5", "kill -SEGV $$", tmp_path / "bin", patch)
         report = _reported(real_bench.prove("--only", GOAL))
-    assert "cvc5: failed: (it printed nothing) [exit status -11]" in report
+    assert "cvc5: failed: (no output) [exit status -11]" in report
     assert "Z3" not in report
     by_hand = r"^  by hand: why3 prove -C \S+ -L why3 -P cvc5,[\d.]+, \S+int8\.mlw .*-G clip_is_cases"
     assert re.search(by_hand, report, re.MULTILINE)
@@ -67,7 +67,7 @@ def test_hang_is_killed_with_what_it_started(real_bench: Workbench, tmp_path: Pa
     real_bench.limit(1)
     real_bench.monkeypatch.setattr(provers, "GRACE", 0)
     report = _reported(real_bench.prove("--only", GOAL, "--prover", "z3"))
-    assert "Z3: timeout: (it printed nothing)" in report
+    assert "Z3: timeout: (no output)" in report
     started = pids.read_text().split()
     assert len(started) == 2
     for pid in started:
@@ -122,7 +122,7 @@ def test_goal_that_no_obligation_names_is_reported(real_bench: Workbench, tmp_pa
     for _ in range(2):  # the second time from the ledger
         ended = real_bench.prove(*whole_file, "--prover", "z3")
         assert ended.status == 1
-        assert "a goal that no obligation knows: generated/why3/examples_int8.mlw Examples.stray" in ended.out
+        assert "a goal without an obligation: generated/why3/examples_int8.mlw Examples.stray" in ended.out
         assert "0 not proved" in ended.out
 
 
@@ -139,7 +139,7 @@ def test_missing_tool_is_one_message(missing: str, real_bench: Workbench, tmp_pa
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("#!/bin/sh\necho 'Z3 [development build]'\n", "z3 does not say its version"),
+        ("#!/bin/sh\necho 'Z3 [development build]'\n", "z3 does not print its version"),
         ("#!/no/such/interpreter\n", "z3 does not run:"),
     ],
 )

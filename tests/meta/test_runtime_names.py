@@ -144,13 +144,13 @@ def test_printed_line_repeats_the_deviation(check, folder):
 UNLOADABLE = [
     ("nothing:here", "No module named 'nothing'"),
     ("mine:nothing", "has no attribute 'nothing'"),
-    ("mine:answer", "answer is no function"),
+    ("mine:answer", "answer is not a function"),
     ("mine:of_two", "of_two cannot be called with (x, min, max): too many positional"),
     ("raises:clip", "make `python -c 'import raises'` work"),
     ("ends:clip", "while it was imported: exited with status 0"),
-    ("./nowhere.py:clip", "./nowhere.py: there is no such file"),
+    ("./nowhere.py:clip", "./nowhere.py: no such file"),
     ("./mine.py:klip", "it has clip, ignores_max"),
-    ("./beside.py:clip", "it has no function at all"),
+    ("./beside.py:clip", "it has no function"),
     ("./raises.py:clip", "ValueError: no licence"),
     ("./syntax.py:clip", "SyntaxError: "),
     ("./dies.py:clip", "while it was imported: killed by SIGABRT"),
@@ -181,36 +181,36 @@ def test_broken_entry_point_is_reported_with_its_package(check, name, words):
     first, todo = done.stderr.splitlines()[-2:]
     assert first.startswith(f"error: environment: the runtime {name} of the package fast-clip 1.2 ")
     assert words in first
-    assert todo.startswith("  mend or update that package: its entry point is ")
+    assert todo.startswith("  fix or update that package: its entry point is ")
 
 
 MODEL_COMMAND = "{model} {in} {out}"
 WRONG = [
     ((), "no runtime is named"),
-    (("--runtime", "numpy"), "taker 1.2 ships a runtime `numpy`, which is the name of one of sonnx-clip"),
+    (("--runtime", "numpy"), "taker 1.2 ships a runtime `numpy`, a name that sonnx-clip reserves"),
     (("--runtime", "twice"), "two packages ship a runtime `twice`: fast-clip 1.2 and second 1.2"),
-    (("--runtime", "bad value"), "fast-clip 1.2 ships a runtime `bad value` that names no module:function"),
+    (("--runtime", "bad value"), "fast-clip 1.2 ships a runtime `bad value` that is not module:function"),
     (("--runtime", "slow"), ", litert, "),
-    (("--runtime", "fast", "--against", "onnx"), "runs no ONNX models"),
-    (("--runtime", "sonnx", "--exec", "x"), "--runtime and --exec are both given"),
-    (("--runtime", "sonnx", "--endian", "big"), "--endian is about a program"),
-    (("--exec", ""), "--exec names no program"),
+    (("--runtime", "fast", "--against", "onnx"), "cannot run ONNX models"),
+    (("--runtime", "sonnx", "--exec", "x"), "--runtime and --exec exclude each other"),
+    (("--runtime", "sonnx", "--endian", "big"), "--endian needs --exec"),
+    (("--exec", ""), "--exec needs a program"),
     (("--exec", "'x"), "No closing quotation"),
     (("--exec", "./no-such-harness"), "./no-such-harness cannot be started: No such file or directory"),
     (("--so", "nowhere.so", "--abi", "clip.toml"), "nowhere.so: environment: "),
-    (("--so", "clip.toml", "--abi", "clip.toml"), "it is no library that this process can open: "),
+    (("--so", "clip.toml", "--abi", "clip.toml"), "this process cannot load the library: "),
     (("--so", "libplanted.so"), "--so LIBRARY needs --abi FILE"),
     (("--runtime", "sonnx", "--abi", "clip.toml"), "--abi FILE needs --so LIBRARY"),
     (("--so", "libplanted.so", "--abi", "nowhere.toml"), "nowhere.toml: --abi cannot be read: No such"),
-    (("--so", "libplanted.so", "--exec", "x", "--abi", "clip.toml"), "--exec and --so are both given"),
-    (("--onnx", "onnx"), "--onnx onnx names no function"),
-    (("--onnx", "a:open", "--runtime", "sonnx"), "--runtime and --onnx are both given"),
+    (("--so", "libplanted.so", "--exec", "x", "--abi", "clip.toml"), "--exec and --so exclude each other"),
+    (("--onnx", "onnx"), "--onnx onnx is not a function"),
+    (("--onnx", "a:open", "--runtime", "sonnx"), "--runtime and --onnx exclude each other"),
     (("--onnx", "no_such_module:open"), "cannot be loaded: No module named 'no_such_module'"),
-    (("--onnx", "mine:answer"), "mine:answer is no function"),
-    (("--onnx", "mine.py:no_such"), "there is no `no_such` in mine.py"),
-    (("--onnx-cmd", ""), "--onnx-cmd names no program"),
-    (("--onnx-cmd", "x {in} {out}"), "--onnx-cmd: the placeholder {model} is missing"),
-    (("--onnx-cmd", f"x {MODEL_COMMAND}", "--onnx", "a:b"), "--onnx and --onnx-cmd are both given"),
+    (("--onnx", "mine:answer"), "mine:answer is not a function"),
+    (("--onnx", "mine.py:no_such"), "mine.py has no function `no_such`"),
+    (("--onnx-cmd", ""), "--onnx-cmd needs a program"),
+    (("--onnx-cmd", "x {in} {out}"), "--onnx-cmd: placeholder {model} is missing"),
+    (("--onnx-cmd", f"x {MODEL_COMMAND}", "--onnx", "a:b"), "--onnx and --onnx-cmd exclude each other"),
     (("--onnx-cmd", f"./no-such {MODEL_COMMAND}"), "environment: the runtime onnx-cmd:./no-such"),
 ]  # fmt: skip
 

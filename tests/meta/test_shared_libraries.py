@@ -103,7 +103,7 @@ def test_status_other_than_0_is_a_refusal(library, tmp_path):
 
 def test_type_without_a_function_is_unsupported(library, tmp_path):
     report = judged(library, tmp_path, "right", dtype="uint16")
-    require_due(report, Due("unsupported", "Unsupported: the file names no function for uint16"))
+    require_due(report, Due("unsupported", "Unsupported: the file has no function for uint16"))
 
 
 def test_out_of_bounds_access_hides_no_wrong_value(library, tmp_path):
@@ -118,21 +118,21 @@ def test_out_of_bounds_access_hides_no_wrong_value(library, tmp_path):
 END = '\n[symbols]\nint16 = "f"'
 ALL = f"operands = {USUAL}\n"
 FILES = (
-    ("operands = [\n", "clip.toml: it is no TOML: "),
+    ("operands = [\n", "clip.toml: it is not TOML: "),
     ('operands = ["x", "min", "max"]' + END, "clip.toml:1: operands: `n` is missing"),
     ('operands = ["z", "x", "min", "max", "n"]' + END, "clip.toml:1: operands: Input should be"),
     (
         ALL + '\nbounds = "register"' + END,
         "clip.toml:3: bounds: Input should be 'value' or 'pointer', not 'reg",
     ),
-    (ALL + 'lenght = "int32"' + END, "clip.toml:2: lenght: there is no key `lenght`"),
+    (ALL + 'lenght = "int32"' + END, "clip.toml:2: lenght: unknown key `lenght`"),
     (ALL, "clip.toml: the key `symbols` is missing"),
-    (ALL + '[symbols]\nint17 = "f"', "symbols: there is no element type `int17`"),
+    (ALL + '[symbols]\nint17 = "f"', "symbols: unknown element type `int17`"),
     (
         ALL + '[symbols]\nint8 = "right"\nint16 = "rihgt"',
         "clip.toml:4: environment: the runtime so[clip.toml]:",
     ),
-    (ALL + '[symbols]\nint16 = "rihgt"', "symbols.int16: there is no `rihgt` in libplanted.so"),
+    (ALL + '[symbols]\nint16 = "rihgt"', "symbols.int16: libplanted.so has no symbol `rihgt`"),
 )
 
 

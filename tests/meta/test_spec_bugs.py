@@ -129,5 +129,5 @@ def test_c_that_was_edited_by_hand_is_not_called_proved(bench: Workbench) -> Non
     (bench.root / path).write_text(wrong, encoding="utf-8")
     ended = bench.prove()
     assert ended.status == 2
-    assert f"generated/ is not fresh: {path} differs" in ended.err
+    assert f"generated/ is stale: {path} differs" in ended.err
     assert not (bench.build / "proofs.json").exists()

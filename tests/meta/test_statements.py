@@ -76,7 +76,7 @@ def test_statement_without_a_sentence_is_reported(bench: Workbench) -> None:
     text = golden.read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if line.startswith("clip.Clip.clip "))
     golden.write_text(text.replace(line, " ".join(line.split()[:2])), encoding="utf-8")
-    assert unpinned() == ["? clip.Clip.clip: no sentence says what it stands for"]
+    assert unpinned() == ["? clip.Clip.clip: it has no sentence that explains it"]
 
 
 def test_changed_statement_stops_prove(bench: Workbench) -> None:

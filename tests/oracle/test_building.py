@@ -96,7 +96,7 @@ def test_without_a_compiler_the_checker_ends_with_status_2(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("named", "words"),
-    [("no-such-compiler -O1", "not there"), ("'open", "cannot be read"), ("false", "said nothing")],
+    [("no-such-compiler -O1", "missing"), ("'open", "cannot be read"), ("false", "without output")],
 )
 def test_a_CC_that_is_no_compiler_is_refused(monkeypatch, named, words):
     monkeypatch.setenv("CC", named)
@@ -147,11 +147,11 @@ def test_sources_that_are_not_generated_are_named(sources):
 def test_a_cache_that_cannot_be_written_is_named(sources, cache, monkeypatch):
     cache.parent.mkdir(parents=True)
     cache.write_text("a file")
-    with pytest.raises(UserError, match="cannot be kept"):
+    with pytest.raises(UserError, match="cannot be stored"):
         built_library(find_compiler())
     cache.unlink()
     monkeypatch.setattr(built.tempfile, "TemporaryDirectory", refuse)
-    with pytest.raises(UserError, match="cannot be kept"):
+    with pytest.raises(UserError, match="cannot be stored"):
         built_library(find_compiler())
 
 

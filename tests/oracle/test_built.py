@@ -167,7 +167,7 @@ def test_a_folder_that_others_can_write_to_is_refused(cache, capsys):
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     assert built.main() == 2
-    assert "others can write" in capsys.readouterr().err
+    assert "other users can write" in capsys.readouterr().err
     assert not [*cache.iterdir()]
 
 

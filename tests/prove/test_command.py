@@ -57,10 +57,10 @@ def test_families_and_entries_select_obligations() -> None:
     ("options", "words"),
     [
         ({"types": ("int9",)}, r"there is no `int9` among the element types of spec/clip\.yaml\n.*`int8`"),
-        ({"only": ("float32.nothing",)}, r"no obligation is called `float32\.nothing` or shows it"),
+        ({"only": ("float32.nothing",)}, r"no obligation has or shows the id `float32\.nothing`"),
         ({"only": ("FLOAT32.monotone",)}, r"did you mean float32\.monotone"),
         ({"only": ("intervall",)}, "did you mean interval"),
-        ({"types": ("int8",), "only": ("float32.*",)}, "no obligation is both of this family or type"),
+        ({"types": ("int8",), "only": ("float32.*",)}, "no obligation of this family or type matches"),
     ],
 )
 def test_selection_of_nothing_is_refused(options: dict[str, tuple[str, ...]], words: str) -> None:
@@ -72,7 +72,7 @@ def test_selection_of_nothing_is_refused(options: dict[str, tuple[str, ...]], wo
     ("arguments", "words"),
     [
         (("--family", "complex"), "'complex' is not one of"),
-        (("--prover", "vampire"), "there is no prover called vampire"),
+        (("--prover", "vampire"), "unknown prover vampire"),
         (("--jobs", "0"), "Invalid value for '--jobs'"),
         (("--jobs", "many"), "Invalid value for '--jobs'"),
     ],
@@ -136,7 +136,7 @@ def test_stale_theories_are_not_proved(bench: Workbench) -> None:
     ended = bench.prove("--only", "int8.monotone")
     assert ended.status == 2
     assert ended.err == (
-        "error: generated/ is not fresh: generated/why3/int8.mlw differs from what spec/clip.yaml gives\n"
+        "error: generated/ is stale: generated/why3/int8.mlw differs from what spec/clip.yaml gives\n"
         "  run: sonnx-clip generate\n"
     )
 
@@ -164,7 +164,7 @@ def test_only_some_failures_are_shown_in_full(tmp_path: Path) -> None:
     )
     lines = [*failures(configure(tmp_path), provers, Proofs(outcomes, (), (), frozenset(), Run()), 1)]
     assert [line.startswith("\nnot proved int8.monotone: ") for line in lines] == [True, False]
-    assert lines[1] == "\n… and 1 more that are not proved"
+    assert lines[1] == "\n… and 1 more not proved"
 
 
 def test_complete_run_is_kept(bench: Workbench) -> None:

@@ -42,7 +42,7 @@ def test_an_answer_comes_back(ledger: Ledger) -> None:
         ("countermodel", "sat", True),
         ("unknown", "unknown", True),
         ("timeout", "timeout", True),
-        ("timeout", "(it printed nothing) [exit status -9]", True),
+        ("timeout", "(no output) [exit status -9]", True),
         ("valid", "sat", False),
         ("valid", "", False),
         ("valid", "unsat [exit status 1]", False),
@@ -142,6 +142,6 @@ def _damaged_inside(path: Path) -> None:
 def test_broken_ledger_gives_one_message(damage: Callable[[Path], None], tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     damage(path)
-    with pytest.raises(UserError, match="this is no ledger") as caught:
+    with pytest.raises(UserError, match="this file is not a ledger") as caught:
         Ledger(path).answer("d", Z3, LIMITS)
     assert "remove the file and run again" in str(caught.value)

@@ -81,7 +81,7 @@ def test_a_prover_named_twice_is_one() -> None:
 
 
 def test_an_unknown_prover() -> None:
-    with pytest.raises(UserError, match="there is no prover called vampire\n  choose among Z3, cvc5"):
+    with pytest.raises(UserError, match="unknown prover vampire\n  choose from Z3, cvc5"):
         find_provers(("vampire",))
 
 

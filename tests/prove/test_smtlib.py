@@ -43,8 +43,8 @@ def test_the_commands_of_a_script() -> None:
     [
         ("(assert true", "parentheses of the task do not match"),
         ("(assert true))(", "parentheses of the task do not match"),
-        ("assert (true)", "outside of a command stands 'assert"),
-        ("(a) b", "outside of a command stands 'b'"),
+        ("assert (true)", "text outside of a command: 'assert"),
+        ("(a) b", "text outside of a command: 'b'"),
         ("(a) |b|", "outside of a command"),
         ('(a) "b"', "outside of a command"),
     ],

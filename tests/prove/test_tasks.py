@@ -118,7 +118,7 @@ def test_a_source_that_changes_during_a_run_fails_the_run(bench: Workbench, tmp_
         ended = bench.prove("--only", "clip.nan_out")
     assert ended.status == 2
     assert "why3/clip.mlw" in ended.err
-    assert "changed while it was being proved" in ended.err
+    assert "changed during the proofs" in ended.err
 
 
 def test_the_environment_leads_why3_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

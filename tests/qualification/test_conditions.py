@@ -83,7 +83,7 @@ def test_tool_of_an_untried_version_is_not_met():
 def test_package_of_another_version_is_not_met(monkeypatch):
     monkeypatch.setattr(conditions, "locked_packages", lambda: {"numpy": {"0.0"}})
     assert conditions.packages() == (
-        "not met", f"1 package not as in requirements.lock, first numpy {np.__version__}",
+        "not met", f"1 package differing from requirements.lock, first numpy {np.__version__}",
     )  # fmt: skip
 
 

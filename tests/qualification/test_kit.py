@@ -48,17 +48,17 @@ def test_every_name_leads_somewhere():
 
 
 NOWHERE = [
-    ("tests/meta/test_canaries.py", "tests/meta/test_gone.py", "there is no test tests/meta/test_gone.py"),
-    ("tests/c/test_native.py", "tests/c/test_native.py::test_gone", "no test .*test_native.py::test_gone"),
+    ("tests/meta/test_canaries.py", "tests/meta/test_gone.py", "unknown test tests/meta/test_gone.py"),
+    ("tests/c/test_native.py", "tests/c/test_native.py::test_gone", "unknown test .*::test_gone"),
     ('"*.cases_complete"', '"*.cases_gone"', r"ERR-0010: no obligation matches \*.cases_gone"),
-    ("weakened.refuse_weakened", "weakened.gone", "no gate sonnx_clip.prove.weakened.gone"),
-    ("mutants: [cases]", "mutants: [gone]", "there are no mutants of gone"),
+    ("weakened.refuse_weakened", "weakened.gone", "unknown gate sonnx_clip.prove.weakened.gone"),
+    ("mutants: [cases]", "mutants: [gone]", "unknown mutants gone"),
     ("make: [coq]", "make: [gone]", "the Makefile has no target gone"),
-    ("why3/kernel.mlw}", "why3/gone.mlw}", "Sn7: there is no why3/gone.mlw"),
-    ("proving.md#the-c-kernels", "proving.md#gone", "Sn8: there is no docs/proving.md#gone"),
-    ('["Records are not signed"]', '["Records are signed"]', "UC-0090: .* does not have the words"),
+    ("why3/kernel.mlw}", "why3/gone.mlw}", "Sn7: unknown link why3/gone.mlw"),
+    ("proving.md#the-c-kernels", "proving.md#gone", "Sn8: unknown link docs/proving.md#gone"),
+    ('["Records are not signed"]', '["Records are signed"]', "UC-0090: .* does not contain"),
     ("runtimes: [openvino]", "runtimes: [gone]", "no runtime gone has a record in docs/runtimes"),
-    ('trusted: ["the ledger"]', "trusted: []", "speaks of this row of docs/trusted-base.md: the ledger"),
+    ('trusted: ["the ledger"]', "trusted: []", "covers this row of docs/trusted-base.md: the ledger"),
 ]  # fmt: skip
 
 
@@ -68,14 +68,14 @@ def test_name_of_what_does_not_exist_is_reported(tmp_path, old, new, message):
 
 
 REFUSED = [
-    ("id: TOR-0020", "id: TOR-0010", "TOR-0010 does not come after the id before it"),
+    ("id: TOR-0020", "id: TOR-0010", "TOR-0010 is out of order"),
     ("id: ERR-0010", "id: ERR-0011", "`ERR-0011` is not a valid name"),
     ("commands: [generate, prove]", "commands: [generate, proof]", "ERR-0010 names proof"),
     ("constraints: [UC-0040]", "constraints: [UC-0990]", "ERR-0080 names UC-0990"),
-    ('below: G8, text: "Known', 'below: G9, text: "Known', "`below` of Sn21 names no node before it"),
+    ('below: G8, text: "Known', 'below: G9, text: "Known', "`below` of Sn21 must name an earlier node"),
     ("    impact: TI1\n", "", "the key `impact` is missing"),
     ("criterion: 2", "criterion: 4", "`4` is not allowed here"),
-    ("impact: TI1\n", "impact: TI1\n    detection: TD1\n", "`detection` is needed for TI2"),
+    ("impact: TI1\n", "impact: TI1\n    detection: TD1\n", "`detection` is required for TI2"),
 ]  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_error_that_nothing_detects_is_refused(tmp_path):
     text = repo_file(PATH).read_text(encoding="utf-8")
     entry = text[text.index("  - id: ERR-0200") : text.index("  - id: ERR-0210")]
     bare = re.sub(r"    tests: .*\n", "", entry)
-    with pytest.raises(UserError, match="nothing detects ERR-0200"):
+    with pytest.raises(UserError, match="ERR-0200 has no detection"):
         changed(tmp_path, entry, bare)
 
 

@@ -24,14 +24,14 @@ def test_regular_file_and_a_link_to_one_are_read(tmp_path: Path) -> None:
 def test_anything_else_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero")):
-        with pytest.raises(OSError, match="this is no regular file"):
+        with pytest.raises(OSError, match="this is not a regular file"):
             read_regular(path)
     with pytest.raises(OSError, match="this is a folder"):
         read_regular(tmp_path)
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "absent")
     for reader in (lambda file: read_abi(str(file)), read_expected, load_spec):
-        with pytest.raises(UserError, match="cannot be read: this is no regular file"):
+        with pytest.raises(UserError, match="cannot be read: this is not a regular file"):
             reader(tmp_path / "fifo")
 
 

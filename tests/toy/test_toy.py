@@ -198,4 +198,4 @@ def test_clip_is_refused_as_another_operator(tmp_path: Path) -> None:
     for command in (["prove"], ["generate", "--into", "made"]):
         done = run(*command, "--spec", clip, cwd=tmp_path)
         assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
-        assert "leave --spec out" in done.stderr
+        assert "remove --spec" in done.stderr

@@ -30,7 +30,7 @@ def test_needs():
 def test_file_that_would_not_be_looked_at_is_refused(tmp_path):
     (tmp_path / "coq/deep").mkdir(parents=True)
     (tmp_path / "coq/deep/A.v").write_text("")
-    with pytest.raises(UserError, match="not looked at"):
+    with pytest.raises(UserError, match="is not checked"):
         coq_sources(tmp_path)
 
 

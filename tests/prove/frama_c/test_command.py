@@ -122,10 +122,10 @@ SPOILT = {
         lambda f: f.smoke.pop("clip_elements_ensures_smoke"), "clip_elements_smoke is missing"),
     "an exit status": (lambda f: setattr(f, "status", 3), "Frama-C: it ended with exit status 3"),
     "no reports": (
-        lambda f: f.texts.update({"proof.json": None, "properties.csv": None}), "Frama-C: WP left no report"),
+        lambda f: f.texts.update({"proof.json": None, "properties.csv": None}), "Frama-C: WP wrote no"),
     "an unreadable list of properties": (
         lambda f: f.texts.update({"properties.csv": "directory\tfile\n.\tunit.c\n"}),
-        "Frama-C: Frama-C left no list of properties"),
+        "Frama-C: Frama-C wrote no readable list of properties"),
 }  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def test_complaint_undoes_what_is_proved(fake, tool, monkeypatch, words):
 )
 def test_unreadable_report_of_goals_proves_nothing(fake, tool, monkeypatch, text):
     fake.texts = {"proof.json": text, "smoke.json": text}
-    assert any("WP left no report that can be read" in line for line in opened(fake, tool, monkeypatch))
+    assert any("WP wrote no readable report" in line for line in opened(fake, tool, monkeypatch))
 
 
 def test_failure_is_printed_with_status_1(fake, prove):
@@ -208,12 +208,12 @@ def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, checkout, tmp_p
 def test_stale_contracts_are_not_proved(prove, checkout):
     root = checkout(load_spec())
     (root / contract_path(INT8)).write_text("other")
-    with pytest.raises(UserError, match=f"generated/ is not fresh: {contract_path(INT8)}"):
+    with pytest.raises(UserError, match=f"generated/ is stale: {contract_path(INT8)}"):
         prove(root=root)
 
 
 def test_a_type_without_c_is_refused(prove):
-    with pytest.raises(UserError, match="real has no C"):
+    with pytest.raises(UserError, match="no C kernel for real"):
         prove(types=["real"])
 
 
@@ -227,7 +227,7 @@ def test_a_header_with_an_annotation_is_refused(tool, tmp_path):
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
     header = tmp_path / HEADER
     header.write_text(header.read_text() + "/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
-    with pytest.raises(UserError, match="the header carries an annotation, which Frama-C would believe"):
+    with pytest.raises(UserError, match="the header has an annotation, which Frama-C would assume"):
         prove_type(tool, INT8, tmp_path)
 
 
@@ -242,7 +242,7 @@ def test_a_missing_frama_c_is_one_message(tmp_path, monkeypatch):
 
 def test_a_frama_c_that_tells_no_version_is_one_message(fake, prove):
     fake.version = "hello"
-    with pytest.raises(UserError, match="frama-c does not say its version"):
+    with pytest.raises(UserError, match="frama-c does not print its version"):
         prove()
 
 

@@ -46,7 +46,7 @@ def test_a_contract_that_the_smoke_claim_misses_is_noticed():
 @pytest.mark.parametrize("annotation", ["/*@ admit \\false; */", "//@ assert \\false;"])
 def test_a_c_with_annotations_of_its_own_is_refused(annotation):
     contract, c = texts(TYPES[0])
-    with pytest.raises(UserError, match="carries an annotation"):
+    with pytest.raises(UserError, match="has an annotation"):
         join(contract, LOOP_TEXT, c.replace("  size_t i;", f"  size_t i; {annotation}"), "x.c")
 
 
@@ -66,5 +66,5 @@ def test_a_loop_annotation_that_is_more_than_an_annotation_is_refused():
 @pytest.mark.parametrize("line", ["#define n 0", "static inline int one(void) { return 1; }", "int n;"])
 def test_contracts_that_hold_code_are_refused(line):
     contract, c = texts(TYPES[0])
-    with pytest.raises(UserError, match="the contracts hold code"):
+    with pytest.raises(UserError, match="the contracts contain code"):
         join(f"{contract}{line}\n", LOOP_TEXT, c, "x.c")
