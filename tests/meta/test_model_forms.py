@@ -212,7 +212,7 @@ def test_forms_in_which_nothing_was_compared_fail(monkeypatch):
 
 def test_without_onnx_one_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sonnx_clip.runtimes.opsets", None)
-    with pytest.raises(UserError, match="environment: models cannot be made") as raised:
+    with pytest.raises(UserError, match="environment: ONNX models cannot be built") as raised:
         judged_anew("right")
     assert "pip install" in raised.value.todo
 
