@@ -145,7 +145,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
             place = at + (_first_word(text.words[at:]) or 0)
             line = document.position(("sources", page.id, index)).line
             here, answered = _short(text.words[place:]), _short(answer.words)
-            what = f"`{here}` stands here, and {PATH}:{line} answers `{answered}`"
+            what = f"the source has `{here}` here, and {PATH}:{line} answers `{answered}`"
             todo = "answer the words in their order, all of them, or restore the text"
             raise UserError(what, f"{page.file}:{text.line(place)}", todo)
         line = text.line(start)

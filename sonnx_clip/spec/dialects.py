@@ -202,10 +202,10 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
     for aspect in (*ALWAYS, *casts, *scaled):
         if aspect not in d.sayings and aspect not in d.unsaid:
             todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-            yield Diagnostic((*way, "id"), f"`{d.id}` says nothing of `{aspect}`", todo)
+            yield Diagnostic((*way, "id"), f"`{d.id}` has no entry for `{aspect}`", todo)
     for aspect, allowed in (("equivalence", d.equivalence is not None), ("in_place", d.in_place)):
         if allowed and aspect not in d.sayings:
-            what = f"`{aspect}` is stated, and no quotation says so"
+            what = f"`{aspect}` is set without a quotation"
             yield Diagnostic((*way, "id"), what, "quote the page")
     if printed := d.printed_default:
         quotes = [words.quote or "" for words in d.sayings.values()]

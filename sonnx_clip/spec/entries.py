@@ -334,9 +334,7 @@ class Reading(NamedEntry):
         for key in ("agrees", "agrees_bitwise"):
             differs = f"differs{key.removeprefix('agrees')}_at"
             for family in sorted(getattr(self, key).keys() ^ getattr(self, differs).keys()):
-                raise ValueError(
-                    f"`{key}` and `{differs}` do not both speak of {family}; give both or neither"
-                )
+                raise ValueError(f"`{key}` and `{differs}` do not both have {family}; give both or neither")
         return self
 
     @property

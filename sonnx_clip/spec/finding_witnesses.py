@@ -53,7 +53,7 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
     x, *bounds = (given.get(name) for name in spec.head.operands)
     dialect = next((d for d in spec.dialects if d.id == side.by), None)
     if dialect is None and None in bounds:
-        what = f"the reading `{side.by}` does not say what a missing bound is"
+        what = f"the reading `{side.by}` does not define missing bounds"
         raise UserError(what, todo="give it, at the witness or at this side; or name a dialect")
     used = used_bounds(spec, dialect, etype, bounds) if dialect else (encode(str(of), etype) for of in bounds)
     operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
@@ -93,7 +93,9 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     try:
         return y, not evaluate(spec.property(witness.refutes).claim, numbers)
     except KeyError as error:
-        raise UserError(f"`{witness.refutes}` speaks of {error.args[0]} too, a witness does not") from error
+        raise UserError(
+            f"`{witness.refutes}` uses {error.args[0]} too, which a witness does not define"
+        ) from error
 
 
 # --- Checks -----------------------------------------------------------------------------------------------
@@ -171,5 +173,5 @@ def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]
     places = re.finditer(re.escape(wanted), f"{text.words} {END}".casefold())
     found = tuple(dict.fromkeys(text.line(place.start()) for place in places))
     if found != witness.stands_at:
-        told = f"stands at {', '.join(map(str, found))}" if found else "stands nowhere"
+        told = f"occurs in lines {', '.join(map(str, found))}" if found else "occurs in no line"
         yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")

@@ -109,7 +109,7 @@ class Theorem(TextClaim):
     @model_validator(mode="after")
     def _is_on_types(self) -> Self:
         if (self.families is None) == (self.types is None):
-            raise ValueError("it does not say for which types it holds: give one of `families` and `types`")
+            raise ValueError("its types are missing: give one of `families` and `types`")
         return self
 
 

@@ -100,7 +100,7 @@ def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
         used = any(isinstance(node, Name) and node.id == second for node in subtrees(entry.claim))
         for family, witness in entry.refuted_for.items():
             if used and second not in witness.texts():
-                what = f"the claim speaks of {second}, the witness does not"
+                what = f"the claim uses {second}, which the witness does not define"
                 yield Diagnostic(("properties", index, "refuted_for", family), what, "add it")
 
 

@@ -39,7 +39,7 @@ def require_sources(spec: Spec) -> None:
         if file not in kept:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
         if digest_of_file(repo_file(file)) != kept[file]:
-            what = f"the text is not the one whose digest stands in {_SUMS}"
+            what = f"the digest of the text differs from that in {_SUMS}"
             raise UserError(what, file, f"restore it, or read it again and {todo}")
 
 
@@ -99,5 +99,5 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
         what = "this quotation is too short to be found again"
         yield Diagnostic((*way, "quote"), what, "quote a whole statement")
     elif not spans:
-        what = f"the section `{source.section}` of {path.name} does not say this"
+        what = f"the section `{source.section}` of {path.name} does not contain this"
         yield Diagnostic((*way, "quote"), what, "quote it exactly; only white space may differ")

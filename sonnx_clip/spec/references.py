@@ -75,7 +75,7 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     if roles[0] == "scalar":
         yield Diagnostic(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
     elif roles != sorted(roles, reverse=True):
-        yield Diagnostic(("operands",), "a tensor stands behind a scalar", "name the tensors first")
+        yield Diagnostic(("operands",), "a tensor follows a scalar", "name the tensors first")
 
 
 def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
@@ -132,7 +132,7 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
                 what = f"`{family}` is under `holds_for` and under `refuted_for`"
                 yield Diagnostic(way, what, "it is one or the other", of_key=True)
             elif family not in entry.families:
-                what = f"the constraint does not speak of the family `{family}`"
+                what = f"the constraint is not stated for the family `{family}`"
                 yield Diagnostic(way, what, "add it to `families`, or drop it here", of_key=True)
             elif family not in entry.repaired:
                 what = f"it is refuted for `{family}`, and no condition is given under which it holds"

@@ -49,7 +49,7 @@ class Planted:
 PLANTED = {
     "a sentence is added": Planted(
         SONNX, "Tensor `X` is the input tensor", "X may be large. Tensor `X` is the input tensor", f"{SONNX}:114",
-        ("`X may be large. Tensor `X` is", f"stands here, and {PATH}:", "answers `Tensor `X` is", "answer the words in their order")),
+        ("`X may be large. Tensor `X` is", f"here, and {PATH}:", "answers `Tensor `X` is", "answer the words in their order")),
     "a sentence is added at the end": Planted(
         ONNX, "Constrain input and output types to float tensors\\.\\Z", "Constrain input and output types to float tensors. Or not.",
         f"{ONNX}:255", ("these words have no answer in spec/coverage.yaml: `Or not.`",)),
@@ -57,7 +57,7 @@ PLANTED = {
         DIRECTML, "must have the same DataType", "must not have the same DataType", f"{DIRECTML}:63",
         ("InputTensor and OutputTensor must not have", "answers `InputTensor and OutputTensor must have")),
     "a sentence is gone": Planted(
-        SONNX, "No error condition", "", f"{SONNX}:", (f"stands here, and {PATH}:", "answers `No error condition`")),
+        SONNX, "No error condition", "", f"{SONNX}:", (f"here, and {PATH}:", "answers `No error condition`")),
     "an id that is gone": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3, R9]", f"{PATH}:", ("encoded_by[1]", "there is no `R9`")),
     "an aspect that a dialect does not quote": Planted(

@@ -94,7 +94,7 @@ REFUSED = {
         "no quotation of this row has these numbers"),
     "a quotation of a source that does not say it": (
         "quote: Comparisons with NaN follow IEEE 754 semantics}", "quote: Comparisons with NaN follow IEEE 754-2019 semantics}",
-        "(findings[1].words[1].quote): the section `Error conditions` of sonnx-clip.md does not say this"),
+        "(findings[1].words[1].quote): the section `Error conditions` of sonnx-clip.md does not contain this"),
     "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "this one is empty"),
     "a quotation of a sign": (QUOTE, QUOTE.replace('"# **clip** (real)"', '"#"'), "too short to be found"),
     "a witness that refutes nothing": (

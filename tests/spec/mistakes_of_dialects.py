@@ -15,7 +15,7 @@ DIALECTS = [
       "the key `missing` is missing"),
     m("casts forgotten",
       "      casts: the conversion of a FLOAT to a float16 or a double is unspecified; the oracle rounds "
-      "to nearest, ties to even\n", "", "(dialects[…].id)", "`onnx-1` says nothing of `casts`"),
+      "to nearest, ties to even\n", "", "(dialects[…].id)", "`onnx-1` has no entry for `casts`"),
     m("said and unsaid", "      casts: the conversion of a FLOAT",
       "      §bounds: not said\n      casts: the conversion of a FLOAT", "(dialects[…].unsaid.bounds)",
       "`bounds` is under `says` and under `unsaid`"),
@@ -23,7 +23,7 @@ DIALECTS = [
       "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), quote: "
       '"This operator supports in-place execution"}\n    unsaid:\n',
       "    unsaid:\n      in_place: not said\n", "(dialects[…].id)",
-      "`in_place` is stated, and no quotation says so"),
+      "`in_place` is set without a quotation"),
     m("a type without a name", "    element_types: [float16, float32]\n",
       "    element_types: [float16, §float64]\n", "(dialects[…].element_types[1])",
       "directml has no name for float64"),
@@ -31,7 +31,7 @@ DIALECTS = [
       "(dialects[…].answers)",
       "there is no reading `directml-cc`", "`directml-c`"),
     m("words of another version", 'section: "Clip - 12"\n    element_types',
-      'section: "Clip - 6"\n    element_types', "(dialects[…].says.", "does not say this"),
+      'section: "Clip - 6"\n    element_types', "(dialects[…].says.", "does not contain this"),
     m("a printed default that is not printed", "{min: -3.402823e+38, max: 3.402823e+38}",
       "§{min: -3.402822e+38, max: 3.402823e+38}", "(dialects[…].printed_default)",
       "no quotation of this row"),

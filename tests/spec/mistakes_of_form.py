@@ -64,7 +64,7 @@ REFERENCES = [
       "(properties[…].source.section)",
       "has no section `Clip - 14`", "did you mean `Clip - 1` or `Clip - 13`"),
     m("wrong quote", '"Otherwise, the value is unchanged."', '§"Otherwise, the value is left."',
-      "(properties[…].source.quote)", "does not say this", "quote it exactly"),
+      "(properties[…].source.quote)", "does not contain this", "quote it exactly"),
     m("quote in another section", CLIP_13, CLIP_13.replace("- 13", "- 6"),
       "(properties[…].source.quote)", "the section `Clip - 6`"),
     m("missing page", "file: spec/sources/directml-clip.txt", "file: §spec/sources/directml.txt",
@@ -99,7 +99,7 @@ REFERENCES = [
       "holds: type(X) == type(L) and type(X) == type(M) and type(X) == type(Y)\n",
       "holds: type(X) == type(L)\n"
       "    refuted_for: {§real: {X: 1, L: 1, M: 1}}\n    repaired: {real: X == X}\n",
-      "(constraints[…].refuted_for.real)", "does not speak of the family `real`"),
+      "(constraints[…].refuted_for.real)", "is not stated for the family `real`"),
     m("length of an example", "Y: [0, 9.5, 10]", "Y: §[0, 9.5]", "(examples[…].Y)",
       "X has 3 entries, Y has 2"),
     m("type of another family", "not_representable_in: [uint8,", "not_representable_in: [§float16,",

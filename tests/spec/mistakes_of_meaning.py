@@ -49,7 +49,7 @@ NUMBERS = [
       "claim: X <= X2 implies Y <= clip(X2, L, M)\n    holds_for: [real, int, float]\n",
       "claim: X <= X2 implies Y <= clip(X2, L, M)\n    holds_for: [real, int]\n"
       "    refuted_for: {float: §{X: 1, L: 1, M: 1}}\n    repaired: {float: X < L}\n",
-      "(properties[…].refuted_for.float)", "the claim speaks of X2, the witness does not"),
+      "(properties[…].refuted_for.float)", "the claim uses X2, which the witness does not define"),
     m("latitude witness is no number", "inhabited_by: {X: nan, L: 1, M: 0, A: nan}",
       "inhabited_by: {X: nan, L: 1, M: 0, A: §0x7fc0000}", "(latitude[…].inhabited_by.A)",
       "0x7fc0000 has 28 bits, float16 has 16"),
