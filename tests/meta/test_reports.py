@@ -43,7 +43,7 @@ def test_overwritten_bound_is_no_violation_of_shape_or_type():
         assert classes["C1"].verdict == classes["C3"].verdict == "conforms"
         assert "min" in next(c.words for c in classes.values() if c.verdict == "violates")
     (line,) = behaviour(report)
-    assert "bit for bit; the failure is not in a compared value" in line  # its values are right, and that is not all
+    assert "bit for bit; the failure is not in a compared value" in line  # its values are right
     assert "it wrote into its input min" in line
 
 
