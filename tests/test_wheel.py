@@ -125,9 +125,9 @@ REFUSED = [
     (["check", "--runtime", "onnx-reference", "--dtype", "int8"], _ONNX),
     (["check", "--against", "onnx"], _ONNX),
     (["evidence"], "build/proofs.json: the file is missing\n  run: sonnx-clip prove"),
-    (["generate"], "there is no checkout"),
+    (["generate"], "installed without a checkout"),
     (["generate", "--check"], "clone the repository"),
-    (["findings", "--measure"], "there is no checkout"),
+    (["findings", "--measure"], "installed without a checkout"),
 ]
 
 
