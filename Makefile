@@ -1,10 +1,10 @@
-# Every target sets up what it needs: .venv, and the provers from Debian's packages (tools/setup.sh).
-# `make` alone lists the targets.
+# Every target sets up its requirements: .venv, and the provers from Debian's packages (tools/setup.sh).
+# `make` without a target lists the targets.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-# Each command is a process of its own: without __pycache__ it would compile our sources anew.
+# Each command is a separate process: without __pycache__ it would recompile our sources.
 unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
@@ -12,7 +12,7 @@ BIN := .venv/bin
 # Settings: make test PYTEST_ARGS="tests/spec", make prove PROVE_ARGS="--jobs 8",
 # make lock LOCK_ARGS=--upgrade
 PYTEST_ARGS ?= -n auto --dist worksteal
-# The share of the lines that the tests must run, in percent.
+# Minimum line coverage of the tests, in percent.
 COVER ?= 95
 # make prove CHECK_ARGS=--again judges the runtimes again, though nothing has changed
 PROVE_ARGS ?=
@@ -21,7 +21,7 @@ SWEEP_ARGS ?=
 BENCH_ARGS ?=
 EVIDENCE_ARGS ?=
 PARTS ?=
-# Our own implementations must conform. What the others do otherwise is a result, and no failure.
+# Our own implementations must conform. Deviations of other runtimes are results, not failures.
 OURS := sonnx sonnx-c
 RUNTIMES ?= numpy onnxruntime onnx-reference
 LOCK_ARGS ?=
@@ -34,7 +34,7 @@ help: ## list the targets
 	@echo "usage: make TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-# --- What is asked for most ------------------------------------------------------------------
+# --- Main targets ----------------------------------------------------------------------------
 
 .PHONY: prove
 prove: say-prove setup ## generate, prove, judge the runtimes, write build/evidence/
@@ -47,12 +47,12 @@ prove: say-prove setup ## generate, prove, judge the runtimes, write build/evide
 say-prove:
 	@echo "== set up, generate, prove, judge the runtimes, write the evidence"
 
-# The parts of `make prove`, side by side. Through a pipe each prints lines, which do not disturb each other.
+# The parallel parts of `make prove`. Through a pipe each prints whole lines.
 .PHONY: proofs verdicts
 proofs:
 	@set -o pipefail; $(BIN)/sonnx-clip prove $(PROVE_ARGS) 2>&1 | cat
 
-# Two runtimes at once. One that is not ours may deviate: that is a result. Status 2 is a failure.
+# Two runtimes at once. Deviations of other runtimes are results. Status 2 is a failure.
 verdicts:
 	@set -o pipefail; failed=0; \
 	printf '%s\n' $(OURS) $(RUNTIMES) | xargs -P 2 -n 1 bash -c 'status=0; \
@@ -66,12 +66,12 @@ verdicts:
 	exit $$failed
 
 .PHONY: evidence
-evidence: setup-python ## after make prove: the evidence in every format, for the tools of assessors
+evidence: setup-python ## after make prove: the evidence in every format, for assessors' tools
 	$(BIN)/sonnx-clip evidence --format all $(EVIDENCE_ARGS)
 
 .PHONY: shell
 shell: setup-python ## a shell in which `sonnx-clip` is on PATH
-	@if [ -t 0 ]; then echo "sonnx-clip is on PATH in this shell; \`exit\` leaves it"; fi
+	@if [ -t 0 ]; then echo "sonnx-clip is on PATH in this shell; leave it with \`exit\`"; fi
 	@exec env -u MAKEFLAGS -u MAKELEVEL PATH="$(CURDIR)/$(BIN):$$PATH" bash
 
 .PHONY: test
@@ -79,7 +79,7 @@ test: setup ## the test suite
 	$(PYTEST) -m "not nightly"
 
 .PHONY: coverage
-coverage: setup ## the test suite, with the lines that it runs; fails below COVER percent
+coverage: setup ## the test suite with line coverage; fails below COVER percent
 	@rm -rf build/seen
 	SEEN=build/seen $(PYTEST) -m "not nightly"
 	@$(BIN)/slipcover --merge build/seen/*.json --out build/seen/all --skip-covered --fail-under $(COVER) || \
@@ -93,13 +93,13 @@ lint: setup-python ## ruff, mypy --strict, and the layers of packages
 	$(BIN)/lint-imports --no-cache
 
 .PHONY: fresh
-fresh: setup-python setup-provers ## fail if generated/ is not what spec/clip.yaml says
+fresh: setup-python setup-provers ## fail if generated/ differs from the rendering of spec/clip.yaml
 	$(BIN)/sonnx-clip generate --check
 
 # --- More tests and measurements -------------------------------------------------------------
 
 .PHONY: nightly
-nightly: setup ## what is too slow for `make test`; writes docs/nightly.md
+nightly: setup ## checks too slow for `make test`; writes docs/nightly.md
 	$(BIN)/python tools/nightly.py $(PARTS)
 
 .PHONY: sweep
@@ -108,15 +108,15 @@ sweep: setup-python setup-c ## every triple of 8 bits, every X of 16 bits with e
 	  --dtype int8 --dtype uint8 --dtype int16 --dtype uint16 --dtype float16 --dtype bfloat16 $(SWEEP_ARGS)
 
 .PHONY: mutants
-mutants: setup-python setup-provers setup-c ## small mistakes everywhere, and what finds each; resumable
+mutants: setup-python setup-provers setup-c ## plant small mistakes, and record what finds each; resumable
 	$(BIN)/python -m sonnx_clip.mutants.run
 
 .PHONY: cross
-cross: setup-python setup-cross ## the C kernels on other machines, by cross compilers and emulators
+cross: setup-python setup-cross ## test the C kernels for other processors, with cross compilers and emulators
 	$(BIN)/python -m tests.c
 
 .PHONY: bench
-bench: setup setup-bench ## benchmarks, as ratios; 1 if one misses its target twice
+bench: setup setup-bench ## benchmarks, as ratios; status 1 if one misses its target twice
 	status=0; \
 	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS) || status=$$?; \
 	$(BIN)/python -m bench.commands || status=$$?; \
@@ -125,11 +125,11 @@ bench: setup setup-bench ## benchmarks, as ratios; 1 if one misses its target tw
 	exit $$status
 
 .PHONY: runtimes
-runtimes: setup-runtimes ## judge every runtime for which there is an adapter, and write docs/runtimes.md
+runtimes: setup-runtimes ## judge every runtime that has an adapter, and write docs/runtimes.md
 	.venv-runtimes/bin/python tools/judge_runtimes.py $(NAMES)
 
 .PHONY: kernels
-kernels: setup-python setup-c ## build the C kernels for sonnx_clip.clip, for this user and this processor
+kernels: setup-python setup-c ## build the C kernels of sonnx_clip.clip for this user and processor
 	$(BIN)/python -m sonnx_clip.oracle.built
 
 .PHONY: portability
@@ -145,7 +145,7 @@ frama-c: setup-python setup-provers setup-frama-c ## prove the C kernels a secon
 	$(BIN)/sonnx-clip prove --road frama-c
 
 .PHONY: c-evidence
-c-evidence: setup-python setup-c-evidence ## MISRA, coverage by the vectors and stack use of the C kernels
+c-evidence: setup-python setup-c-evidence ## MISRA, vector coverage and stack use of the C kernels
 	$(BIN)/python tools/c_evidence.py
 
 .PHONY: coq
@@ -155,18 +155,18 @@ coq: setup-python setup-coq ## prove the meaning a third time, by Coq
 # --- Upkeep ----------------------------------------------------------------------------------
 
 .PHONY: lock
-lock: setup-python ## bring requirements.lock in line with pyproject.toml
+lock: setup-python ## update requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install -qq --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	    --extra dev pyproject.toml --output-file requirements.lock
 
 .PHONY: docs
-docs: setup-python ## bring docs/commands.md and docs/clip.svg in line with the program
+docs: setup-python ## render docs/commands.md and docs/clip.svg
 	$(BIN)/python tools/render_docs.py
 
 .PHONY: clean
-clean: ## remove what was built; .venv stays
+clean: ## remove build products, except .venv
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

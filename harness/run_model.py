@@ -1,4 +1,4 @@
-"""Runs an ONNX model once, for `sonnx-clip check --onnx-cmd`: docs/integrations.md says how."""  # noqa: INP001
+"""Runs an ONNX model once, for `sonnx-clip check --onnx-cmd`; see docs/integrations.md."""  # noqa: INP001
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from onnx.reference import ReferenceEvaluator
 
 
 def main(model: str, given: str, out: str) -> str | None:
-    """Run a model: None if all went well, else why it is refused."""
+    """Run a model; return None on success, else the reason of the failure."""
     try:
         runtime = ReferenceEvaluator(onnx.load(model))
         files = [Path(given, f"input_{number}.pb") for number in range(len(runtime.input_names))]

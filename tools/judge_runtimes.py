@@ -192,7 +192,7 @@ def read_records() -> list[dict[str, Any]]:
 
 
 def judge(name: str) -> None:
-    """Judge a runtime, and write its record; UserError if it is not known, or its package is missing."""
+    """Judge a runtime, and write its record; UserError if it is unknown, or its package is missing."""
     module_of(name)
     print(f"{name}: judged", flush=True)
     report = run_campaign(CheckOptions(name), jobs=os.cpu_count() or 1)

@@ -35,7 +35,7 @@ PARTS = {
 
 
 def run(command: str) -> tuple[int, list[str]]:
-    """Run a command, print its output as it comes, and return its exit status and the lines."""
+    """Run a command, stream its output, and return its exit status and the lines."""
     lines = []
     with subprocess.Popen(
         command.split(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

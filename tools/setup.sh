@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up what a make target needs, and prints a line only for what it really does.
+# Sets up what a make target needs, and prints a line for each change.
 #
 #   tools/setup.sh python    .venv with the packages of requirements.lock and this project
 #   tools/setup.sh provers   Why3, Z3 and cvc5
@@ -7,20 +7,20 @@
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
 #   tools/setup.sh frama-c   Frama-C
 #   tools/setup.sh c-evidence  cppcheck and GCC with gcov, for `make c-evidence`
-#   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
+#   tools/setup.sh c         a C compiler: that of CC, else any on PATH, else Debian's gcc
 #   tools/setup.sh cross     compilers and emulators of other machines, for the C kernels
-#   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
+#   tools/setup.sh bench     .venv-bench: as .venv, and torch for the benchmarks, if available
 #   tools/setup.sh import    .venv-import: as .venv, and the tools that import the formats of the evidence
-#   tools/setup.sh runtimes  .venv-runtimes: as .venv, and the runtimes for which there is an adapter
+#   tools/setup.sh runtimes  .venv-runtimes: as .venv, and the runtimes that have an adapter
 #   tools/setup.sh python provers c    several of them side by side
 #
-# Exit status: 0 all is there, 2 something is missing and cannot be installed here.
+# Exit status: 0 complete, 2 something is missing and cannot be installed here.
 # PYTHON=/path/to/python chooses the interpreter. SETUP_SYSTEM=no never installs Debian packages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 venv=.venv
-# The versions with which everything was proved: those of Debian 12 and of Debian 13. Others are used too.
+# The versions with which everything was proved: those of Debian 12 and 13. Others are allowed.
 declare -A tried=([why3]="1.5.1 1.8.0" [z3]="4.8.12 4.13.3" [cvc5]="1.0.3 1.1.2" [frama-c]="25.0")
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -32,7 +32,7 @@ fail() {
 
 # --- Debian's packages ---------------------------------------------------------------------
 
-# Sets as_root to the words that run a command as root; fails where that is not allowed.
+# Sets as_root to the prefix that runs a command as root; fails if that is not allowed.
 find_root() {
     [[ ${SETUP_SYSTEM:-yes} != no ]] && command -v apt-get >/dev/null || return 1
     as_root=()
@@ -43,29 +43,29 @@ find_root() {
 
 apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >>"$log" 2>&1 </dev/null; }
 
-# install_debian WHY PACKAGE...: installs the packages, or says how a person can.
+# install_debian WHY PACKAGE...: installs the packages, or fails with the command to run.
 install_debian() {
     local why=$1 log
     shift
-    find_root || fail "$why, and this account may not install it. Install, then repeat: $*" \
+    find_root || fail "$why, and this account cannot install it. Install, then repeat: $*" \
         "on Debian or Ubuntu: sudo apt-get install --no-install-recommends $*"
     exec 8<tools/setup.sh # only one may call apt at a time
     if command -v flock >/dev/null; then flock 8; fi
     say "$why: installing Debian's $*"
     log=$(mktemp)
-    # One unreachable source need not matter to these packages: the installation decides.
+    # An unreachable source may not matter for these packages: the installation decides.
     apt_get update || true
     if ! apt_get -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "$@"; then
         tail -n 15 "$log" >&2
         rm -f "$log"
-        fail "apt-get could not install $* (its last words are above). Install, then repeat: $*"
+        fail "apt-get could not install $* (its last lines are above). Install, then repeat: $*"
     fi
     rm -f "$log"
     exec 8<&-
     hash -r
 }
 
-# need COMMAND[=PACKAGE,...]...: commands, and the Debian packages that bring them if not those of their names.
+# need COMMAND[=PACKAGE,...]...: commands, and their Debian packages if these have other names.
 need() {
     local one command missing=() packages=()
     for one in "$@"; do
@@ -82,13 +82,13 @@ need() {
     done
 }
 
-# check_version TOOL OPTION: fails where it does not run, and names a version that nobody has tried.
+# check_version TOOL OPTION: fails if the tool does not run, and reports an untried version.
 check_version() {
     local found
     found=$("$1" "$2" 2>/dev/null | grep -Eo '[0-9]+\.[0-9]+(\.[0-9]+)?' | head -n 1) || true
-    [[ -n $found ]] || fail "$(command -v "$1") does not run: '$1 $2' tells no version. Install $1 anew"
+    [[ -n $found ]] || fail "$(command -v "$1") does not run: '$1 $2' prints no version. Reinstall $1"
     [[ " ${tried[$1]} " == *" $found "* ]] ||
-        say "$1 $found: not tried here yet. It is used, and the evidence names it and what it proves" >&2
+        say "$1 $found: untried version; the evidence records it" >&2
 }
 
 # --- One function for each tool ---------------------------------------------------------------
@@ -108,7 +108,7 @@ setup_browser() { need chromium; }
 
 setup_c() {
     local name
-    [[ -z ${CC:-} ]] || return 0 # a bad one is refused by whoever calls it
+    [[ -z ${CC:-} ]] || return 0 # whoever calls a bad one reports it
     for name in cc gcc clang; do
         ! command -v "$name" >/dev/null || return 0
     done
@@ -168,7 +168,7 @@ need_python() {
         [[ -z ${PYTHON:-} ]] || fail "PYTHON=$PYTHON is not Python 3.11 or newer"
         install_debian "no Python 3.11 or newer found" python3 python3-venv
         find_python ||
-            fail "Python 3.11 or newer is needed and not on PATH; PYTHON=/path/to/python3 names one elsewhere"
+            fail "Python 3.11 or newer is required and not on PATH; set PYTHON=/path/to/python3"
     fi
     has_venv_module && return
     install_debian "$python has no module venv" python3-venv
@@ -176,7 +176,7 @@ need_python() {
         "Choose another: make PYTHON=/usr/bin/python3 …"
 }
 
-# What .venv depends on: its place, its Python and the lock. Nothing, if its Python does not run.
+# Identity of .venv: its path, its Python and the lock. Empty if its Python does not run.
 packages_id() {
     local version
     version=$("$venv/bin/python" -S -c 'import sys; print(sys.version_info[:2])' 2>/dev/null) || return 0
@@ -185,30 +185,30 @@ packages_id() {
 
 project_id() { { packages_id && cat pyproject.toml; } | sha256sum; }
 
-# once STAMP ID FUNCTION: calls a function unless its stamp in $venv has what the function ID prints.
+# once STAMP ID FUNCTION: calls a function unless its stamp in $venv equals the output of ID.
 once() {
     local id
     id=$("$2")
     [[ -n $id && -f $venv/$1 && $(<"$venv/$1") == "$id" ]] && return
     "$3"
-    "$2" >"$venv/$1" # last, so that interrupted work is done again
+    "$2" >"$venv/$1" # last, so that interrupted work is repeated
 }
 
 quiet_pip() { "$venv/bin/python" -m pip -qq --disable-pip-version-check --no-input "$@"; }
 
 install_packages() {
     need_python
-    say "making $venv with $("$python" --version) and the packages of requirements.lock"
+    say "creating $venv with $("$python" --version) and the packages of requirements.lock"
     rm -rf "$venv"
-    "$python" -m venv "$venv" || fail "$python could not make $venv (its words are above)"
+    "$python" -m venv "$venv" || fail "$python could not create $venv (its output is above)"
     quiet_pip install --require-hashes --only-binary :all: -r requirements.lock ||
-        fail "pip could not install requirements.lock (its words are above); is a package index within reach?"
+        fail "pip could not install requirements.lock (its output is above); is a package index reachable?"
 }
 
 install_project() {
     say "installing this project into $venv"
     quiet_pip install --no-deps --no-build-isolation -e . ||
-        fail "pip could not install this project (its words are above); see pyproject.toml"
+        fail "pip could not install this project (its output is above); see pyproject.toml"
 }
 
 setup_python() {
@@ -219,16 +219,16 @@ setup_python() {
     once .project-done project_id install_project
 }
 
-# A venv of its own with extras: torch is large, and requirements.lock does not pin what they bring.
+# A separate venv with extras: torch is large, and requirements.lock does not pin the extras.
 install_extras() {
     say "installing $what into $venv"
     quiet_pip install --no-build-isolation -e ".[$extras]" && return
-    say "warning: pip could not (its words are above); $otherwise" >&2
+    say "warning: pip could not install it (its output is above); $otherwise" >&2
     exit 0
 }
 
 setup_bench() {
-    local extras=bench what=torch otherwise="the benchmarks leave out what is not there"
+    local extras=bench what=torch otherwise="the benchmarks skip what is missing"
     venv=.venv-bench
     setup_python
     once .bench-done project_id install_extras
@@ -243,7 +243,7 @@ setup_import() {
 
 setup_runtimes() {
     local extras=onnx,torch,jax,openvino,tract,litert what="torch, jax, openvino, tract and litert"
-    local otherwise="only what is there is judged"
+    local otherwise="only installed runtimes are judged"
     venv=.venv-runtimes
     setup_python
     once .runtimes-done project_id install_extras

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs a command, unless every file that it reads or writes is as its last run left it. Then it prints again
-# what that run printed.
+# Runs a command unless every file that it reads or writes is unchanged since its last run. Then it repeats the
+# output of that run.
 #
 #   tools/unchanged.sh NAME PATH... -- COMMAND...
 #
-# NAME     where the digests are kept: build/unchanged/NAME
-# PATH     files and folders that the command reads or writes beside the checkout itself; one may be missing
+# NAME     file of the digests: build/unchanged/NAME
+# PATH     files and folders outside the checkout that the command reads or writes; may be missing
 #
-# A run is kept if it succeeds, and if it changes no file. So the second run after a change is kept, and
-# nothing that changes during a run is. Bytes decide, never times.
+# A run is cached if it succeeds and changes no file: the second run after a change. Contents count, not
+# times.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,7 +22,7 @@ done
 shift
 command=$*
 
-# The checkout but for what is built in it, the packages that are installed, and the paths that were given.
+# The checkout without build products, the installed packages, and the paths of the call.
 digests() {
     printf '%s\n' "$command"
     {

@@ -35,7 +35,7 @@ _FREE = (LOOSEST, LOOSEST)  # the places of the arguments of a call
 
 
 def contract_path(etype: ElementType) -> str:
-    """Where the contracts of an element type stand in the repository."""
+    """Path of the contracts of an element type in the repository."""
     return f"{FOLDER}/{etype.id}.h"
 
 

@@ -168,7 +168,7 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
 
 
 def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[Obligation]:
-    """What Why3 asks of the programs in a kernel: one for each contract, and for each [val] that is given."""
+    """The goals of the programs in a kernel: one for each contract, and one for each defined [val]."""
     rows: list[tuple[str, str, tuple[str, ...], str, str]] = [
         (
             "clip", f"sonnx_clip_{etype.id}'vc", (etype.id, *cases),

@@ -75,13 +75,13 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
 
 
 def speaks_of_entries(constraint: Constraint) -> bool:
-    """Whether a constraint speaks of entries alone, and not of shapes or element types."""
+    """Whether a constraint is about entries only, not about shapes or element types."""
     outside = ("shape", "type")
     return not any(isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds))
 
 
 def theorem_name(claim: Claim) -> str:
-    """What the theorem of a claim is called: as its goal, except where that speaks of WhyML's order."""
+    """The name of the theorem of a claim: that of its goal, unless the goal is about WhyML's order."""
     return "cases_are_clip" if claim.role == "written" else claim.name
 
 

@@ -61,7 +61,7 @@ class CoqPrinter(Printing):
         return Proposition(self).show(expr)
 
     def conjunct(self, expr: Expr) -> str:
-        """A condition as it stands beside &&."""
+        """A condition as an operand of &&."""
         return self.operand(expr, _BOOL_AND)
 
     def written(self, expr: Expr) -> Piece:

@@ -83,7 +83,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
 
 
 def cases_and_result(spec: Spec, printer: WhymlPrinter, name: str = "cases") -> list[Declared]:
-    """The cases, and the function of this name that gives the result of the first that holds."""
+    """The cases, and the function of this name: the result of the first case that holds."""
     given = spec.head.arguments
     *first, last = [(case.id, printer.show(named_result(case))) for case in spec.cases]
     result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]

@@ -30,7 +30,7 @@ def driver_file(prover: str) -> str:
 
 
 def driver(prover: str, data: str) -> str:
-    """The driver of a prover, which takes in Why3's own from this folder."""
+    """The driver of a prover, which imports Why3's own driver from this folder."""
     return template(f"{driver_file(prover)}.j2").render(data=data, elements=ELEMENTS)
 
 

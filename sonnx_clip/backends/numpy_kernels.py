@@ -114,7 +114,7 @@ def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
 
 
 def _ways(traced: Traced) -> Any:
-    """The number of the path that an input takes, as a tree of branches."""
+    """The number of the path of an input, as a tree of branches."""
     return tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0")
 
 
@@ -146,7 +146,7 @@ def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
 
 
 def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
-    """The free variables of some paths; one that stands in several has the same kind in all."""
+    """The free variables of some paths; a variable has the same kind in all paths."""
     return {name: kind for path in paths for name, kind in path.free.items()}
 
 

@@ -1,4 +1,4 @@
-"""What the commands on ONNX models read of the specification, as a file that is read in no time.
+"""The part of the specification that the commands on ONNX models read, as a small file.
 
 To load the whole specification takes longer than to judge most models.
 """
@@ -56,7 +56,7 @@ def render_profile(spec: Spec) -> dict[str, str]:
 
 
 def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
-    """A restriction as the word in which it is stated, and the tensors of which that is said."""
+    """A restriction as its word, and the tensors that the word applies to."""
     calls = [one for one in subtrees(entry.holds) if isinstance(one, Call)]
     words = dict.fromkeys(one.function for one in calls if one.function in DECLARED_FUNCTIONS)
     if len(words) != 1:

@@ -122,7 +122,7 @@ class Module:
 
 
 def comment(text: str) -> str:
-    """A comment that stands by itself."""
+    """A comment on lines of its own."""
     return f"  (* {text} *)"
 
 
@@ -138,7 +138,7 @@ def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
 
 
 def smoke(name: str) -> Goal:
-    """The goal that must not be proved; generated/replay.sh knows it by the beginning of its name."""
+    """The goal that must not be proved; generated/replay.sh recognises it by the prefix of its name."""
     assert name.startswith("smoke_"), name
     return Goal(name, "smoke", ("smoke",), "no prover finds false", "false")
 

@@ -182,7 +182,7 @@ def _spread(found: list[Values]) -> list[Values]:
 
 
 def vector_of(evaluate: Evaluator, klass: ValueClass, number: int, values: Values) -> dict[str, Any]:
-    """A vector as it stands in a file: bits of operands in a class, what is due, and what is acceptable."""
+    """A vector as in a file: bits of operands in a class, the expected result, and acceptable ones."""
     etype, spec = evaluate.etype, evaluate.spec
     case = evaluate.case(*values)
     due = int(evaluate.result(*values))
@@ -200,7 +200,7 @@ def vector_of(evaluate: Evaluator, klass: ValueClass, number: int, values: Value
 
 
 def _acceptable(evaluate: Evaluator, values: Values, due: int) -> Iterator[dict[str, Any]]:
-    """The results other than `due` that a latitude accepts; a latitude takes all NaNs or none."""
+    """The results other than `due` that a latitude accepts; a latitude accepts all NaNs or none."""
     etype = evaluate.etype
     numbers, nans = _answers(etype)
     for nan in nans[:1]:

@@ -110,15 +110,15 @@ class WhymlPrinter(Printing):
                 return ATOM, f"({self.show(inner)})"
 
     def atom(self, expr: Expr) -> str:
-        """An expression as it stands as the argument of a function."""
+        """An expression as the argument of a function."""
         return self.operand(expr, ATOM)
 
     def premise(self, expr: Expr) -> str:
-        """A condition as it stands before an arrow."""
+        """A condition as the premise of an arrow."""
         return self.operand(expr, AND)
 
     def conclusion(self, expr: Expr) -> str:
-        """A condition as it stands behind an arrow, where neither a choice nor a let needs parentheses."""
+        """A condition as the conclusion of an arrow, where a choice or a let needs no parentheses."""
         return self.show(expr) if self.written(expr)[0] == _IF else self.operand(expr, _OR)
 
     def _number(self, text: str, kind: Kind) -> str:
@@ -186,7 +186,7 @@ def element_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
 
 
 def tensor_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
-    """A printer for conditions on tensor values: a scalar stands for its only entry."""
+    """A printer for conditions on tensor values: a scalar is its only entry."""
     return WhymlPrinter(etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars})
 
 

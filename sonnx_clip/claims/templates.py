@@ -61,7 +61,7 @@ _FUNCTIONS = {
 
 
 class Template(Part):
-    """A claim with placeholders; claims.yaml says what each key means."""
+    """A claim with placeholders; claims.yaml explains each key."""
 
     goal: str
     role: str

@@ -96,7 +96,7 @@ def clip_operator() -> CheckedOperator:
 
 
 def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) -> list[ElementType]:
-    """The element types with these ids; all that NumPy has, if empty. UserError if one is not known."""
+    """The element types with these ids; all that NumPy has, if empty. UserError if one is unknown."""
     of = of or clip_operator()
     spec = of.spec
     if spec.digest != of.oracle.SPEC_DIGEST:

@@ -118,7 +118,7 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
 
 
 def _described(one: Deviation, line: Deviation | str, unit: Unit, explanation: str | None) -> Deviation:
-    """A deviation with what `shortest` gives for it."""
+    """A deviation with its reproducer from `shortest`."""
     if not isinstance(line, str):
         return line.model_copy(update={"explanation": explanation})
     words = f"no single call reproduces it in a new process ({line}); repeat the check: {_command(unit)}"
@@ -157,7 +157,7 @@ def _command(unit: Unit) -> str:
 
 
 def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) -> list[Deviation | str]:
-    """For each deviation the shortest call that shows it in a new process; else what the last call did there.
+    """For each deviation the shortest call that shows it in a new process; else the outcome of the last call.
 
     Raises:
         KeyError: a deviation that was read from a file has no known layout.

@@ -46,7 +46,7 @@ def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[
 
 
 def explained(of: CheckedOperator, etype: ElementType, triple: Sequence[Array], got: Array) -> str | None:
-    """The order of operands, or the wrong operator, that gives every answer; None if none does.
+    """The order of operands, or the wrong operator, that explains every answer; None if none does.
 
     Args:
         of: Clip.

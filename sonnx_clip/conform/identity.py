@@ -1,4 +1,4 @@
-"""The identity of a verdict: a digest of everything it depends on..
+"""The identity of a verdict: a digest of everything it depends on.
 
 For a known runtime it includes the installed packages, so `check` caches its verdicts. For any other it has
 the reported version and the bytes of the files in its name. What those files load is unknown, so results are
@@ -34,7 +34,7 @@ _PACKAGES = {"onnxruntime": ("onnxruntime", "onnx", "protobuf"), "onnx-reference
 
 
 def cache_identity(runtime: str) -> str | None:
-    """The identity of cached verdicts; None if it cannot be known.
+    """The identity of cached verdicts; None if it cannot be determined.
 
     Raises:
         UserError: there is no C compiler, for a runtime that needs one.

@@ -58,7 +58,7 @@ class ClipTests:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Run the campaign, or take the report of the process that did."""
+        """Run the campaign, or read the report of the process that did."""
         given = getattr(self._config, "workerinput", {}).get(_SHARED)
         if given is not None:
             self._report = Report.model_validate_json(given)

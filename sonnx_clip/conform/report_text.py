@@ -235,7 +235,7 @@ def _type_notes(one: TypeReport, *, required: bool) -> Iterator[tuple[str, str, 
 
 
 def dependences(report: Report) -> list[Note]:
-    """Where the verdict depends on the form of a model; those in which a form fails come first."""
+    """Classes whose verdict depends on the form of a model; failing classes first."""
     found: dict[str, Note] = {}
     for one in report.types:
         for id_, pairs in forms_of(one).items():

@@ -118,7 +118,7 @@ class Session:
             pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
     def _answer(self, request: Request) -> Answer:
-        """The answer to a request as far as it goes, valid until the next one; restarts a dead runtime."""
+        """The answer to a request up to a crash, valid until the next one; restarts a dead runtime."""
         try:
             answer = self.worker.ask(replace(request, guards=request.guards - self._unguarded))
             self.remarks |= dict.fromkeys(answer.remarks)

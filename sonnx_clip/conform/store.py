@@ -117,7 +117,7 @@ class Store:
             return self._base.execute(query, values).fetchall()
 
     def take(self, digest: str, name: str) -> UnitResult | None:
-        """The newest undamaged result under a digest; None if there is none."""
+        """The newest undamaged result under a digest, or None."""
         for row in self._rows(_OF_UNIT, digest):
             if (found := _parsed(*row)) is not None:
                 return found.model_copy(update={"made": row[2]}) if self.is_cache else found

@@ -58,7 +58,7 @@ class CheckOptions:
 
     @property
     def element_types(self) -> Sequence[ElementType]:
-        """The element types to judge; UserError if one is not known."""
+        """The element types to judge; UserError if one is unknown."""
         required = [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
         return machine_types([*self.types, *required] if self.types else (), self.of)
 

@@ -245,7 +245,7 @@ def forms_of(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
 
 
 def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> list[ClassReport]:
-    """The classes, whose verdicts take those in the forms of a model into account."""
+    """The classes; their verdicts include those in the forms of a model."""
     every = {c.id: c for c in classes}
     in_forms = {id_: [v for _, v in pairs] for id_, pairs in by_form(every, forms).items()}
     return [

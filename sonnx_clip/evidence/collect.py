@@ -1,4 +1,4 @@
-"""Derives the evidence from the records: statuses, counts, and on what basis each line of argument stands."""
+"""Derives the evidence from the records: statuses, counts, and the basis of each line of argument."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def gather(found: Records) -> Evidence:
 
 
 def _trusted(found: Records) -> tuple[TrustedItem, ...]:
-    """What is taken for granted: read from the theories again, and of the tasks as the record has it."""
+    """The assumptions: read from the theories again; those of the tasks from the record."""
     in_tasks = ("assertion", "setting", "refused")
     return (*trusted(found.obligations), *(item for item in found.proofs.trusted if item.kind in in_tasks))
 

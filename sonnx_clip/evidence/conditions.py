@@ -196,7 +196,7 @@ def private(folders: list[Path]) -> tuple[Status, str]:
 
 
 def _writers(path: Path) -> str:
-    """Who else can write to a file, or replace what is in a folder; empty if nobody."""
+    """Other users who can write to a file, or replace files in a folder; empty if there are none."""
     found = path.lstat()
     if found.st_uid not in (os.geteuid(), 0):
         return f"its owner, user {found.st_uid}"

@@ -95,7 +95,7 @@ ByType: TypeAlias = "dict[str, list[ObligationEvidence]]"
 
 
 def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -> dict[str, ByType]:
-    """The obligations that show an entry, by element type; those of a theory that speaks of all together."""
+    """The obligations that show an entry, by element type; those about all types together."""
     found: dict[str, ByType] = {}
     for one in obligations:
         subject = one.obligation.subject if one.obligation.subject in types else ALL_TYPES

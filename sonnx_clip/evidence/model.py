@@ -1,4 +1,4 @@
-"""evidence.json: what the page says, in a form for machines (format 3).
+"""evidence.json: the content of the page, for machines (format 3).
 
 What another command recorded has the form of its record. Ids are those of spec/clip.yaml, of the obligations
 (``float32.total``) and of the vectors (``float32.low_tie.1``). A digest is SHA-256 in hex. A bit pattern is
@@ -56,20 +56,20 @@ else:  # the schema lists them
     Section = Literal[tuple(section.name for section in SHOWN)]
 
 CellStatus: TypeAlias = Literal[Status, "gap"]
-"""The weakest status of the obligations of a cell; ``gap``: one is expected and there is none."""
+"""The weakest status of the obligations of a cell; ``gap``: an expected obligation is missing."""
 
 Shown: TypeAlias = Literal[Verdict, "not run"]
-"""A verdict, or ``not run``, which is never taken for a good one."""
+"""A verdict, or ``not run``, which never counts as a good one."""
 
 Basis: TypeAlias = Literal["confirmed", "taken from records, not repeated", "stale", "not run"]
 """``confirmed``: computed when the evidence was written. Answers of provers and runtimes are not."""
 
 ALL_TYPES = "all"
-"""The element type of a cell whose obligations speak of every element type at once."""
+"""The element type of a cell whose obligations are about every element type at once."""
 
 
 class Argument(Stored):
-    """One line of the argument: what it shows, what came out, the record, and on what basis it stands."""
+    """One line of the argument: what it shows, its result, its record, and its basis."""
 
     name: str
     shows: str
@@ -124,7 +124,7 @@ class Entry(Stored):
 
     @property
     def refuted(self) -> bool:
-        """Whether it is false as it stands in a family."""
+        """Whether it is false as written in a family."""
         return any(cell.finding for cell in self.cells)
 
 

@@ -134,7 +134,7 @@ def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str])
 
 
 def status_sign(cell: Cell) -> str:
-    """The sign of a cell, so that colour is not all that tells them apart."""
+    """The sign of a cell, so that cells differ by more than colour."""
     sign = _STATUS_SIGNS[cell.status]
     return f"◇{'' if cell.status == 'proved' else sign}" if cell.finding else sign
 
@@ -146,7 +146,7 @@ def _subjects(evidence: Evidence) -> dict[str, int]:
 
 
 def _anchors(evidence: Evidence) -> dict[str, str]:
-    """Where an entry, a finding or an obligation stands on the page, by its id."""
+    """The anchor of an entry, a finding or an obligation on the page, by its id."""
     ids = [o.obligation.id for o in evidence.obligations]
     found = {id_: f"o-{id_}" for id_ in ids}
     found |= {finding.id: f"finding-{finding.id}" for finding in evidence.findings}

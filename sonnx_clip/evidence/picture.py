@@ -1,6 +1,6 @@
 """Clip drawn by evaluating the specification: y over x for six kinds of bounds, and special values.
 
-Nothing here knows what Clip is: each point is asked of the cases in spec/clip.yaml.
+Each point is evaluated from the cases in spec/clip.yaml.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A special X: where it is drawn, its case, and what is said of it."""
+    """A special X: its position, its case, and its label."""
 
     case: str
     at: Point

@@ -1,4 +1,4 @@
-"""What the checker's reports say of each runtime, as the page shows it."""
+"""The checker's reports on each runtime, as shown on the page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RuntimeView:
 
     @property
     def notes(self) -> Iterator[str]:
-        """What is said of element types as a whole, each line once; then what was and was not compared."""
+        """Notes on whole element types, each line once; then what was and was not compared."""
         if self.report is None:
             return
         yield from (*map(str, notes(self.report)), *closing_lines(self.report), *self.report.scope)
@@ -70,7 +70,7 @@ class RuntimeView:
 
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
-    """One view for each known runtime and each report; what was not checked is ``not run``."""
+    """One view for each known runtime and each report; ``not run`` without a report."""
     return tuple(_runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports]))
 
 

@@ -1,4 +1,4 @@
-"""`sonnx-clip verify`: what is confirmed, what is taken from records, a sample of that, user constraints."""
+"""`sonnx-clip verify`: confirmed results, results from records, a sample of these, user constraints."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _lines(evidence: Evidence, basis: str) -> Iterator[str]:
 
 
 def require_published(folder: Path, files: Mapping[str, str]) -> str:
-    """What is said of the evidence in a folder: UserError if a file of it is not what the records give."""
+    """A line about the evidence in a folder; UserError if a file of it differs from the records."""
     if not any((folder / name).exists() for name in files):
         return f"none in {folder}"
     for name, text in files.items():

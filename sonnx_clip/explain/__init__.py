@@ -1,1 +1,1 @@
-"""What the specification says, for people: a triple, readings, dialects, findings about the sources."""
+"""Explains the specification: a triple, readings, dialects, findings about the sources."""

@@ -1,4 +1,4 @@
-"""What each dialect takes and returns: one table, for JSON, the terminal and the pages."""
+"""Arguments and results of each dialect: one table, for JSON, the terminal and the pages."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Answ
 
 
 def number(value: Value, etype: ElementType) -> str:
-    """A value as a decimal, with its bits behind it."""
+    """A value as a decimal, followed by its bits."""
     return f"{show(value, etype)} ({show_bits(value, etype)})"
 
 

@@ -57,7 +57,7 @@ def installed() -> dict[str, Runtime]:
 
 
 def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
-    """The answers of these runtimes to all questions that they can be asked."""
+    """The answers of these runtimes to all questions that apply to them."""
     for question in questions(spec):
         for name in question.runtimes:
             if name in runtimes:

@@ -157,7 +157,7 @@ def written(value: Value, etype: ElementType) -> WrittenNumber:
 
 
 def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> tuple[AlsoAcceptable, ...]:
-    """What else is acceptable among the special values of the type; a NaN stands for all of them."""
+    """Other acceptable results among the special values of the type; a NaN represents all NaNs."""
     if etype.family != "float":
         return ()
     found: dict[tuple[str, str], AlsoAcceptable] = {}

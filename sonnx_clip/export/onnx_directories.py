@@ -111,7 +111,7 @@ def directory_files(
 
 
 def _ordinary(rank: int) -> ModelForm:
-    """The form in which all but forms are tested: ONNX's checker asks for a shape of every input."""
+    """The form for all tests but those of forms: ONNX's checker requires a shape of every input."""
     return ModelForm("inputs", "symbolic" if rank else "static", rank, FIRST_OPSET, optimised=True)
 
 
@@ -121,7 +121,7 @@ def _tensor(value: Array, name: str) -> bytes:
 
 
 def _has_two_answers(also: Array) -> Array:
-    """Where NaN is accepted and a number is due: NaN for NaN is what any runner accepts."""
+    """Where NaN is accepted and a number is expected; any runner accepts NaN for NaN."""
     wanted = sum(one.flag for one in granted() if one.accepts == ANY_NAN and not one.always)
     found: Array = (also & wanted) != 0
     return found

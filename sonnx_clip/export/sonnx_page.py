@@ -1,4 +1,4 @@
-"""The page of the operator in the structure that the SONNX group asks for: `ops/clip.md`.
+"""The page of the operator in the structure that the SONNX group requires: `ops/clip.md`.
 
 Formulas, tables and examples come from spec/clip.yaml; sentences, permanent tags and further examples from
 spec/sonnx_page.yaml.
@@ -46,7 +46,7 @@ class OnnxVersion(Part):
 
 
 class Revision(Part):
-    """The line by which a reader can tell which issue of the page this is."""
+    """The line that identifies the issue of the page."""
 
     date: Text
     summary: Text

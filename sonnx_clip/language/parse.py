@@ -1,4 +1,4 @@
-"""Text of a condition -> tokens -> typed expression tree, in one pass. The operators stand in printing.py."""
+"""Text of a condition -> tokens -> typed expression tree, in one pass. printing.py has the operators."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class _Parser:
             raise self.unexpected(f"`{text}`", todo)
 
     def unexpected(self, wanted: str, todo: str | None = None) -> LanguageError:
-        found = f"`{self.peek.text}` stands here" if self.peek.text else "the condition ends here"
+        found = f"`{self.peek.text}` is here" if self.peek.text else "the condition ends here"
         return LanguageError(self.peek.offset, f"{found}, {wanted} is expected", todo)
 
     def expression(self, loosest: int = LOOSEST, kind: Kind | None = None) -> Expr:
@@ -198,7 +198,7 @@ class _Parser:
             return inner
         if self.accept("-"):
             if self.peek.kind != "number" and self.peek.text not in CONSTANT_NAMES:
-                todo = "`-` stands only before these: the language has no arithmetic"
+                todo = "`-` is allowed only before these: the language has no arithmetic"
                 raise self.unexpected("a number or a constant", todo)
             return tree.Number(f"-{self.next().text}")
         if token.kind == "number":
@@ -245,7 +245,7 @@ class _Parser:
         known = name in RESERVED or name in (*scope.head.all, scope.head.second, scope.head.function)
         what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
         names = [*scope.variables, *scope.functions, *scope.uses]
-        raise LanguageError(token.offset, what, suggestion(name, names, "it knows"))
+        raise LanguageError(token.offset, what, suggestion(name, names, "it has"))
 
     def use(self, token: Token, usable: Usable) -> Expr:
         lacking = sorted(self.scope.families - usable.families)
@@ -265,13 +265,13 @@ class _Parser:
         if self.next().text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
-            what = f"`{token.text}[i]` stands outside `every(…)`"
+            what = f"`{token.text}[i]` is outside `every(…)`"
             raise LanguageError(token.offset, what, "`every` binds the index")
         return tree.Subscript(name)
 
     def every(self, token: Token) -> Expr:
         if self.inside_every:
-            raise LanguageError(token.offset, "`every` stands inside `every`", "one index is all there is")
+            raise LanguageError(token.offset, "`every` is inside `every`", "there is only one index")
         self.inside_every = True
         (body,) = self.arguments(token, [(Kind.BOOL,)])
         self.inside_every = False
@@ -290,12 +290,12 @@ class _Parser:
         if len(found) != len(kinds):
             what = f"`{token.text}` takes {len(kinds)} argument{'s' * (len(kinds) != 1)}"
             at = end if len(found) < len(kinds) else found[len(kinds)][1]
-            raise LanguageError(at, f"{what}, {len(found)} are given", shape)
+            raise LanguageError(at, f"{what}, not {len(found)}", shape)
         return tuple(_demand(*of, *allowed) for of, allowed in zip(found, kinds, strict=True))
 
 
 def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:
-    """The expression, if it is of one of the kinds; a number is a FLOAT where one is due."""
+    """The expression, if it is of one of the kinds; a number is a FLOAT where one is expected."""
     if kinds == (Kind.FLOAT,) and isinstance(expr, tree.Number):
         return replace(expr, kind=Kind.FLOAT)
     if (found := kind_of(expr)) not in kinds:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Head:
-    """The operator, as far as the language knows it.
+    """The operator, as the language sees it.
 
     Args:
         function: the name of its result in conditions: ``clip``.

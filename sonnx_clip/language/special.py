@@ -25,7 +25,7 @@ FEW: dict[FamilyId, tuple[str, ...]] = {
 
 
 def sampled(etype: ElementType, count: int) -> Iterator[tuple[Value, ...]]:
-    """Every combination of so many of the few values."""
+    """Every combination of that many of the few values."""
     return product([encode(text, etype) for text in FEW[etype.family]], repeat=count)
 
 

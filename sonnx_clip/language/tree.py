@@ -138,7 +138,7 @@ class Let:
 
 @dataclass(frozen=True)
 class Parentheses:
-    """A condition that a claim takes over as a whole: whoever prints it puts parentheses around it."""
+    """A condition that a claim reuses as a whole: printers put parentheses around it."""
 
     inner: Expr
 

@@ -26,7 +26,7 @@ Text: TypeAlias = Annotated[str, StringConstraints(min_length=1), BeforeValidato
 Id: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Word: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
-"""What runtimes are asked: a node Clip of an operator set, or its body or equation as nodes of it."""
+"""What runtimes run: a node Clip of an operator set, or its body or equation as nodes of it."""
 FamilyId: TypeAlias = Literal["real", "int", "float"]
 NumberText: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 """A number as text: decimal, hex float, bit pattern, or a constant such as nan."""
@@ -46,7 +46,7 @@ Lines: TypeAlias = Annotated[
 
 
 class Source(Part):
-    """Where a statement comes from: verbatim words of a page in one of its sections, or a fact in ours."""
+    """The source of a statement: a quotation from a section of a page, or a fact in our words."""
 
     page: Id
     section: Text
@@ -114,6 +114,6 @@ class ElementType(Part):
                 if width == exponent + significand:  # the hidden bit counts, in place of the sign
                     return self
         raise ValueError(
-            f"`{self.id}` has not the bits and width of its family: real has none; int has "
+            f"`{self.id}` does not have the parameters of its family:  real has none; int has "
             "{signed: true or false} and 8, 16, 32 or 64; float {exponent: …, significand: …} and their sum"
         )

@@ -119,7 +119,7 @@ def encode(text: str, etype: ElementType) -> Value:
     if isinstance(etype.bits, FloatBits):
         pattern = round_to_format(magnitude, etype.bits)
         if pattern >= infinity(etype.bits):
-            raise UserError(f"{text} is too great for {etype.id}", todo="write inf if infinity is meant")
+            raise UserError(f"{text} is too large for {etype.id}", todo="write inf for infinity")
         return pattern | sign_bit(etype.bits) if negative else pattern
     number = -magnitude if negative else magnitude
     return _to_integer(number, etype, text) if isinstance(etype.bits, IntegerBits) else number
@@ -127,7 +127,7 @@ def encode(text: str, etype: ElementType) -> Value:
 
 def _from_pattern(digits: str, etype: ElementType) -> int:
     if etype.width is None:
-        what = f"0x{digits} is a bit pattern, and {etype.id} has none"
+        what = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
         raise UserError(what, todo="write a decimal number")
     if len(digits) * 4 != etype.width:
         todo = f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0"

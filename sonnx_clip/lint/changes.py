@@ -96,7 +96,7 @@ class NodeChange:
         return [*steps, *(step for step in one_entry if step is not None), *self._declare_inferred()]
 
     def _set_bound(self, bound: OnnxOperand, *, neither: bool) -> Step:
-        """Set a bound to the numeric limit that the text gives it; `neither` bound of the node is set."""
+        """Set a bound to the numeric limit that the text defines; `neither` bound of the node is set."""
         limit, x = LIMITS[bound.onnx], self.x
         etype = profile().element_type(x.known_type)
         if etype is None:

@@ -1,4 +1,4 @@
-"""Find the Clip nodes of a model, and what is known of the tensors that they read and compute.
+"""Find the Clip nodes of a model, and facts about the tensors that they read and compute.
 
 Calls of local functions are inlined by onnx before; a node of a function carries a mark, by which reports
 name the function and the node in it.
@@ -69,7 +69,7 @@ class ClipNode:
         return f"node {index}{name} of {graph}"
 
     def known(self, name: str) -> Known:
-        """What is known of a tensor that the node reads or computes."""
+        """The facts about a tensor that the node reads or computes."""
         found = self.scope[name]
         if self.mark is None:
             return found

@@ -1,4 +1,4 @@
-"""Judge each Clip node of a model, and find the root causes of what is not known."""
+"""Judge each Clip node of a model, and find the root causes of unknown facts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def report_of(
 
 
 def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: bool) -> Iterator[NodeReport]:
-    """The report of each node; nodes of which the same is known are judged once."""
+    """The report of each node; nodes with equal facts are judged once."""
     memo: dict[Hashable, Findings] = {}
     for node in nodes:
         proto, position, graph = node.original
@@ -147,7 +147,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
 
 
 def _causes(model: ModelProto, count: int) -> tuple[Cause, ...]:
-    """Why the shapes of so many Clip nodes are not known as numbers: one cause for each open input."""
+    """Why the shapes of these Clip nodes are not known as numbers: one cause for each open input."""
     stored = {tensor.name for tensor in model.graph.initializer}
     infos = typed(model.graph.input, "graph input")
     inputs = [(name, info.dims) for name, info in infos if name not in stored and not info.not_tensor]

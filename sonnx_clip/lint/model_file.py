@@ -24,14 +24,14 @@ _SIMPLE = frozenset(
     AttributeProto.AttributeType.Value(name)
     for name in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS", "TYPE_PROTO", "TYPE_PROTOS")
 )
-"""Types of attributes that hold neither a graph nor a tensor."""
+"""Types of attributes without graphs and tensors."""
 _NODE_TEXTS = (attrgetter("output"), attrgetter("name", "op_type", "domain", "overload"))
 """An input is checked where it is defined."""
 _AGAIN = "use a complete binary .onnx file: export or copy the model again"
 
 
 def read_model(path: Path) -> bytes:
-    """The content of a regular file; UserError if it is none, unreadable, empty or too large."""
+    """The content of a regular file; UserError if it is not regular, unreadable, empty or too large."""
     where = shown(str(path))
     try:
         size = path.stat().st_size
@@ -49,7 +49,7 @@ def read_model(path: Path) -> bytes:
 
 
 def parse_model(data: bytes, path: Path) -> ModelProto:
-    """Parse the content of a file; UserError if it is no ONNX model, a name is not UTF-8, a tensor's data
+    """Parse the content of a file; UserError if it is not an ONNX model, a name is not UTF-8, a tensor's data
     does not fit its dimensions, or its external data lies outside the model's folder.
     """
     where = shown(str(path))
@@ -84,7 +84,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
 
 
 def malformed(what: str, path: Path, place: str) -> UserError:
-    """The refusal of a model to which ONNX gives no meaning."""
+    """The error for a model without a meaning in ONNX."""
     where = f"{shown(str(path))}, {place}"
     return UserError(what, where, "correct the model; onnx.checker.check_model has details")
 

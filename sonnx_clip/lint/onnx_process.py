@@ -135,7 +135,7 @@ def _empty_tensors(model: ModelProto) -> Iterator[tuple[TensorProto, TensorProto
 
 
 def _refusal(model: ModelProto) -> str | None:
-    """What the checker has against a model; None for an operator set that is newer than it knows."""
+    """The complaint of the checker about a model; None for an operator set newer than onnx."""
     newest = defs.onnx_opset_version()
     if any(is_default_domain(one.domain) and one.version > newest for one in model.opset_import):
         return None

@@ -24,7 +24,7 @@ EXPORT_AGAIN = f"export the model again with operator set {BASED_ON} or later"
 
 
 class Limit(NamedTuple):
-    """What Clip takes for a bound that is not set."""
+    """The default of a bound that is not set."""
 
     number: str  # which number of the element type: lowest or highest
     words: str  # how the text writes it
@@ -41,7 +41,7 @@ LIMITS = {
 }
 """By the names of the bounds in ONNX."""
 NEITHER_LIMITS = "widest_bounds_are_no_bound"
-"""The property that says so where neither bound is set."""
+"""The property that states this if no bound is set."""
 
 
 def is_default_domain(domain: str) -> bool:
@@ -78,13 +78,13 @@ def inputs(operator: str, version: int) -> tuple[str, ...]:
 
 
 def inputs_since(profile: Profile) -> int:
-    """The first version that takes every operand as an input; those before have attributes."""
+    """The first version with every operand as an input; earlier versions have attributes."""
     wanted, operator = {operand.onnx for operand in profile.operands}, profile.operator
     return next(version for version in versions(operator) if wanted <= {*inputs(operator, version)})
 
 
 def types_of(operator: str, version: int) -> frozenset[str]:
-    """The ONNX names of the element types that a version takes as its first input."""
+    """The ONNX names of the element types that a version accepts as its first input."""
     types = schema(operator, version).inputs[0].types
     return frozenset(text.removeprefix("tensor(").removesuffix(")").upper() for text in types)
 

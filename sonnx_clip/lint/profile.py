@@ -1,4 +1,4 @@
-"""What the specification says of the operator and the profile, from the file that is made of it for this."""
+"""The operator and the profile, from the file that is rendered from the specification for this."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE = "generated/profile.json"
 
 @dataclass(frozen=True)
 class OnnxOperand:
-    """A tensor that the operator takes or gives."""
+    """An input or output tensor of the operator."""
 
     id: str  # in the specification, such as X
     onnx: str  # the name in ONNX: of an input, or in older versions of an attribute
@@ -29,7 +29,7 @@ class OnnxOperand:
 
 @dataclass(frozen=True)
 class LintRule:
-    """A restriction: a word such as is_set or is_sparse, and the ids of the tensors of which it is said."""
+    """A restriction: a word such as is_set or is_sparse, and the ids of the tensors it applies to."""
 
     id: str
     word: str
@@ -53,7 +53,7 @@ class ProfileType:
     theorems: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     def shown_by(self, property_id: str, role: str) -> str:
-        """The obligation that shows a property in a role; ValueError if there is none."""
+        """The obligation that shows a property in a role; ValueError if it is missing."""
         found = self.theorems.get(property_id, {}).get(role)
         if found is None:
             raise ValueError(f"no obligation shows that {property_id} of {self.id} is {role}")
@@ -62,7 +62,7 @@ class ProfileType:
 
 @dataclass(frozen=True)
 class Profile:
-    """What lint and normalise know of the specification."""
+    """The part of the specification that lint and normalise use."""
 
     operator: str
     operands: tuple[OnnxOperand, ...]  # in the order of the inputs; the first is a tensor
@@ -84,7 +84,7 @@ class Profile:
         return self.statements[rule]
 
     def rule(self, word: str, operand: OnnxOperand) -> str:
-        """The restriction that says a word of an operand."""
+        """The restriction that applies a word to an operand."""
         return next(one.id for one in self.restrictions if one.word == word and operand.id in one.of)
 
     def element_type(self, onnx_name: str | None) -> ProfileType | None:

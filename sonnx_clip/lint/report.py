@@ -145,7 +145,7 @@ def error_objects(run: Run[Any]) -> list[dict[str, str]]:
 
 
 def root_causes(report: ModelReport) -> list[dict[str, Any]]:
-    """The root causes for machines, each with the nodes whose shapes are not known in numbers."""
+    """The root causes for machines, each with the nodes whose shapes are not known as numbers."""
     open_nodes = [
         {"position": number, "path": node.path}
         for number, node in enumerate(report.nodes)

@@ -1,4 +1,4 @@
-"""What a graph or a function of a model knows of the names in it."""
+"""Facts about the names in a graph or a function of a model."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 UNSET = Known(defined=False)
-"""What is known of an input that is not set: another object than that of a name that nothing defines."""
+"""The facts about an unset input; not the object of an undefined name."""
 FUNCTION_INFO = "value_info of the function"
 
 
 class Scope(dict[str, Known]):
-    """What is known of each name of a graph or a function body, found when it is first looked up.
+    """The facts about each name of a graph or a function body, computed at the first look-up.
 
     A name is looked up from the inside out, up to the scope that defines it. Equal answers are one object.
     `defined` has the names that the body itself defines, with the dense tensors that it stores under them

@@ -36,7 +36,7 @@ NOTHING = Declaration("shape inference")
 
 
 class Known(NamedTuple):
-    """What is known of a name at its place of use."""
+    """The facts about a name at its place of use."""
 
     defined: bool  # by an input, a stored tensor or a node
     declared: tuple[Declaration, ...] = ()
@@ -46,7 +46,7 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Argument:
-    """One tensor of a node: its entry in the specification, its name if it is set, and what is known."""
+    """One tensor of a node: its entry in the specification, its name if it is set, and the facts about it."""
 
     operand: OnnxOperand
     name: str | None
@@ -110,7 +110,7 @@ class Argument:
 
     @property
     def known_type(self) -> str | None:
-        """The element type on which all that is known of it agrees."""
+        """The element type on which all facts agree."""
         found = {*self.element_types, self.inferred.element_type, self.derived.element_type} - {None}
         return found.pop() if len(found) == 1 else None
 
@@ -138,7 +138,7 @@ def symbols(dims: Dims) -> list[tuple[int, str]]:
 
 
 def numbers(dims: Dims | None) -> tuple[int, ...] | None:
-    """A shape, if it is known and numbers throughout."""
+    """A shape, if it is known and all dimensions are numbers."""
     found = tuple(dim for dim in dims or () if isinstance(dim, int))
     return found if dims is not None and len(found) == len(dims) else None
 

@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The most severe of some verdicts; `meets` when there is none."""
+    """The most severe of some verdicts; `meets` without any."""
     return max(verdicts, key=list(Verdict).index, default=Verdict.MEETS)
 
 
@@ -60,7 +60,7 @@ class Judgement:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of its problems, `meets` when there is none."""
+        """The worst of its problems, `meets` without any."""
         return worst(problem.verdict for problem in self.problems)
 
 
@@ -151,7 +151,7 @@ class ModelReport:
 
     @cached_property
     def open(self) -> list[NodeReport]:
-        """The nodes with a shape that is not known in numbers."""
+        """The nodes with a shape that is not known as numbers."""
         return [node for node in self.nodes if node.findings.open]
 
     @cached_property
@@ -241,5 +241,5 @@ def some(texts: Iterable[str], show: Callable[[str], str] = str) -> list[str]:
 
 
 def more_than_some(count: int) -> list[str]:
-    """How many of so many are not named."""
+    """The line for items that are not named."""
     return [f"… and {count - NAMED} more"] if count > NAMED else []

@@ -1,1 +1,1 @@
-"""Work at the workers of a Dask scheduler: how they are asked, and that they are as this machine is."""
+"""Work at the workers of a Dask scheduler, which must match this machine."""

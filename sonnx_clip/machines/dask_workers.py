@@ -153,7 +153,7 @@ def _value(address: str, reply: FarReply) -> Any:
 
 
 def _in_our_words(error: Exception) -> Exception:
-    """An error of Dask in words that say what to do."""
+    """An error of Dask as a message with a remedy."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):

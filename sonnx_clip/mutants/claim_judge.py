@@ -69,7 +69,7 @@ class ClaimJudge:
                 self._claims[etype.id].append((claim, truth.used))
 
     def killer(self, mutant: YamlMutant) -> str:
-        """The first obligation that a mutant falsifies; empty if there is none."""
+        """The first obligation that a mutant falsifies, or empty."""
         changed, entry = mutant.applied(self.spec), mutant.place.entry
         answers = allowed_answers(self.spec).items()
         names = {entry.id, *(name for name, of in answers if of.reading == entry.id)}
@@ -134,7 +134,7 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
 
 
 def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
-    """The statement that mutant and original are equal; a class is asked about within its case."""
+    """The statement that mutant and original are equal; a class is compared within its case."""
     printer, entry = element_printer(spec, etype), mutant.place.entry
     names = getattr(entry, "parameters", ()) or (*spec.head.all, "A", spec.head.second)
     one, other = (printer.operand(e, AND) for e in (mutant.original, mutant.changed))

@@ -102,7 +102,7 @@ def survivor(mutant: Mutant, *, equivalent: bool = False) -> Survivor:
 
 
 class Journal:
-    """Results by the digest of the question, in an SQLite file; each is kept as soon as it is known."""
+    """Results by the digest of the question, in an SQLite file; each is stored at once."""
 
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
@@ -125,7 +125,7 @@ def all_mutants(spec: Spec) -> list[Mutant]:
 
 
 def digest_of(mutants: Sequence[Mutant]) -> str:
-    """The digest of what is mutated: neither prose nor headers count."""
+    """The digest of what is mutated: prose and headers do not count."""
     return digest_of_parts(f"{m.kind} {m.name} {m.change}" for m in mutants)
 
 

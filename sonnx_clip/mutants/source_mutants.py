@@ -34,7 +34,7 @@ _NAMES = {
     "one": "plus_zero", "infinite": "lowest", "lowest": "infinite", "least": "shift",
     "signed_infinity": "lowest", "beyond_infinity": "infinity", "shift": "one",
 }  # fmt: skip
-"""What is taken for one another: operations, bounds, kernels and constants of a format."""
+"""Names that are swapped: operations, bounds, kernels and constants of a format."""
 
 
 def of_python(file: str, source: str) -> Iterator[KernelMutant]:

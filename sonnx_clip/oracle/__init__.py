@@ -22,7 +22,7 @@ ORACLE_FILE = "generated/numpy/clip_oracle.py"
 
 @cache
 def load_oracle() -> ModuleType:
-    """The module generated/numpy/clip_oracle.py; what it offers is said in its own docstring.
+    """The module generated/numpy/clip_oracle.py; its docstring describes its functions.
 
     Raises:
         UserError: the file is missing.

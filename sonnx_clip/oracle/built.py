@@ -71,7 +71,7 @@ def library_name(key: str, library: Path) -> str:
 
 
 def _find(key: str) -> Path | None:
-    """The whole library with this key that nobody else could have written; None if there is none."""
+    """The complete library with this key that only this user can have written, or None."""
     if not _is_private(folder()):
         return None
     found = sorted(folder().glob(f"{key}-*.so"))
@@ -108,7 +108,7 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
 
 
 def _is_private(path: Path) -> bool:
-    """Whether it is a file or folder of this user, to which nobody else can write; no link."""
+    """Whether it is a file or folder of this user that only this user can write, and not a link."""
     try:
         found = path.lstat()
     except OSError:

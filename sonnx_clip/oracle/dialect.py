@@ -41,7 +41,7 @@ def dialect(system: str, version: str | int) -> DialectOracle:
 
 
 def named(id_: str) -> DialectOracle:
-    """The oracle of a dialect by its id, for example ``onnx-6``; UserError if there is none."""
+    """The oracle of a dialect by its id, for example ``onnx-6``; UserError if it is unknown."""
     rows = load_oracle().DIALECTS
     if id_ not in rows:
         raise UserError(f"unknown dialect `{id_}`", todo=f"there are: {', '.join(rows)}")

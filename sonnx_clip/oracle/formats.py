@@ -1,4 +1,4 @@
-"""What the kernels know of the bits of the float formats."""
+"""The bit layouts of the float formats, for the kernels."""
 
 from __future__ import annotations
 

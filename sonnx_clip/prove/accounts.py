@@ -1,4 +1,4 @@
-"""Accounts for every command of every task: nothing is asserted to a prover that nobody knows of.
+"""Accounts for every command of every task: no prover gets an assertion that is not accounted for.
 
 An assertion of a task is the negated goal, a premise of the goal, a definition, a lemma that is an obligation
 itself, or it is listed in why3/trusted.txt. What stands before a goal is read from a task without premises:

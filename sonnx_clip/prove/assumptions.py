@@ -47,7 +47,7 @@ _CLOSE: Final = (")", "]", "}")
 
 @dataclass(frozen=True)
 class Found:
-    """One thing in a module that is taken for granted, or that decides about it.
+    """One assumption in a module, or something that affects it.
 
     Args:
         kind: what it is; ``goal``, ``lemma`` and ``lemma program`` are what is to be proved.
@@ -220,7 +220,7 @@ class _Reader:
         return 1 if text in _OPEN else -1 if text in _CLOSE else 0
 
     def _name(self, at: int) -> str:
-        """The plain name at a place; empty if there is none."""
+        """The plain name at a place, or empty."""
         if at >= len(self.tokens) or self.tokens[at].kind != "word" or self.tokens[at].text in _BEGIN:
             return ""
         return self.tokens[at].text

@@ -97,7 +97,7 @@ def pinned() -> dict[str, tuple[str, str]]:
 
 
 def unpinned(found: Iterable[PinnedStatement] | None = None) -> list[str]:
-    """A line for each statement that differs from the list, is not in it, is gone, or has no sentence."""
+    """A line for each statement that differs from the list, is new, is missing, or has no sentence."""
     now = {s.name: s for s in (statements() if found is None else found)}
     kept = pinned()
     lines = []

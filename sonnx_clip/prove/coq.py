@@ -132,7 +132,7 @@ def digests(sources: Sequence[CoqSource]) -> dict[str, str]:
 
 
 def coverage_problems(spec: Spec, theorems: Sequence[CoqTheorem]) -> Iterator[str]:
-    """One line for each theorem that the YAML asks for and that is not there, or that shows what it lacks."""
+    """One line for each missing theorem of the YAML, and each theorem that shows an unknown entry."""
     there = {t.id for t in theorems}
     for module, name in _wanted(spec):
         if f"{module}.{name}" not in there:
@@ -145,7 +145,7 @@ def coverage_problems(spec: Spec, theorems: Sequence[CoqTheorem]) -> Iterator[st
 
 
 def _wanted(spec: Spec) -> Iterator[tuple[str, str]]:
-    """The module and the name of each theorem that the YAML asks for."""
+    """The module and the name of each theorem that the YAML requires."""
     for family in spec.families:
         for claim in claims_of_family(spec, family.id):
             yield f"Generated.{family.id.capitalize()}", theorem_name(claim)

@@ -74,7 +74,7 @@ class WpGoal(Stored):
 
     @property
     def shown_by(self) -> tuple[str, ...]:
-        """The provers that proved every goal that went to them."""
+        """The provers that proved every goal they received."""
         return tuple(name for name in PROVERS if self.by.get(name, 0) == self.total - self.simplifier)
 
     @property
@@ -171,7 +171,7 @@ class FramaCRecord(Stored):
 
 
 def c_path(etype: ElementType) -> str:
-    """Where the C of an element type stands in the repository."""
+    """Path of the C of an element type in the repository."""
     return f"generated/c/sonnx_clip_{etype.id}.c"
 
 
@@ -253,7 +253,7 @@ class FramaC:
     jobs: int
 
     def command(self, unit: Path, folder: Path, seconds: int, *more: str) -> list[str]:
-        """How Frama-C is asked about a file; its reports and its session go into `folder`."""
+        """The Frama-C command for a file; its reports and its session go into `folder`."""
         provers = ",".join(f"{p.name}:{p.version}" for p in self.provers)
         return [
             "env", f"WHY3CONFIG={self.config}", "frama-c", *OPTIONS, "-wp-prover", provers,

@@ -99,7 +99,7 @@ class Ledger:
         self._db.close()
 
     def answer(self, task: str, prover: Prover, limits: ProverLimits) -> Reply | None:
-        """The answer of a prover to a task; None if it was not asked, or not in these words."""
+        """The answer of a prover to exactly this task, or None."""
         with self._readable():
             row = self._db.execute(
                 "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
@@ -119,7 +119,7 @@ class Ledger:
             )
 
     def forget(self, task: str, prover: Prover, limits: ProverLimits) -> None:
-        """Remove an answer: the prover now gives another, or none."""
+        """Remove an answer: the prover now returns another, or none."""
         with self._readable():
             self._db.execute(
                 "DELETE FROM answers WHERE task = ? AND prover = ? AND version = ?"
@@ -128,7 +128,7 @@ class Ledger:
             )
 
     def listing(self, source: str, prover: str) -> Listing | None:
-        """What Why3 printed from a source for a prover; None if it was not asked."""
+        """What Why3 printed from a source for a prover, or None."""
         with self._readable():
             query = "SELECT tasks, said FROM printed WHERE source = ? AND prover = ?"
             row = self._db.execute(query, (source, prover)).fetchone()

@@ -80,5 +80,5 @@ class Outcome:
 
 
 def distinct_tasks(asked: Iterable[Iterable[str]]) -> int:
-    """How many different questions were asked, of the digests of the tasks of each obligation."""
+    """The number of distinct tasks, from the digests of the tasks of each obligation."""
     return len({frozenset(tasks) for tasks in asked} - {frozenset()})

@@ -29,7 +29,7 @@ TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "
 
 @dataclass(frozen=True)
 class TrustedItem:
-    """One thing that is taken for granted.
+    """One assumption of the proofs.
 
     Args:
         kind: an axiom, a theory whose axioms are assumed, or a symbol that the driver gives to the provers.
@@ -111,7 +111,7 @@ class ProofsRecord(Excerpt):
 
 
 def theory_digests() -> dict[str, str]:
-    """SHA-256 of every file that the proofs rest on or speak of, by its path: theories, drivers, C."""
+    """SHA-256 of every file that the proofs use or are about, by its path: theories, drivers, C."""
     files = [path for folder in _FOLDERS for path in sorted(repo_file(folder).rglob("*")) if path.is_file()]
     root = repo_file("")
     return {path.relative_to(root).as_posix(): digest_of_file(path) for path in files}
@@ -121,7 +121,7 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     """The record of the last run.
 
     Raises:
-        UserError: it is missing or damaged, or speaks of another specification or of other theories.
+        UserError: it is missing or damaged, or is about another specification or other theories.
     """
     path = build / RECORD
     record = read_record(path, ProofsRecord, AGAIN)
@@ -134,7 +134,7 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
 
 
 def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
-    """UserError if a record speaks of another specification."""
+    """UserError if a record is about another specification."""
     if found != spec.digest:
         what = f"stale: it is about spec/clip.yaml {found[:12]}…, not {spec.digest[:12]}…"
         raise UserError(what, str(path), todo)

@@ -81,7 +81,7 @@ class Proofs:
 
 @dataclass(frozen=True)
 class _Batch:
-    """What is asked of one prover about one theory file."""
+    """The tasks of one prover for one theory file."""
 
     file: str
     prover: Prover
@@ -179,7 +179,7 @@ class ProofSession:
         return unknown == 0
 
     def _ask_all(self, pool: ThreadPoolExecutor, folder: Path, batches: list[_Batch]) -> None:
-        """Print the tasks of these batches, and ask about those of which the ledger has no answer."""
+        """Print the tasks of these batches, and run those without an answer in the ledger."""
         printing = {}
         for portion in _portions(self.why3, batches, _PORTIONS * self.jobs):
             files = [batch.file for batch in portion]
@@ -313,5 +313,5 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 
 
 def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
-    """The command that asks a prover about an obligation by hand, from the repository's root."""
+    """The command that runs a prover on an obligation by hand, from the repository's root."""
     return shlex.join(command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o)))

@@ -44,7 +44,7 @@ class Prover:
 
     @property
     def why3_name(self) -> str:
-        """How Why3 is asked for it; the comma at the end excludes its variants."""
+        """Its name for Why3; the comma at the end excludes its variants."""
         return f"{self.name},{self.version},"
 
 
@@ -112,7 +112,7 @@ def ask(
 
 
 def reply(prover: Prover, task: str, verdict: ProverVerdict, words: str, cpu: float = 0.0) -> Reply:
-    """What a prover answered to the task with a digest; without a task, why there is none."""
+    """The answer of a prover to the task with a digest; without a task, the reason."""
     return Reply(
         prover=prover.name, version=prover.version, verdict=verdict, cpu=round(cpu, 3), task=task, words=words
     )

@@ -1,4 +1,4 @@
-"""The obligations that `sonnx-clip prove` is asked for: by family, element type, id or entry."""
+"""Selects the obligations of `sonnx-clip prove`: by family, element type, id or entry."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def select(
 
 
 def _matches(obligation: Obligation, pattern: str) -> bool:
-    """Whether its id, or that of an entry that it shows, is as the pattern says."""
+    """Whether the pattern matches its id, or that of an entry that it shows."""
     return any(
         fnmatchcase(id_, pattern) if set("*?[") & set(pattern) else id_ == pattern
         for id_ in (obligation.id, *obligation.shows)

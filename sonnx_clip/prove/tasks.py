@@ -32,7 +32,7 @@ _SNAPSHOT = ("why3", "prove", "-C", "why3.conf", "-L", "why3", "-P")
 
 @dataclass(frozen=True)
 class Task:
-    """A goal as Why3 printed it for one prover: the digest of its text stands for it."""
+    """A goal as Why3 printed it for one prover, identified by the digest of its text."""
 
     text: str
     digest: str
@@ -128,7 +128,7 @@ def _whole(goals: Iterable[Goal]) -> list[str]:
 def run_why3(
     command: list[str], folder: Path, running: Running | None = None, seconds: float = WHY3_SECONDS
 ) -> Ended:
-    """Run Why3 in the folder of a snapshot, for so many seconds at most."""
+    """Run Why3 in the folder of a snapshot, with a limit in seconds."""
     return run_limited(command, seconds, running, folder=folder)
 
 

@@ -1,4 +1,4 @@
-"""What the proofs take for granted, listed from the theories and drivers themselves.
+"""Lists the assumptions of the proofs, from the theories and drivers themselves.
 
 The tasks themselves (accounts.py) are compared with it.
 
@@ -66,7 +66,7 @@ _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeB
 def trusted(
     obligations: Iterable[Obligation], texts: Mapping[str, str] | None = None
 ) -> tuple[TrustedItem, ...]:
-    """Everything that the theories and the driver take for granted.
+    """All assumptions of the theories and the driver.
 
     Args:
         obligations: all of them.
@@ -138,7 +138,7 @@ def _of_theories(obligations: tuple[Obligation, ...], texts: Mapping[str, str]) 
 
 
 def _taken(found: Found, module: str, where: str, instances: list[Obligation]) -> Iterator[TrustedItem]:
-    """What one place of a theory takes for granted, if anything."""
+    """The assumption at one place of a theory, if any."""
     name, statement = f"{module}.{found.name}", found.text
     if found.kind == "axiom":
         shown = tuple(o.id for o in instances if o.goal == found.name)
@@ -212,7 +212,7 @@ def _beside_c() -> Iterator[TrustedItem]:
 
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Every line of a generated driver: what it is about, and what it says."""
+    """Every line of a generated driver: its subject and its content."""
     for found in directives(tokens(path.read_text(encoding="utf-8")).plain):
         module = found.module.replace(f"c_{path.stem}.", "c_*.")
         if found.symbol is not None:

@@ -1,4 +1,4 @@
-"""What spec/qualification.yaml names and does not exist: commands, tests, obligations, gates, mutants, files.
+"""Missing names in spec/qualification.yaml: commands, tests, obligations, gates, mutants, files.
 
 An entry that names a test or an obligation that is gone claims a detection that nobody makes.
 """
@@ -60,7 +60,7 @@ def unresolved(
 
 
 def _against_trusted_base(kit: Kit, page: str) -> Iterator[str]:
-    """Quotations that the trusted base does not have, and rows of it that nothing here speaks of."""
+    """Quotations missing from the trusted base, and rows of it that no entry covers."""
     words = " ".join(page.split())
     quoted = [(e.id, q) for e in kit.errors for q in e.trusted]
     quoted += [(c.id, q) for c in kit.constraints for q in c.derived_from]
@@ -74,7 +74,7 @@ def _against_trusted_base(kit: Kit, page: str) -> Iterator[str]:
 
 
 def _is_test(root: Path, name: str) -> bool:
-    """Whether a file of tests exists, with the test behind `::` if one is named."""
+    """Whether a file of tests exists, with the test after `::` if one is named."""
     path, _, test = name.partition("::")
     file = root / path
     if test:

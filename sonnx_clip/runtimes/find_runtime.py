@@ -87,7 +87,7 @@ def command_words(command: str, option: str = "--exec", example: str = "./harnes
 
 
 def model_command_words(command: str) -> list[str]:
-    """The words of a command that runs a model; UserError if a placeholder is missing or not known."""
+    """The words of a command that runs a model; UserError if a placeholder is missing or unknown."""
     example = "'./run {model} {in} {out}'"
     words = command_words(command, "--onnx-cmd", example)
     found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]

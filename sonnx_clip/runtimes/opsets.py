@@ -8,12 +8,12 @@ from sonnx_clip.root.errors import UserError
 
 
 def newest_opset() -> int:
-    """The newest operator set that the installed onnx knows."""
+    """The newest operator set of the installed onnx."""
     return int(onnx.defs.onnx_opset_version())
 
 
 def clip_version(opset: int) -> int:
-    """The version of Clip that an operator set means; UserError if onnx does not know the set."""
+    """The version of Clip that an operator set means; UserError if onnx does not have the set."""
     if not 1 <= opset <= newest_opset():
         raise UserError(
             f"unknown operator set {opset}",

@@ -138,7 +138,7 @@ class Program:
         self.pid = 0
 
     def _exchange(self, etype: str, shape: Sequence[int], operands: Sequence[Array]) -> FrameReply:
-        """The reply to a request; `operands` as `write_request` takes them."""
+        """The reply to a request; `operands` as in `write_request`."""
         self._number = self._number % (2**32 - 1) + 1
         try:
             self._require_silence()

@@ -159,7 +159,7 @@ class Child:
         return found
 
     def ask(self, request: Request) -> Answer:
-        """The answer to a request, as far as it goes; RuntimeDiedError if the supervisor was ended."""
+        """The answer to a request up to a crash; RuntimeDiedError if the supervisor was ended."""
         self._board.write_request(request)
         return read_answer(self._board, request, self._order("handle"))
 

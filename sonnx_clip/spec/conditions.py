@@ -148,7 +148,7 @@ class ConditionParser:
         )
 
     def _general(self) -> dict[str, Usable]:
-        """The definitions with parameters, which speak of no operand."""
+        """The definitions with parameters, which use no operand."""
         return {id_: use for id_, use in self.uses.items() if use.parameters}
 
     def _scope(

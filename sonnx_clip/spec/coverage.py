@@ -167,7 +167,7 @@ def _is_title(section: Section, suffix: str) -> bool:
 
 
 def _first_word(text: str) -> int | None:
-    """Where the first word with a letter or digit begins; None if nothing is said."""
+    """Start of the first word with a letter or digit, or None."""
     found = re.search(r"\S*[^\W_]", text)
     return found.start() if found else None
 
@@ -177,7 +177,7 @@ def _short(text: str) -> str:
 
 
 def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
-    """What answers name is there; a reason is one of the file, or is given in words."""
+    """Check that names in answers exist; a reason is one of the file, or written out."""
     known = {entry.id for s in SECTIONS if s.answers for entry in getattr(spec, s.name)}
     known |= {f"{dialect.id}/{aspect}" for dialect in spec.dialects for aspect in dialect.says}
     findings = [finding.id for finding in spec.findings]

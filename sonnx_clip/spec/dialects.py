@@ -40,7 +40,7 @@ DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]
 ALWAYS: tuple[Aspect, ...] = (
     "element_types", "ranks", "bounds", "missing_bounds", "inverted_bounds", "nan", "in_place",
 )  # fmt: skip
-"""The aspects on which every dialect says something, or is said to be silent."""
+"""The aspects that every dialect states, or marks as unsaid."""
 
 
 class Saying(Part):
@@ -58,7 +58,7 @@ class Ranks(Part):
     greatest: int | None = None
 
     def __str__(self) -> str:
-        """As people say it."""
+        """As English text."""
         if self.greatest is None:
             return "any" if self.least == 0 else f"{self.least} and more"
         return str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
@@ -72,7 +72,7 @@ class Printed(Part):
 
 
 class Missing(Printed):
-    """What stands for a missing bound, a number of X's type or of the bound's."""
+    """The default of a missing bound, a number of X's type or of the bound's."""
 
     of: Literal["element", "bound"]
 
@@ -138,7 +138,7 @@ class Dialect(NamedEntry):
 
 
 class ComputedBy(Witness):
-    """The reading that gives the expected result, with the operands that it is given beside X."""
+    """The reading that defines the expected result, with its operands beside X."""
 
     partial: ClassVar[bool] = True
 
@@ -239,7 +239,7 @@ def bound_type(spec: Spec, dialect: Dialect, etype: ElementType) -> ElementType:
 
 
 def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
-    """What stands for missing bounds before any conversion; None if they are refused."""
+    """The defaults of missing bounds before any conversion; None if they are refused."""
     if dialect.missing is None:
         return None
     of = etype if dialect.missing.of == "element" else bound_type(spec, dialect, etype)
@@ -247,7 +247,7 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
 
 
 def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
-    """What stands for missing bounds as numbers of the element type; None if they are refused."""
+    """The defaults of missing bounds as numbers of the element type; None if they are refused."""
     given, of = given_defaults(spec, dialect, etype), bound_type(spec, dialect, etype)
     if given is None or dialect.missing is None or dialect.missing.of == "element" or of.id == etype.id:
         return given

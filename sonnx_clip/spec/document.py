@@ -221,7 +221,7 @@ def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagno
 
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
-    """Raise the UserError of the diagnostic that comes first in the file, if there is any."""
+    """Raise the UserError of the first diagnostic in the file, if there is any."""
     placed = [((document.key_position if d.of_key else document.position)(d.way), d) for d in diagnostics]
     if placed:
         at, first = min(placed, key=lambda pair: pair[0])

@@ -46,7 +46,7 @@ NUMBER = r"^-?(\d|inf$|nan$)"
 
 
 def is_number(value: object) -> bool:
-    """Whether what a case gives is a number, and no operand."""
+    """Whether the result of a case is a number, and not an operand."""
     return isinstance(value, str) and re.match(NUMBER, value) is not None
 
 
@@ -55,7 +55,7 @@ Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$"
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
 Reasons: TypeAlias = Annotated[dict[FamilyId, Text], Field(default_factory=dict)]
-"""The families of which an entry says nothing, and why."""
+"""The families that an entry leaves out, and why."""
 Conditions: TypeAlias = Annotated[dict[FamilyId, Condition], Field(default_factory=dict)]
 
 
@@ -71,7 +71,7 @@ class NamedEntry(Part):
 
 
 class Operand(Part):
-    """What the operator takes: a tensor, entry by entry, or a scalar, one element for all entries."""
+    """An operand: a tensor, entry by entry, or a scalar, one element for all entries."""
 
     id: Symbol
     onnx: Id
@@ -79,7 +79,7 @@ class Operand(Part):
 
 
 class OperatorResult(Part):
-    """What the operator gives: a tensor, whose entries are those of the operands."""
+    """The result: a tensor with the entries of the operands."""
 
     id: Symbol
     onnx: Id
@@ -234,7 +234,7 @@ class Constraint(Part):
 
     @property
     def holds_for(self) -> tuple[FamilyId, ...]:
-        """The families for which it holds as it stands."""
+        """The families for which it holds as written."""
         return tuple(family for family in self.families if family not in self.refuted_for)
 
 
@@ -289,7 +289,7 @@ class Property(Part):
 
     @property
     def families(self) -> tuple[FamilyId, ...]:
-        """The families of which it speaks, whether it holds or is refuted."""
+        """The families that it covers, whether it holds or is refuted."""
         return (*self.holds_for, *self.refuted_for)
 
 
@@ -396,5 +396,5 @@ class Example(ExampleValues):
 
     @property
     def families(self) -> tuple[FamilyId, ...]:
-        """The family of which it speaks."""
+        """Its family."""
         return (self.family,)

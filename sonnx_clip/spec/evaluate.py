@@ -285,7 +285,7 @@ class Evaluator:
         return dict(zip(self._operands, values, strict=True))
 
     def _first_case(self, *values: Value) -> Case:
-        """The case in which values of the operands lie: the first whose condition holds."""
+        """The case of values of the operands: the first whose condition holds."""
         environment = self.named(values)
         for case in self.spec.cases:
             if self(case.when, environment):
@@ -301,7 +301,7 @@ class Evaluator:
         return values[place] if place is not None else self._numbers[named]
 
     def classes(self, *values: Value) -> list[ValueClass]:
-        """The classes in which values of the operands lie; one, if the specification is right."""
+        """The classes of values of the operands; one, if the specification is right."""
         environment = self.named(values)
         case = self.case(*values).id
         if case not in self._classes:
@@ -310,7 +310,7 @@ class Evaluator:
         return [klass for klass, holds in self._classes[case] if holds(environment)]
 
     def class_of(self, *values: Value) -> ValueClass:
-        """The class in which values of the operands lie; ValueError if there is not exactly one."""
+        """The class of values of the operands; ValueError if there is not exactly one."""
         found = self.classes(*values)
         if len(found) != 1:
             ids = [klass.id for klass in found]
@@ -328,7 +328,7 @@ class Evaluator:
 
 
 def _element(name: str) -> Function:
-    """The element that a variable stands for; a scalar tensor stands for its entry."""
+    """The element of a variable; a scalar tensor is its entry."""
 
     def element(env: Environment) -> Any:
         value = env[name]

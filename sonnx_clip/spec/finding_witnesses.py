@@ -102,7 +102,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
 
 
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
-    """Names that do not exist, witnesses that do not show what they say, claims on texts without a place."""
+    """Unknown names, witnesses that do not show their claim, claims on texts without a place."""
     only_cited = {page.id for page in spec.sources if page.cites}
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
@@ -161,7 +161,7 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
 
 
 def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]:
-    """The text stands at these lines, and at no others."""
+    """The text is at these lines, and at no others."""
     page = spec.page(witness.page)
     if page.cites:
         yield Diagnostic(

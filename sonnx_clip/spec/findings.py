@@ -163,7 +163,7 @@ class Allowed:
 
 
 def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
-    """All such names, ``onnx_13_returns``, with what each stands for."""
+    """All such names, ``onnx_13_returns``, with their meanings."""
     head = spec.head
     every = (*head.operands, head.result)
     missing = {operand.onnx: (operand.id,) for operand in reversed(spec.operands) if operand.role == "scalar"}
@@ -177,6 +177,6 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
 
 
 def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
-    """The element types that a theorem of a finding speaks of, in the order of the file."""
+    """The element types of a theorem of a finding, in the order of the file."""
     families, types = part.families or (), part.types or ()
     return tuple(etype for etype in spec.element_types if etype.family in families or etype.id in types)

@@ -67,7 +67,7 @@ def check_spec(spec: Spec) -> None:
 
 
 def check_findings(spec: Spec) -> None:
-    """Raise the UserError of the first finding whose witness does not show what it says."""
+    """Raise the UserError of the first finding whose witness does not show its claim."""
     from sonnx_clip.spec import finding_witnesses
 
     _raise_first(spec, finding_witnesses.check_findings)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _Entry = TypeVar("_Entry", bound=BaseModel)
 REQUIREMENTS: Final = ("restrictions", "constraints", "cases", "properties", "examples")
-"""The sections of which evidence must speak: statements of the page, and what follows from them."""
+"""The sections that evidence must cover: statements of the page, and conclusions from them."""
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Spec(Part):
     _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))
 
     def read_from(self, path: Path, digest: str) -> Spec:
-        """The same, which knows its file and the SHA-256 of that."""
+        """The same, with its file and the SHA-256 of the file."""
         self._path, self._digest = path, digest
         return self
 
@@ -151,7 +151,7 @@ class Spec(Part):
 
     @cached_property
     def head(self) -> Head:
-        """The operator as the language of conditions knows it."""
+        """The operator as the language of conditions sees it."""
         operands = tuple(operand.id for operand in self.operands)
         tensors = frozenset(operand.id for operand in self.operands if operand.role == "tensor")
         return Head(self.operator.lower(), operands, tensors, self.result.id)

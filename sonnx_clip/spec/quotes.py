@@ -1,4 +1,4 @@
-"""Checks quotations: each source has its recorded digest, and each quotation stands in its section."""
+"""Checks quotations: each source has its recorded digest, and each quotation is in its section."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUMS = f"{_FOLDER}/SHA256SUMS"
 
 
 def require_sources(spec: Spec) -> None:
-    """UserError for the first text that is not the one whose digest is kept, or whose digest is not kept.
+    """UserError for the first text that differs from its recorded digest, or has none.
 
     A word that no quotation takes can change what a text means. `sha256sum --check` reads the same file.
     """
@@ -67,7 +67,7 @@ def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
 
 
 def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
-    """Pages that are not there, sections they lack, and words they do not say there."""
+    """Missing pages, missing sections, and quotations that are not in their section."""
     pages = {page.id: page.file for page in spec.sources}
     missing = {page.id for page in spec.texts if not repo_file(page.file).is_file()}
     for index, page in enumerate(spec.sources):

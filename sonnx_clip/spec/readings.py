@@ -1,4 +1,4 @@
-"""The answers of readings, by evaluation, and whether a triple lies where a reading agrees with the cases."""
+"""The answers of readings, by evaluation, and whether a reading agrees with the cases at a triple."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def answers_told(
 
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
-    """Equal, zeros of both signs and all NaNs taken together."""
+    """Equal, with zeros of both signs identified, and all NaNs."""
     return identical(a, b) or equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
 
 
 def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool) -> bool:
-    """Whether a triple lies in the region in which a reading agrees with the cases, as the file states it."""
+    """Whether a triple is in the region of agreement of a reading with the cases, as the file states it."""
     regions = reading.regions(bitwise=bitwise)
     if etype.family not in regions:
         return True

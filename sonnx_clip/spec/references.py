@@ -160,7 +160,7 @@ def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
-    """Each wrong operator is named, and stands in the place of a definition that there is."""
+    """Each wrong operator is used, and replaces an existing definition."""
     named = {entry.false_for for entry in spec.properties}
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
     for index, wrong in enumerate(spec.wrong_clips):
@@ -173,7 +173,7 @@ def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
-    """Theorems of one finding have different names, and speak of element types that there are."""
+    """Theorems of one finding have different names and existing element types."""
     for index, finding in enumerate(spec.findings):
         for position, part in enumerate(finding.claim):
             for place, id_ in enumerate(getattr(part, "types", None) or ()):

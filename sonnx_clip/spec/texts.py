@@ -18,7 +18,7 @@ _DECORATION = re.compile(r"[*`$\\]")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it, subsections included.
+    """A heading and the text below it, subsections included.
 
     Args:
         title: the heading without decoration.
@@ -60,7 +60,7 @@ class SourceText:
         )
 
     def line(self, at: int) -> int:
-        """The line of what stands at a place."""
+        """The line of a place."""
         return self._lines[max(0, bisect_right(self._starts, at) - 1)]
 
     def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Wrong operators: every property must be false of the one that it names, or it says nothing."""
+"""Wrong operators: every property must be false for the one that it names, else it is too weak."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return SymbolicArray(self._run, self._memory, wanted, self._ndim)
 
     def unwritten(self) -> SymbolicArray:
-        """New memory that nobody has written."""
+        """New, unwritten memory."""
         return self._operation("empty_like", [self], None)
 
     def clip(self, lower: object, upper: object, out: SymbolicArray | None = None) -> SymbolicArray:
@@ -139,7 +139,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self._operation("copyto_where" if masked else "copyto", operands, target)
 
     def _reduce(self, name: str) -> SymbolicArray:
-        """One entry, joined with what the others come to: about which nothing is known."""
+        """One entry, joined with the unknown result of the others."""
         if not self._ndim:
             _refuse(f".{name}() of a scalar")
         others = self._run.any("rest", "element", self.value.samples[::-1])

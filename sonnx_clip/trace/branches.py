@@ -24,7 +24,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class LetTree:
-    """A variable that stands for the result of an operation in what follows."""
+    """A variable for the result of an operation in the rest of the path."""
 
     name: str
     text: str

@@ -98,7 +98,7 @@ class PatternOrder:
         return either
 
     def shift(self, a: Patterns, b: Patterns) -> Patterns:
-        """Shift right; copies of the uppermost bit come in."""
+        """Arithmetic shift right: copies of the uppermost bit are shifted in."""
         count = np.minimum(b, np.uint64(self.width - 1))
         filled = (a >> np.uint64(self.width - 1)) * ~(self._bits(self.width) >> count)
         return (a >> count | filled) & self._bits(self.width)

@@ -51,7 +51,7 @@ class Meaning:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The parameters that stand for what NumPy leaves open."""
+        """The parameters for choices that NumPy leaves open."""
         return tuple(name for name, _ in self.parameters if name in CHOICES)
 
     @property

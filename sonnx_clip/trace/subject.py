@@ -57,7 +57,7 @@ class Subject:
         return found
 
     def require_traced(self, function: Any) -> None:
-        """UserError if a planner or kernel is not among `functions`: nobody reads it."""
+        """UserError if a planner or kernel is not among `functions`."""
         if function not in self.functions:
             name = getattr(function, "__qualname__", repr(function))
             what = f"{getattr(function, '__module__', None)}.{name} is planned or called, and is not traced"

@@ -108,7 +108,7 @@ class SymbolicValue:
 
 @dataclass(frozen=True)
 class Bind:
-    """A step: a variable stands for the result of an operation."""
+    """A step: a variable is the result of an operation."""
 
     name: str
     text: str
@@ -116,7 +116,7 @@ class Bind:
 
 @dataclass(frozen=True)
 class Branch:
-    """A step: the execution went on where a condition is true, or where it is false."""
+    """A step: the execution continued with a condition true, or false."""
 
     condition: str
     taken: bool
@@ -171,7 +171,7 @@ class SymbolicRun:
         return value
 
     def junk(self) -> SymbolicValue:
-        """What memory holds that nobody has written."""
+        """The content of unwritten memory."""
         bits = self.samples.noise(len(self.free)) & np.uint64((1 << (self.etype.width or 0)) - 1)
         return self.any("any", "element", np.stack([bits, bits]))
 

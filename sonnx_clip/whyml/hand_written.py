@@ -1,4 +1,4 @@
-"""Reads the hand-written why3/*.mlw: their goals, what they take for granted, how drivers print symbols."""
+"""Reads the hand-written why3/*.mlw: goals, assumptions, and how drivers print symbols."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
 
 
 def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
-    """The element types that the statements of a module are about, as words behind a title."""
+    """The element types that the statements of a module are about, as a suffix of a title."""
     own = [d for d in declared if d.module == module]
     if any("ordered.Ordered" in d.text.split() for d in own):
         return ", for every ordered type"
@@ -141,7 +141,7 @@ class Directive:
 
     @property
     def symbol(self) -> str | None:
-        """Of which symbol a ``syntax`` says how it is printed; None for another directive."""
+        """The symbol whose printing a ``syntax`` defines; None for another directive."""
         return self.names[1] if self.word == "syntax" and len(self.names) == 2 and self.text else None
 
 

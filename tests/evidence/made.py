@@ -99,7 +99,7 @@ SPOILT = {
     "a canary was not refuted: ": ("", None),
     "unaccounted for: why3/clip.mlw Clip.stray": ("", None),
     "cheat": ("", None),
-    "no reason is given": ("", None),
+    "no reason": ("", None),
 }  # fmt: skip
 """What is open, by the obligation that is answered otherwise, or not at all; see `spoilt_proofs`."""
 

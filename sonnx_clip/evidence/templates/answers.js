@@ -46,7 +46,7 @@ function boundOf(name, value, dialect, type) {
   if (!of || of.id === type.id) return value;
   const given = converted(value, type, of);
   if (Math.abs(given.n) === Infinity && Math.abs(Number(value.n)) !== Infinity)
-    throw new Refused(`${name} is too great for ${of.id}, in which it is given`, "write inf if infinity is meant");
+    throw new Refused(`${name} is too large for ${of.id}, its type`, "write inf for infinity");
   const used = converted(given, of, type);
   if (!used) throw new Refused(`${name} = ${decimal(given, of)} becomes no ${type.id}`, dialect.cast || "it is refused");
   return used;

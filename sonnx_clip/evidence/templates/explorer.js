@@ -155,7 +155,7 @@ function load() {
   for (const operand of data.operands) field(operand).value = given.get(operand.key) ?? "";
   show();
   if (wanted && !(wanted in data.types))
-    message(`there is no element type \`${wanted}\`; there are: ${Object.keys(data.types).join(", ")}`);
+    message(`unknown element type \`${wanted}\`; choose from: ${Object.keys(data.types).join(", ")}`);
 }
 
 function fill(id) {

@@ -115,8 +115,8 @@
       el("pre", {}, d.reproduce))),
 
     trusted: (file) => table(data.trusted[file].map((t) => row(t.kind, code(t.name), code(t.statement),
-      t.justification || chip("no reason is given", "s-not-proved"), listed(t.discharged_by.map((id) => to(id))))),
-    "Kind", "Name", "What is taken for granted", "Why", "Discharged by"),
+      t.justification || chip("no reason", "s-not-proved"), listed(t.discharged_by.map((id) => to(id))))),
+    "Kind", "Name", "Assumption", "Why", "Discharged by"),
 
     files: () => table(Object.entries(data.files).map(([name, digest]) => row(code(name), code(digest, "soft")))),
   };

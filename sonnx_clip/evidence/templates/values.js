@@ -87,7 +87,7 @@ function parse(text, type) {
   if (!size) throw new Refused(`\`${text}\` is not a number`, HOW);
   if (type.family === "float") {
     const bits = rounded(size, type);
-    if (bits >= infinityOf(type)) throw new Refused(`${text} is too great for ${type.id}`, "write inf if infinity is meant");
+    if (bits >= infinityOf(type)) throw new Refused(`${text} is too large for ${type.id}`, "write inf for infinity");
     return valueOf(negative ? bits | signOf(type) : bits, type);
   }
   const number = [negative ? -size[0] : size[0], size[1]];

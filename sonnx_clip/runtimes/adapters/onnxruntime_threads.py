@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU with as many threads as it takes by itself; `onnxruntime` has one."""
+"""ONNX Runtime on the CPU with its default number of threads; `onnxruntime` uses one."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _CORE = openvino.Core()
 
 
 def open_model(model: bytes) -> ModelFunction:
-    """Compile a serialised ONNX model, whose rank must be known."""
+    """Compile a serialised ONNX model, which must have a known rank."""
     compiled = _CORE.compile_model(_CORE.read_model(model), "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"})
     request = compiled.create_infer_request()
 
