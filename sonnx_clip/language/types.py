@@ -114,6 +114,6 @@ class ElementType(Part):
                 if width == exponent + significand:  # the hidden bit counts, in place of the sign
                     return self
         raise ValueError(
-            f"`{self.id}` does not have the parameters of its family:  real has none; int has "
+            f"`{self.id}` does not have the parameters of its family: real has none; int has "
             "{signed: true or false} and 8, 16, 32 or 64; float {exponent: …, significand: …} and their sum"
         )

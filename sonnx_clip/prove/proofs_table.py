@@ -99,7 +99,7 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
 
 
 def refutations(spec: Spec, proofs: Proofs) -> list[str]:
-    """A line for each statement that is refuted as written, with numbers, and the condition under which it holds."""
+    """For each statement that is refuted as written, the numbers and the condition under which it holds."""
     refuted = {
         (id_, spec.element_type(o.obligation.subject).family)
         for o in proofs.outcomes
