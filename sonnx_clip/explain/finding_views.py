@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.findings import Claim, FindingWitness, Side, SourceFinding
 
 ANY_NAN = "any NaN"
-NO_NUMBER = "nothing: a bound becomes no number of the type"
+NO_NUMBER = "no result (a bound has no value in the type)"
 
 IN_TEXT = "Nothing to run: the text itself shows it."
 NOT_RUN = "Not run: no measured runtime takes such bounds."

@@ -75,10 +75,12 @@ def summary(finding: FindingView) -> str:
     parts = [_where(witness)]
     for head, is_runtime in (("Readings", False), ("Runtimes", True)):
         by: dict[str, dict[str, None]] = {}
-        for row in witness.rows:
-            if (row.version is not None) == is_runtime:
-                words = "no answer" if is_runtime and not row.bits else " or ".join(row.answers)
-                by.setdefault(_BITS.sub("", words), {})[row.by] = None
+        rows = [row for row in witness.rows if (row.version is not None) == is_runtime]
+        for row in rows:
+            words = "no answer" if is_runtime and not row.bits else " or ".join(row.answers)
+            others = any(row.by == one.by and row.answers != one.answers for one in rows)
+            name = f"{row.by} ({row.notes.partition('; ')[0]})" if others and row.notes else row.by
+            by.setdefault(_BITS.sub("", words), {})[name] = None
         answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
         parts += [f"{head}: {answers}"] if answers else []
     return _BITS.sub("", ". ".join(parts))

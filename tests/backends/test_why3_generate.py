@@ -82,7 +82,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "generated").write_text("a file\n")
     with pytest.raises(UserError, match="cannot be created") as caught:
         write(SOME, tmp_path)
-    assert "choose another file" in str(caught.value)
+    assert "choose another folder" in str(caught.value)
 
 
 PROFILE = "generated/profile.json"
