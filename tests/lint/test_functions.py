@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from onnx import AttributeProto, helper
 
-from sonnx_clip.root.errors import UserError
-from tests.lint.build import HEAD, clip, graph, lint, model, parsed, problems, verdicts
+from tests.lint.build import HEAD, lint, parsed, problems, verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,11 +41,6 @@ def test_input_that_the_call_omits_is_not_set(tmp_path: Path, name: str, inputs:
     assert "is the empty name" in problems(report, tag)[0][1]
 
 
-def test_call_without_x_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="takes 1 to 3 inputs, the first of them set"):
-        lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F( , L, M) }}{F}"))
-
-
 def test_caller_that_contradicts_the_function_violates(tmp_path: Path) -> None:
     head = "main (float16[N,3] X) => (float16[N,3] Y) <float16[2] L = {1, 2}, float16 M = {3}>"
     report = lint(tmp_path, parsed(f"{head} {{ Y = my.F(X, L, M) }}{F}"))
@@ -71,18 +64,6 @@ def test_calls_that_multiply_or_never_end_are_undecided(
     endless = "\n<MY> E (a, b, c) => (d) { e = Clip(a, b, c) d = my.E(e, b, c) }"
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.E(X, L, M) }}{endless}"))
     assert "must not be recursive" in report.undecided[0]
-
-
-def test_bound_that_is_an_attribute_of_the_caller_is_reported_with_its_value(tmp_path: Path) -> None:
-    node = clip("X")
-    node.attribute.add(name="min", ref_attr_name="alpha", type=AttributeProto.FLOAT)
-    called = helper.make_function(
-        "here", "F", ["X"], ["Y"], [node], [helper.make_opsetid("", 6)], attributes=["alpha"], overload="one"
-    )
-    call = helper.make_node("F", ["X"], ["Y"], domain="here", overload="one", alpha=1.0)
-    report = lint(tmp_path, model(graph(call), functions=[called], imports={"": 6, "here": 1}))
-    assert report.nodes[0].graph == "function 'here::F' overload 'one'"
-    assert problems(report, "R1")[0][1].endswith("the attribute min = 1")
 
 
 def test_constant_whose_value_the_caller_gives_declares_nothing(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from onnx import TensorProto
 from sonnx_clip.root.errors import UserError
 from tests.lint.build import clip, graph, model, parsed, scalar, value
 from tests.lint.normalised import assert_same_outputs, done, left, normalised, result
-from tests.lint.same_outputs import differences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,24 +144,6 @@ def test_new_constants_have_new_names_and_are_shared(tmp_path: Path) -> None:
     after = result(normalised(tmp_path, parsed(three), finite=True))
     assert [node.op_type for node in after.graph.node].count("Constant") == 2
     assert_same_outputs(tmp_path)
-
-
-def attributes(top: float) -> onnx.ModelProto:
-    return parsed(f"{HEAD} {{ Y = Clip <min = 0.0, max = {top}> (X) }}", 9)
-
-
-def test_attributes_are_reported_and_not_converted(tmp_path: Path) -> None:
-    found = normalised(tmp_path, attributes(6.0), finite=True)
-    assert not found.report.changed
-    assert [step.rule for step in left(found)] == ["R1", "R2"]
-    assert {step.why for step in left(found)} == {"export the model again with operator set 13 or later"}
-    assert found.report.exit_status == 1
-
-
-def test_comparison_of_outputs_finds_a_difference(tmp_path: Path) -> None:
-    for name, top in (("before", 1.0), ("after", 0.5)):
-        (tmp_path / f"{name}.onnx").write_bytes(attributes(top).SerializeToString())
-    assert len(differences(tmp_path / "before.onnx", tmp_path / "after.onnx")) >= 2
 
 
 @pytest.mark.parametrize(

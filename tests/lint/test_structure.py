@@ -52,19 +52,6 @@ def test_inference_reaches_into_subgraphs(tmp_path: Path) -> None:
     assert verdicts(lint(tmp_path, proto, accept_inferred=True)) == {}
 
 
-def test_clip_in_an_if_in_a_loop_is_found(tmp_path: Path) -> None:
-    proto = parsed(
-        "main (float[2,3] X, bool c) => (float[N,2,3] Y) <float L = {0}>"
-        " { Y = Loop (, c) <body = body (int64 i, bool go) => (bool more, float[2,3] y) {"
-        " more = Identity(go)"
-        " y = If (c) <then_branch = then () => (float[2,3] a) { a = Clip(X, L) },"
-        " else_branch = other () => (float[2,3] b) { b = Neg(X) }> }> }"
-    )
-    report = lint(tmp_path, proto)
-    assert report.nodes[0].graph == "graph 'main' > Loop node 0, body > If node 1, then_branch"
-    assert verdicts(report) == {"R2": "violates"}
-
-
 def test_list_of_graphs_in_one_attribute_is_searched(tmp_path: Path) -> None:
     branch = graph(clip(out="y"), inputs=[], outputs=[value("y", [2, 3])], stored=[])
     node = helper.make_node("Choose", ["X"], ["Y"], domain="com.acme", choices=[branch])
@@ -103,19 +90,6 @@ def test_version_of_clip_is_that_of_the_operator_set(tmp_path: Path, opset: int,
 def test_legacy_attribute_of_clip_1_is_accepted(tmp_path: Path) -> None:
     call = "Clip <consumed_inputs = [0], min = 0.0, max = 1.0> (X)"
     assert verdicts(lint(tmp_path, parsed(f"{HEAD} {{ Y = {call} }}", 1))) == OLD
-
-
-def test_old_operator_set_is_judged_in_subgraphs_and_functions(tmp_path: Path) -> None:
-    call = "Clip <min = 0.0, max = 6.0>"
-    proto = parsed(
-        "main (float[2,3] X, bool c) => (float[2,3] Y) <float[2,3] B> {"
-        f" B = If (c) <then_branch = then () => (float[2,3] a) {{ a = {call} (X) }},"
-        f" else_branch = other () => (float[2,3] b) {{ b = {call} (X) }}> Y = my.F(B) }}"
-        f"\n<MY> F (a) => (b) {{ b = {call} (a) }}",
-        6,
-    )
-    report = lint(tmp_path, proto)
-    assert [verdicts(report, n) for n in range(3)] == [OLD] * 3
 
 
 @pytest.mark.parametrize("opset", [9999, 2**63 - 1])
