@@ -210,9 +210,9 @@ READINGS = [
         "if M < max_of_cpp then M else max_of_cpp", ("float32.formula_cpp_agrees",),
         "`float16.formula_cpp_agrees` is false"),
     Bug("the nodes Max and Min drop a NaN", YAML,
-        "leave the zeros open\n    returns: (is_max_numpy(X, L, X) and is_min_numpy(M, X, Y)) or"
+        "may return either of two zeros\n    returns: (is_max_numpy(X, L, X) and is_min_numpy(M, X, Y)) or"
         " (is_max_numpy(X, L, L) and is_min_numpy(M, L, Y))\n",
-        "leave the zeros open\n    returns: (is_max_2008(X, L, X) and is_min_2008(M, X, Y)) or"
+        "may return either of two zeros\n    returns: (is_max_2008(X, L, X) and is_min_2008(M, X, Y)) or"
         " (is_max_2008(X, L, L) and is_min_2008(M, L, Y))\n",
         ("float32.onnx_equation_agrees", "float32.onnx_equation_differs"),
         "`float16.onnx_equation_agrees` is false"),
