@@ -94,11 +94,6 @@ def test_nans_and_numbers_are_those_of_the_type():
         show(tree.Number("nan"), "float32")
 
 
-def test_expression_without_acsl_form_is_refused():
-    with pytest.raises(UserError, match="ACSL has no expression for `clip"):
-        show(tree.Call("clip", (X, L, L), Kind.ELEMENT))
-
-
 def test_every_type_of_c_has_contracts_with_the_cases_in_their_order():
     files = render_acsl(SPEC)
     assert set(files) == {LOOP, *(f"{FOLDER}/{etype.id}.h" for etype in TYPES)}
@@ -124,21 +119,6 @@ def test_definitions_that_the_cases_use_are_rendered_before_them():
     assert r"predicate is_infinite(int8_t a) = \false;" in render_acsl_of(changed, "int8")
     with pytest.raises(UserError, match="a case uses `inf`"):
         render_acsl_of(changed, "float32")
-
-
-def test_a_definition_may_use_another_and_be_an_element():
-    formula = tree.Use("formula", (), Kind.ELEMENT)
-    when = tree.Compare("<", formula, X, Kind.ELEMENT)
-    case = SPEC.cases[0].model_copy(update={"when": when})
-    text = render_acsl_of(SPEC.model_copy(update={"cases": (case, *SPEC.cases[1:])}), "int8")
-    heads = [
-        line.strip().removesuffix(" */") for line in text.splitlines() if line.strip().startswith("logic ")
-    ]
-    assert heads == [
-        "logic int8_t min(int8_t a, int8_t b) = a < b ? a : b;",
-        "logic int8_t max(int8_t a, int8_t b) = a > b ? a : b;",
-        "logic int8_t formula(int8_t X, int8_t L, int8_t M) = min(M, max(X, L));",
-    ]
 
 
 def render_acsl_of(spec, type_id):

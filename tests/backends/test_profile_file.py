@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from sonnx_clip.backends.profile_file import PATH, render_profile
+from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.language.tree import Connective
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-
-
-def test_each_restriction_has_its_word() -> None:
-    told = json.loads(render_profile(load_spec())[PATH])["restrictions"]
-    assert [(one["id"], one["word"], "".join(one["of"])) for one in told] == [
-        ("R1", "is_set", "L"),
-        ("R2", "is_set", "M"),
-        ("R3", "is_sparse", "XLMY"),
-        ("R4", "has_explicit_shape", "XLMY"),
-        ("R5", "same_type", "XLMY"),
-        ("scalar_bounds", "is_scalar", "LM"),
-    ]
 
 
 def test_a_restriction_in_two_words_is_refused() -> None:

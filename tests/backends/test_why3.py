@@ -6,19 +6,13 @@ import json
 import random
 import re
 import subprocess
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends.templating import WIDTH, layout
-from sonnx_clip.backends.theory import declare
-from sonnx_clip.backends.why3_theories import ordered_axioms
-from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
-from sonnx_clip.claims.claim import Claim
-from sonnx_clip.claims.nodes import names, numbers, result_of
-from sonnx_clip.claims.templates import condition
+from sonnx_clip.backends.whyml_printer import WhymlPrinter, real_literal
 from sonnx_clip.language.tree import (
     Compare,
     Connective,
@@ -29,7 +23,6 @@ from sonnx_clip.language.tree import (
     Number,
 )
 from sonnx_clip.prove.snapshot import configure
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
 
@@ -37,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.language.tree import Expr
-    from tests.prove.workbench import Workbench
 
 SPEC = load_spec()
 THEORIES = sorted(repo_file("generated/why3").glob("*.mlw"))
@@ -149,32 +141,9 @@ def test_the_manifest_lists_the_goals_of_the_files() -> None:
         assert len(there) >= (2 if path.stem.startswith(("dialects_", "findings_", "examples_")) else 5)
 
 
-def test_a_declaration_marks_what_it_does_not_use() -> None:
-    assert declare("p", "x l m", "t", "lt m l", "t").head == "predicate p (_x l m: t)"
-    assert declare("f", "a b", "t", "a", is_function=True).head == "function f (a _b: t) : t"
-
-
-def test_a_claim_binds_what_it_uses() -> None:
-    etype, every = SPEC.element_type("int8"), names(SPEC.head.operands)
-    printer = element_printer(SPEC, etype)
-    less, x, y = (condition(SPEC, etype, text) for text in ("M < L", "is_nan(X)", "is_nan(Y)"))
-    claim = Claim("int8", "g", "holds", "theorem", ("R1",), "t", less, variables=every)
-    assert statement(claim, printer) == "forall l m: t. lt m l"
-    at = replace(claim, variables=(), witness=numbers({"X": "1", "L": "2", "M": "3"}))
-    assert statement(at, printer) == "let l = (0x02: t (* 2 *)) in let m = (0x03: t (* 3 *)) in lt m l"
-    on_result = replace(claim, conclusion=y, premises=(x,), witness={"Y": result_of(SPEC.head)})
-    assert statement(on_result, printer) == "forall x l m: t. let y = cases x l m in nan x -> nan y"
-
-
 def test_layout_changes_nothing_but_spaces() -> None:
     rows = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
     for row in rows:
         lines = layout(row["statement"]).split("\n    ")
         assert " ".join(lines).split() == row["statement"].split()
         assert all(len(line) <= 2 * WIDTH for line in lines)
-
-
-def test_axioms_that_are_gone(bench: Workbench) -> None:
-    (bench.root / "why3/ordered.mlw").write_text("module Ordered\nend\n")
-    with pytest.raises(UserError, match=r"why3/ordered\.mlw: there is no axiom"):
-        ordered_axioms()

@@ -88,10 +88,6 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 PROFILE = "generated/profile.json"
 
 
-def test_rendering_twice_gives_the_same(quick: None) -> None:
-    assert render_all(load_spec()) == render_all(load_spec())
-
-
 def test_the_command(bench: Workbench, quick: None) -> None:
     first = bench.command("generate")
     assert first.status == 0

@@ -1,5 +1,6 @@
 """The generated oracle against the evaluator: exact integers, and nothing shared with NumPy."""
 
+import ast
 import warnings
 from itertools import product
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 
 from sonnx_clip.language.special import sampled, special_patterns
-from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle import ORACLE_FILE, load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator, load_spec
 from tests.other_root import use_root
 
@@ -84,8 +86,11 @@ def test_readings_allow_what_the_evaluator_allows(etype):
         assert not all(due)
 
 
-def test_it_belongs_to_the_yaml():
+def test_it_belongs_to_the_yaml_and_imports_nothing_but_numpy():
     assert load_spec().digest == load_oracle().SPEC_DIGEST
+    nodes = ast.walk(ast.parse(repo_file(ORACLE_FILE).read_text(encoding="utf-8")))
+    imports = [ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert imports == ["from functools import cache", "import numpy as np"]
 
 
 def test_scalars_broadcast_and_mixed_types_do_not():

@@ -8,19 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.generate import Generated
-from sonnx_clip.prove.outcome import Outcome
-from sonnx_clip.prove.proofs_table import failures
-from sonnx_clip.prove.prove_all import Proofs, Run
-from sonnx_clip.prove.provers import find_provers, reply
 from sonnx_clip.prove.selection import select
-from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from tests.obligations import obligations, theories
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sonnx_clip.claims.claim import Obligation
     from tests.prove.workbench import Workbench
 
@@ -154,17 +147,6 @@ def test_only_what_an_edit_concerns_is_asked_again(bench: Workbench) -> None:
     assert ended.status == 0
     assert set(ended.document["run"]["sent"]) == {"real.example_real_1"}
     assert ended.document["run"]["asked"] == 2
-
-
-def test_only_some_failures_are_shown_in_full(tmp_path: Path) -> None:
-    provers = find_provers()
-    outcomes = tuple(
-        Outcome(o, (reply(provers[0], "d", "unknown", "unknown", 0.1),))
-        for o in selected(only=("*int8.monotone",))
-    )
-    lines = [*failures(configure(tmp_path), provers, Proofs(outcomes, (), (), frozenset(), Run()), 1)]
-    assert [line.startswith("\nnot proved int8.monotone: ") for line in lines] == [True, False]
-    assert lines[1] == "\n… and 1 more not proved"
 
 
 def test_complete_run_is_kept(bench: Workbench) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -101,20 +100,6 @@ def test_an_interrupted_run_leaves_no_program_behind(
     for pid in pids.read_text().split():
         _wait_until(lambda pid=pid: _ended(pid))
     assert not (real_bench.build / "proofs.json").exists()
-
-
-@pytest.mark.nightly
-def test_a_killed_run_leaves_no_prover_behind(real_bench: Workbench, tmp_path: Path) -> None:
-    if shutil.which("setpriv") is None:
-        pytest.skip("without setpriv a prover ends by its own limit")
-    pids = tmp_path / "pids"
-    fake("z3", f"echo $$ >>{pids}; exec sleep 600", tmp_path / "bin", real_bench.monkeypatch)
-    process = _start(real_bench, *ASK)
-    _wait_until(lambda: pids.is_file() and len(pids.read_text().split()) >= 1)
-    process.kill()
-    process.communicate(timeout=PATIENCE)
-    (pid,) = pids.read_text().split()
-    _wait_until(lambda: _ended(pid))
 
 
 def _ended(pid: str) -> bool:

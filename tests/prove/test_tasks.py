@@ -11,7 +11,6 @@ from sonnx_clip.backends.drivers import driver
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import clean, command, goal_options, print_tasks
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from tests.obligations import obligations
 from tests.prove.tools import fake
@@ -80,11 +79,6 @@ def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbenc
     assert "no_such_symbol" in found[files[0]].complaint
     assert found[files[1]] == whole[files[1]]
     assert found[files[1]].tasks
-
-
-def test_two_configurations_give_the_same_tasks(tmp_path: Path) -> None:
-    digests = [configure(tmp_path / name).digest("generated/why3/int8.mlw") for name in "ab"]
-    assert digests[0] == digests[1]
 
 
 def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench: Workbench) -> None:
@@ -170,9 +164,3 @@ def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
     printed = print_tasks(why3, prover, ("why3/clip.mlw",), seconds=0.2)["why3/clip.mlw"]
     assert (printed.tasks, printed.complaint) == ({}, "why3 did not end within 0.2 s")
-
-
-def test_a_build_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "build").write_text("a file")
-    with pytest.raises(UserError):
-        configure(tmp_path / "build")

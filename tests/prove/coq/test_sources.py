@@ -17,16 +17,6 @@ def test_theorems_with_what_they_show():
     assert (second.id, second.shows) == ("A.c", ())
 
 
-def test_place_is_named_by_its_theorem():
-    assert source("Theorem a : True.\nProof.\nQed.\nLemma b : True.").statement_at(2) == "Theorem a"
-    assert source("\n").statement_at(1) == "the file"
-
-
-def test_needs():
-    text = "From SonnxClip Require Import Order\n  Clip.\nFrom SonnxClip.Generated Require Float."
-    assert source(text).needs() == {"SonnxClip.Order", "SonnxClip.Clip", "SonnxClip.Generated.Float"}
-
-
 def test_file_that_would_not_be_looked_at_is_refused(tmp_path):
     (tmp_path / "coq/deep").mkdir(parents=True)
     (tmp_path / "coq/deep/A.v").write_text("")

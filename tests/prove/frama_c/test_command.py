@@ -17,27 +17,29 @@ from sonnx_clip.prove.frama_c import (
     c_path,
     configuration,
     digests,
-    find_frama_c,
     prove_type,
 )
-from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from tests.prove.frama_c.fake import INT8, proved
+from tests.prove.frama_c.fake import INT8, FakeFramaC, proved
 from tests.prove.tools import only_tools
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.spec import Spec
-    from tests.prove.frama_c.fake import FakeFramaC
 
 ELEMENT = "clip_element_ensures_meaning"
 DONE = "clip_elements_loop_invariant_done"
 VARIANT, GUARD = "clip_elements_loop_variant", "clip_elements_assert_rte_mem_access"
 PROVED_BY = ("Z3:4.8.12", "cvc5:1.0.3")
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeFramaC:
+    return FakeFramaC(tmp_path / "fake")
 
 
 @pytest.fixture
@@ -217,11 +219,6 @@ def test_a_type_without_c_is_refused(prove):
         prove(types=["real"])
 
 
-def test_a_missing_c_file_is_one_message(tool, tmp_path):
-    with pytest.raises(UserError, match=rf"{HEADER}: it cannot be read"):
-        prove_type(tool, INT8, tmp_path)
-
-
 def test_a_header_with_an_annotation_is_refused(tool, tmp_path):
     """Frama-C would believe it, and nothing would list it."""
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
@@ -238,21 +235,6 @@ def test_a_missing_frama_c_is_one_message(tmp_path, monkeypatch):
         UserError, match=r"frama-c is not installed\n  install it: apt-get install .*frama-c-base"
     ):
         prove_by_frama_c(types=["int8"], as_json=False, build=tmp_path / "build")
-
-
-def test_a_frama_c_that_tells_no_version_is_one_message(fake, prove):
-    fake.version = "hello"
-    with pytest.raises(UserError, match="frama-c does not print its version"):
-        prove()
-
-
-def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch):
-    fake.install(monkeypatch)
-    (fake.folder / "frama-c").write_text("no program")
-    why3 = configure(tmp_path / "build")
-    monkeypatch.setenv("PATH", str(fake.folder))  # without the one that may be installed
-    with pytest.raises(UserError, match=r"frama-c does not run: .*Exec format error"):
-        find_frama_c(why3, (), tmp_path, 1)
 
 
 def test_a_configuration_that_has_changed_is_not_patched_blindly():
