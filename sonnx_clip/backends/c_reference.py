@@ -71,20 +71,20 @@ def _extracted(name: str, texts: tuple[tuple[str, str], ...], common: str, secon
         asked = [word.replace("{type}", name).replace(Path(COMMON).name, common) for word in COMMAND]
         done = run_limited(asked, seconds, folder=Path(folder))
     if isinstance(done.unstarted, FileNotFoundError):
-        what = "why3 is not installed, and generated/c is extracted by it"
+        what = "why3, which extracts generated/c, is not installed"
         raise UserError(what, todo="apt-get install why3")
     if done.killed:
         raise UserError(f"why3 extract did not end within {seconds} s", module)
     where = f"generated/why3/c_{name}.mlw"
     if done.words.strip() or done.status != 0:
         said = done.words.strip() or f"exit status {done.status}"
-        raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"mend it, or {COMMON}")
+        raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"fix the kernel, or {COMMON}")
     if f"void sonnx_clip_{name}(" not in done.text:
-        raise UserError(f"why3 extract gave no sonnx_clip_{name}", where, "restore the template")
+        raise UserError(f"why3 extract printed no sonnx_clip_{name}", where, "restore the template")
     undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
     for missing in sorted(undefined):
-        what = f"the C calls {missing}, which nothing defines"
-        raise UserError(what, where, f"give {missing} a line in generated/c/drivers or {COMMON}")
+        what = f"the C calls {missing}, which is not defined"
+        raise UserError(what, where, f"add a line for {missing} to generated/c/drivers or {COMMON}")
     return done.text
 
 

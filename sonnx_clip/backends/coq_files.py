@@ -99,8 +99,8 @@ def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in (*definitions, *theorems):
         if name in seen or name in _RESERVED:
-            what = f"`{name}` is taken in the Coq theorems"
-            raise UserError(what, "spec/clip.yaml", "give the entry another id")
+            what = f"`{name}` is already used in the Coq theorems"
+            raise UserError(what, "spec/clip.yaml", "choose another id for the entry")
         seen.add(name)
 
 

@@ -102,10 +102,12 @@ class CoqPrinter(Printing):
             case tree.Number(text=text) if self.family == "float" and not text.strip("-0."):
                 return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
             case tree.Number(text=text):
-                what = f"{text} has no name that stands for it in every {self.family} format at once"
-                raise UserError(what, self.where, "the Coq theorems know 0 and the named constants but nan")
+                what = f"{text} has no name that denotes it in every {self.family} format"
+                raise UserError(
+                    what, self.where, "the Coq theorems have 0 and the named constants except nan"
+                )
             case _:
-                raise UserError("the Coq theorems do not speak of this", self.where, "leave it to Why3")
+                raise UserError("the Coq theorems do not cover this", self.where, "leave it to Why3")
 
 
 @dataclass(frozen=True)

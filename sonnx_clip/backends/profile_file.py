@@ -61,7 +61,7 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
     words = dict.fromkeys(one.function for one in calls if one.function in DECLARED_FUNCTIONS)
     if len(words) != 1:
         raise UserError(
-            f"restriction {entry.id} is stated in {len(words)} words ({', '.join(words)}); lint takes one",
+            f"restriction {entry.id} is stated in {len(words)} words ({', '.join(words)}); lint supports one",
             where=spec.file,
             todo="state it in one word of declared tensors, or make it two restrictions",
         )

@@ -126,7 +126,7 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
             for prover in find_provers():
                 printed = print_tasks(why3, prover, (str(file),))[str(file)]
                 if printed.complaint:
-                    raise UserError(f"Why3 refuses a question about a mutant: {printed.complaint}", str(file))
+                    raise UserError(f"Why3 rejects the task of a mutant: {printed.complaint}", str(file))
                 for (_, name), task in printed.tasks.items():
                     if ask(prover, task.text, task.digest, limits, Path(folder), running).verdict != "valid":
                         equal.discard(keys[name])

@@ -90,7 +90,7 @@ class _Function:
         if node.decorator_list:
             yield node.lineno, f"{node.name} is decorated"
         if node.args.defaults or node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
-            yield node.lineno, f"{node.name} has parameters that need not be given"
+            yield node.lineno, f"{node.name} has optional parameters"
         for statement in node.body:
             for part in ast.walk(statement):
                 if said := self._refused(part):
@@ -115,7 +115,7 @@ class _Function:
             case ast.Name(id=name) if hasattr(builtins, name):
                 return f"{name} of Python"
             case ast.Assign(targets=targets) if not all(_is_local(t) for t in targets):
-                return "an assignment to what is no local name"
+                return "an assignment to something other than a local name"
         return "" if isinstance(node, _PLAIN) else f"{_said(node)}, which a run on symbols does not follow"
 
     def _call(self, node: ast.Call) -> str:
@@ -136,7 +136,7 @@ class _Function:
                 return "" if traced else f"a call of {name}.{attr}, which is not traced"
             case ast.Attribute(attr=name):
                 return "" if name in METHODS else f".{name}(), which has no meaning in why3/numpy.mlw"
-        return "a call of what is no name"
+        return "a call of something other than a name"
 
     def _global(self, name: str) -> Any:
         return vars(self.module).get(name)

@@ -52,7 +52,9 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
     seen: set[str] = set()
     for o in found:
         if o.id in seen:
-            raise UserError(f"two goals are called {o.goal}", o.file, "give each goal of a file its own name")
+            raise UserError(
+                f"two goals are called {o.goal}", o.file, "give each goal of a file a different name"
+            )
         seen.add(o.id)
     return tuple(found)
 
@@ -100,7 +102,7 @@ def _obligation(
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
     elif not d.comment:
-        what = "no comment says what the goal states"
+        what = "the goal has no comment that states it"
         raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
     elif kind == "refinement" and "ghost" not in form:
         title = f"{d.name.replace('_', ' ')} keeps its contract{types}"

@@ -37,7 +37,7 @@ _REFUSED: Final = {
     "open": "an attribute that does not end",
     "string": "a string",
     "quoted": "a quote behind a bracket",
-    "other": "a character that stands in no theory here",
+    "other": "a character that no theory here uses",
 }
 _PLAIN: Final = ("word", "operator", "bracket", "number")  # nothing more is to be said of them
 _token: Final = tuple.__new__  # a million times: half of what `Token(...)` takes

@@ -59,7 +59,7 @@ def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
     with pytest.raises(UserError) as caught:
         written_obligations(IDS)
     message = (
-        f"{WHERE}: no comment says what the goal states\n  write it before the goal, (** as a sentence. *)"
+        f"{WHERE}: the goal has no comment that states it\n  write it before the goal, (** as a sentence. *)"
     )
     assert str(caught.value) == message
 
@@ -77,7 +77,7 @@ def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
         ),
         (
             "goal nan_out [@shows:monotone] :",
-            "why3/clip.mlw: two goals are called nan_out\n  give each goal of a file its own name",
+            "why3/clip.mlw: two goals are called nan_out\n  give each goal of a file a different name",
         ),
         (
             "goal monotone [@shows:smoke] :",

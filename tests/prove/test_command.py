@@ -129,7 +129,7 @@ def test_stale_theories_are_not_proved(bench: Workbench) -> None:
     ended = bench.prove("--only", "int8.monotone")
     assert ended.status == 2
     assert ended.err == (
-        "error: generated/ is stale: generated/why3/int8.mlw differs from what spec/clip.yaml gives\n"
+        "error: generated/ is stale: generated/why3/int8.mlw differs from the rendering of spec/clip.yaml\n"
         "  run: sonnx-clip generate\n"
     )
 
