@@ -103,9 +103,7 @@ class CoqPrinter(Printing):
                 return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
             case tree.Number(text=text):
                 what = f"{text} has no name that denotes it in every {self.family} format"
-                raise UserError(
-                    what, self.where, "the Coq theorems have 0 and the named constants except nan"
-                )
+                raise UserError(what, self.where, "the theorems have 0 and the named constants except nan")
             case _:
                 raise UserError("the Coq theorems do not cover this", self.where, "leave it to Why3")
 

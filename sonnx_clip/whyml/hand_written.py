@@ -52,9 +52,7 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
     seen: set[str] = set()
     for o in found:
         if o.id in seen:
-            raise UserError(
-                f"two goals are called {o.goal}", o.file, "give each goal of a file a different name"
-            )
+            raise UserError(f"two goals are called {o.goal}", o.file, "choose another name for one of them")
         seen.add(o.id)
     return tuple(found)
 

@@ -77,7 +77,7 @@ def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
         ),
         (
             "goal nan_out [@shows:monotone] :",
-            "why3/clip.mlw: two goals are called nan_out\n  give each goal of a file a different name",
+            "why3/clip.mlw: two goals are called nan_out\n  choose another name for one of them",
         ),
         (
             "goal monotone [@shows:smoke] :",

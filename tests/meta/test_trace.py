@@ -78,13 +78,13 @@ UNTRACEABLE = {
     "a global that changes": (*_beside("global FORMATS\n    FORMATS = {}"), "global, which"),
     "a function that is not traced": (*_beside("Array(x)"), "a call of Array, which is not traced"),
     "an entry": (*_beside("first = x[0]"), "an entry of x"),
-    "a store into an entry": (*_beside("out[...] = x"), "an assignment to what is no local"),
+    "a store into an entry": (*_beside("out[...] = x"), "an assignment to something other"),
     "an option of an operation": (
         "kernels", FILL, "np.copyto(out, upper, casting='no')", "the argument casting"),
     "a decorator": ("kernels", "def limit(x", "@staticmethod\ndef limit(x", "limit is decorated"),
     "a parameter with a default": (
         "kernels", 'lower: Array, upper: Array, out: Array) -> None:\n    """Integers',
-        'lower: Array, upper: Array, out: Array = None) -> None:\n    """Integers', "need not be given"),
+        'lower: Array, upper: Array, out: Array = None) -> None:\n    """Integers', "optional parameters"),
     "a constant that can be written": (
         "formats", "    constant.flags.writeable = False\n", "",
         "FORMATS holds an array that can be written"),
