@@ -3,10 +3,10 @@
 # Source: spec/clip.yaml
 # SHA-256 of the source: 7042e5934314f1cd5b775ab8c0e71fd9aa4996d71556cde7de2304f49ac7cf63
 #
-# Proves every obligation with `why3 prove` alone: none of our Python takes part.
+# Proves every obligation with `why3 prove` alone, without our Python.
 # Usage: generated/replay.sh [--why3 PROGRAM] [--z3 PROGRAM] [--cvc5 PROGRAM] [FILE]
 # FILE gets a line for each prover and obligation: prover, file, theory, goal, answer (default build/replay.tsv).
-# A tool is the one on PATH unless a program is named for it: so a second version of it can be tried.
+# Tools are found on PATH unless an option names a program, such as another version.
 # build/replays gets a record of the versions, the digest of what was proved and the count; the evidence shows it.
 # Exit status 0 when every goal is Valid for both provers and no smoke goal is, 2 when a tool is missing.
 set -eu
@@ -29,7 +29,7 @@ for tool in why3 z3 cvc5; do
   command -v "$tool" >/dev/null || { echo "$tool is not installed: apt-get install why3 z3 cvc5" >&2; exit 2; }
 done
 
-# Why3's configuration and the provers' drivers, as the tool writes them.
+# Why3's configuration and the provers' drivers, as `sonnx-clip` writes them.
 mkdir -p build/replay/drivers
 drivers=$(pwd)/build/replay/drivers
 data=$(why3 --print-datadir)
@@ -3327,7 +3327,7 @@ mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-# Number as why3 and the provers print it: the first in what they say of their version.
+# The version number: the first one in the output of a tool.
 version() { "$1" --version | sed -n 's/.*version \([0-9][0-9.]*[0-9]\).*/\1/p' | head -n 1; }
 digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw generated/replay.sh | sha256sum)
 mkdir -p build/replays

@@ -94,7 +94,7 @@ def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
         links = () if _kind(entry) != "class" else tuple(dict.fromkeys(of_class.get(entry.id, ())))
         quotation = [f"Source: “{entry.source.quote}”"] if entry.source else []
         text = "\n\n".join(filter(None, (entry.statement, *quotation)))
-        refuted = " (refuted as it stands, proved under a condition)" if entry.refuted else ""
+        refuted = " (refuted as written, proved under a condition)" if entry.refuted else ""
         yield Item(ids[entry.id], _kind(entry), entry.id, entry.title, text, status + refuted,
                    tuple(link for link in links if link != ids[entry.id]))  # fmt: skip
 

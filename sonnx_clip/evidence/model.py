@@ -81,7 +81,7 @@ class Argument(Stored):
 class Cell(Stored):
     """What is shown of an entry in one element type of which it speaks, or in all of them at once.
 
-    `finding` says that the entry is refuted there as it stands, and proved under the repaired condition.
+    `finding` says that the entry is refuted there as written, and proved under the repaired condition.
     """
 
     type: str

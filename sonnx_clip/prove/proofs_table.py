@@ -34,7 +34,7 @@ _SECTIONS = (
 
 
 def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
-    """One row a requirement: how many obligations are proved in each family, by whom, in what time.
+    """One row for each requirement: proved obligations by family, provers, and time.
 
     ``any`` counts the theorems over every ordered element type and those on declared tensors.
     """
@@ -58,7 +58,7 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
             table.add_row(f"  {id_}", *_counts(outcomes, family_of), *_provers(outcomes))
     console.print(table)
     if refuted := refutations(spec, proofs):
-        console.print("[bold]refuted as it stands, and proved under a condition[/]")
+        console.print("[bold]refuted as written, proved under a condition[/]")
         for line in refuted:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
         console.print()
@@ -68,7 +68,7 @@ _Rows: TypeAlias = list[tuple[str, frozenset[str]]]
 
 
 def _sections(spec: Spec) -> Iterable[tuple[str, _Rows]]:
-    """The rows below each heading: what a row is called, and the ids that it counts."""
+    """The rows below each heading: the name of a row, and the ids that it counts."""
     for section in _SECTIONS:
         ids = [entry.id for entry in getattr(spec, section)]
         if section == "classes":
@@ -122,7 +122,7 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
 
 
 def summary(proofs: Proofs) -> str:
-    """One line: how many obligations and distinct tasks, proved by how many provers, in what time."""
+    """One line: obligations and distinct tasks, by number of provers, and the time."""
     goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
     statuses = [o.status for o in goals]
     smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
@@ -139,7 +139,7 @@ def summary(proofs: Proofs) -> str:
         f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
         f" {statuses.count('not proved')} not proved;"
         f" {counted(shown['refutation'], 'refutation')} of the source,"
-        f" {counted(shown['counterexample'], 'counterexample')} to what no source states;"
+        f" {counted(shown['counterexample'], 'counterexample')} to claims that no source makes;"
         f" {smoke if smokes else 'no smoke tests'}; {canaries}"
         f" ({counted(proofs.run.asked, 'task')} sent to provers, {proofs.run.wall:.1f} s)"
     )

@@ -111,7 +111,7 @@ def test_json_and_table_of_a_partial_run(real_bench: Workbench) -> None:
 
     ended = real_bench.prove(*ASK)
     assert ended.status == 0
-    table = ended.out.partition("refuted as it stands")[0]
+    table = ended.out.partition("refuted as written")[0]
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.strip()}
     assert rows["smoke"][:3] == ["1", "Z3,", "cvc5"]
     assert rows["int8"][:3] == ["1", "Z3,", "cvc5"]
@@ -119,7 +119,7 @@ def test_json_and_table_of_a_partial_run(real_bench: Workbench) -> None:
     assert ended.out.splitlines()[-1].startswith(
         "7 obligations (6 distinct tasks): "
         "7 proved by two provers, 0 by one, 0 not proved; "
-        "0 refutations of the source, 1 counterexample to what no source states; "
+        "0 refutations of the source, 1 counterexample to claims that no source makes; "
         "no prover found false: 1 of 1 smoke test held; "
     )
 
