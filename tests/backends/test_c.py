@@ -59,7 +59,7 @@ def test_a_word_on_standard_error_is_a_failure(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.usefixtures("extract_again")
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("exit 0", "gave no sonnx_clip_int8"), ("exit 3", "exit status 3"), ("sleep 9", "did not end within")],
+    [("exit 0", "no sonnx_clip_int8"), ("exit 3", "exit status 3"), ("sleep 9", "did not end within")],
 )
 def test_a_fault_of_the_extraction(
     fault: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
