@@ -174,15 +174,6 @@ def test_drawn_arrays(name):
     run()
 
 
-@pytest.mark.parametrize("name", ["int64", "uint64"])
-def test_integers_beyond_the_floats(name):
-    info = np.iinfo(name)
-    ends = [info.min, info.min + 1, info.max - 1, info.max, 2**53 + 1, 2**62 + 1]
-    x = np.array(ends, name)
-    for lower, upper in product(x, repeat=2):
-        check(x, lower, upper, clip(x, lower, upper))
-
-
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("kind", ["ordinary", "both plus", "from +0", "to +0", "from -0", "-0 to +0"])
 def test_long_arrays_are_clipped_piece_by_piece(name, kind):

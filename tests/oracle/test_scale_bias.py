@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonnx_clip.explain.dialect_call import apply
 from sonnx_clip.oracle.dialect import fused, named, ways
 from sonnx_clip.root.errors import DialectError, UndefinedByDialectError
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
-HALVES = st.floats(width=16, allow_nan=False, allow_infinity=False)
 
 
 def bits(array):
@@ -34,18 +32,15 @@ def nearest(number, dtype):
     return [one for one in best if bits(one)[0] % 2 == 0] or best
 
 
-@given(FLOATS, FLOATS, FLOATS)
-def test_fused_rounds_once_to_float32(x, scale, bias):
-    found = fused(np.array([x], np.float32), np.float32(scale), np.float32(bias), np.dtype(np.float32))[0]
-    if np.isfinite(found):
-        assert found in nearest(exact(np.float32(x), np.float32(scale), np.float32(bias)), np.float32)
+@pytest.mark.parametrize(("dtype", "width"), [(np.float32, 32), (np.float16, 16)])
+def test_fused_rounds_once(dtype, width):
+    @given(st.floats(width=width, allow_nan=False, allow_infinity=False), FLOATS, FLOATS)
+    def run(x, scale, bias):
+        found = fused(np.array([x], dtype), np.float32(scale), np.float32(bias), np.dtype(dtype))[0]
+        if np.isfinite(found):
+            assert found in nearest(exact(dtype(x), np.float32(scale), np.float32(bias)), dtype)
 
-
-@given(HALVES, FLOATS, FLOATS)
-def test_fused_rounds_once_to_float16(x, scale, bias):
-    found = fused(np.array([x], np.float16), np.float32(scale), np.float32(bias), np.dtype(np.float16))[0]
-    if np.isfinite(found):
-        assert found in nearest(exact(np.float16(x), np.float32(scale), np.float32(bias)), np.float16)
+    run()
 
 
 def test_a_sum_that_float64_cannot_hold_is_rounded_once():
@@ -56,12 +51,6 @@ def test_a_sum_that_float64_cannot_hold_is_rounded_once():
     twice = np.float32(np.float64(x) * np.float64(scale) + np.float64(bias))
     assert twice == 1 + 2.0**-22
     assert fused(np.array([x]), scale, bias, np.dtype(np.float32))[0] == 1 + 2.0**-23
-
-
-def test_the_first_way_is_the_oracle():
-    x = np.linspace(-3, 3, 101, dtype=np.float16)
-    first = next(iter(ways(x, np.float32(0.3), np.float32(-0.03)).values()))
-    assert bits(first) == bits(named("directml-5.0").scaled_ways(x, 0.3, -0.03)[0])
 
 
 @pytest.mark.parametrize("id_", ["directml-1.0", "directml-5.0"])
@@ -105,7 +94,7 @@ def test_without_scale_and_bias_nothing_has_changed():
 
 def test_rules_of_calls_hold_for_assert_clip():
     x, y = np.zeros(1, np.float32), np.zeros(1, np.float32)
-    with pytest.raises(DialectError, match="together"):
+    with pytest.raises(DialectError, match="need each other"):
         named("directml-5.0").allows(x, y, 0.0, 1.0, scale=1.0)
     with pytest.raises(DialectError, match="no ScaleBias"):
         named("onnx-6").allows(x, y, 0.0, 1.0, scale=1.0, bias=0.0)
@@ -113,9 +102,3 @@ def test_rules_of_calls_hold_for_assert_clip():
         named("directml-5.0").allows(
             np.zeros(1, np.int8), np.zeros(1, np.int8), 0.0, 1.0, scale=1.0, bias=0.0
         )
-
-
-def test_command_shows_other_allowed_answers():
-    told = apply("directml-5.0", "float16", "60000", min="-65504", max="65504", scale="1.0004", bias="0")
-    assert told.result.decimal == "60000"
-    assert {one.bits for one in told.allowed} == {"0x7b53", "0x7b54"}

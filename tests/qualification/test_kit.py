@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from sonnx_clip.backends.generate import ids_of
-from sonnx_clip.backends.qualification_pages import Behaviour, RuntimeRecord, layout_case
+from sonnx_clip.backends.qualification_pages import Behaviour, RuntimeRecord
 from sonnx_clip.cli.app import app
 from sonnx_clip.qualification.kit import PATH, load_kit
 from sonnx_clip.qualification.references import unresolved
@@ -104,24 +104,6 @@ def test_links_of_the_pages_lead_somewhere():
     }
     assert len(links) > 60
     assert not [(page, link) for page, link in sorted(links) if not (folder / link).exists()]
-
-
-def test_levels_follow_from_criterion_and_confidence():
-    tools = load_kit().tools
-    levels = [(tools[name].tql, tools[name].tcl) for name in ("generate", "check", "explain")]
-    assert levels == [("TQL-1, 2, 3, 4", "TCL1"), ("TQL-5", "TCL2"), ("none", "TCL1")]
-
-
-def test_nodes_of_the_assurance_case_do_not_overlap():
-    nodes, (width, height) = layout_case(load_kit())
-    assert len(nodes) == len(load_kit().assurance_case) <= 40
-    by_column: dict[int, list[tuple[int, int]]] = {}
-    for placed in nodes:
-        assert placed.x + 250 <= width
-        assert placed.y + placed.height <= height
-        by_column.setdefault(placed.x, []).append((placed.y, placed.y + placed.height))
-    for spans in by_column.values():
-        assert all(a[1] < b[0] for a, b in zip(sorted(spans), sorted(spans)[1:], strict=False))
 
 
 def test_violation_is_a_known_problem_and_latitude_is_not():

@@ -83,7 +83,7 @@ REFERENCES = [
       "there is no case `lo`", "did you mean `low`"),
     m("width of a float", "numpy: float16, c: uint16_t, why3: Float16, width: 16",
       "numpy: float16, c: uint16_t, why3: Float16, width: 32", "(element_types[…])",
-      "has not the bits and width of its family"),
+      "does not have the parameters of its family"),
     m("refuted and held",
       "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int]\n    refuted_for: {float",
       "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int, float]\n    refuted_for: {§float",

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sonnx_clip.backends.generate import ids_of
-from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.model import SECTIONS, entries_with
-from sonnx_clip.spec.quotes import quoted
+from sonnx_clip.spec.model import SECTIONS
 from sonnx_clip.spec.references import check_references
 
 SPEC = load_spec()
-
-
-def test_the_file_has_the_sections_in_this_order() -> None:
-    document, _ = read_document(repo_file("spec/clip.yaml"))
-    listed = [name for name, section in document.data.items() if isinstance(section, list)]
-    assert listed == [section.name for section in SECTIONS]
 
 
 def test_a_message_has_the_words_of_the_table() -> None:
@@ -44,15 +33,3 @@ def test_an_id_belongs_to_one_entry(section) -> None:
     moved = entries[-1].model_copy(update={"id": of_another})
     changed = SPEC.model_copy(update={section.name: (*entries[:-1], moved)})
     assert any("is taken by" in f.what for f in check_references(changed)) != section.own_ids
-
-
-def test_rows_of_the_table() -> None:
-    assert {way[0] for way, _ in quoted(SPEC)} == {
-        "findings",
-        "dialects",
-        *(s for s, _, _ in entries_with(SPEC, "source")),
-    }
-    shown = {
-        entry.id for s in (*(one.name for one in SHOWN), "dialect_examples") for entry in getattr(SPEC, s)
-    }
-    assert ids_of(SPEC) == shown | {finding.id for finding in SPEC.findings if finding.theorems}

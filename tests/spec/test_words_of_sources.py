@@ -56,16 +56,6 @@ def test_facts_that_are_cited_are_those_of_the_installed_packages() -> None:
         assert not re.search("nan|zero", words, re.IGNORECASE)
 
 
-def test_only_clip_13_has_a_function_body_and_says_what_inverted_bounds_do() -> None:
-    versions = (1, 6, 11, 12, 13)
-    schemas = {version: onnx.defs.get_schema("Clip", version) for version in versions}
-    given = {v: s.has_function or s.has_context_dependent_function for v, s in schemas.items()}
-    assert given == dict.fromkeys(versions, False) | {13: True}
-    assert {v: load_spec().dialect(f"onnx-{v}").function for v in versions} == given
-    for sentence in ("When 'min' is greater than 'max'", "Thus, this is equivalent to"):
-        assert [v for v, schema in schemas.items() if sentence in schema.doc] == [13]
-
-
 def _unmarked(text: str) -> str:
     """Words alone: the two renderings have other marks."""
     return fold(re.sub(r"[*•]", "", text).replace("‘", "'").replace("’", "'"))
@@ -88,14 +78,3 @@ def test_where_the_two_renderings_of_onnx_differ() -> None:
         ("onnx-6", "bounds"), ("onnx-6", "missing_bounds_of"),  # nor here; the defaults have all digits
         ("onnx-13", "inverted_bounds"), ("onnx-13", "equivalence"), ("onnx-13", "function"),
     }  # fmt: skip
-
-
-def test_a_title_of_restructured_text_has_a_line_below_it() -> None:
-    path = repo_file("spec/sources/onnx-clip-onnx-doc.rst")
-    versions = [section for section in source_text(path).sections if section.title.startswith("Clip - ")]
-    assert [section.title for section in versions] == [f"Clip - {n}" for n in (13, 12, 11, 6, 1)]
-    assert "**Examples**" in versions[0].lines
-    assert "**Examples**" not in versions[1].lines
-    (examples,) = (section for section in source_text(path).sections if section.title == "clip_default")
-    assert any("test_clip_default_inbounds'" in line for line in examples.lines)
-    assert not any("int8" in line for line in examples.lines)
