@@ -59,6 +59,8 @@ def test_proof_that_fails_is_named_with_its_theorem(root):
     assert not result.theorems
     assert any("Theorem monotone is not accepted by Coq: Error: (in proof)" in p for p in result.problems)
     assert any("coq/Bitwise.v: not checked: it needs SonnxClip.Theorems" in p for p in result.problems)
+    for as_json in (True, False):
+        assert other_roads.prove_by_coq(as_json=as_json, build=root / "build", root=root) == 1
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,7 @@ def test_theorem_that_the_yaml_asks_for_must_be_there(root, module, name):
 def test_theorem_shows_what_there_is(root):
     replace(root / "coq/Theorems.v", "shows: monotone", "shows: monoton")
     assert any("shows monoton, which is not in spec/clip.yaml" in p for p in run(root).problems)
+    assert other_roads.prove_by_coq(as_json=False, build=root / "build", root=root) == 1
 
 
 @pytest.mark.parametrize(
