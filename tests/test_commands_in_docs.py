@@ -136,15 +136,3 @@ def test_make_targets_named_in_pages_exist() -> None:
     }
     assert named
     assert named <= known
-
-
-def test_make_shell_has_the_program_on_path() -> None:
-    shell = subprocess.run(
-        ["make", "shell"],
-        cwd=ROOT,
-        input="sonnx-clip --version\n",
-        text=True,
-        capture_output=True,
-        check=True,
-    )
-    assert shell.stdout.splitlines()[-1].startswith("sonnx-clip "), shell.stderr

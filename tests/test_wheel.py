@@ -159,11 +159,3 @@ def test_pytest_finds_the_plugin(wheel: Installed) -> None:
     )
     assert "11 passed" in done.stdout, done.stdout + done.stderr
     assert done.returncode == 0
-
-
-def test_missing_module_that_no_extra_has_is_shown_with_its_traceback(wheel: Installed) -> None:
-    done = wheel.python(
-        "import sonnx_clip.cli.app as cli\ndef app(): import no_such_module\ncli.app = app\ncli.main()"
-    )
-    assert "ModuleNotFoundError: No module named 'no_such_module'" in done.stderr
-    assert done.returncode == 1

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends import c_reference as extraction
-from sonnx_clip.backends.c_reference import extract, kernel_theories, machine_types
+from sonnx_clip.backends.c_reference import extract, kernel_theories
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from tests.obligations import obligations
 from tests.prove.tools import fake
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SPEC = load_spec()
-TYPES = [etype.id for etype in machine_types(SPEC)]
 INT8_DRIVER = "generated/c/drivers/int8.drv"
 
 
@@ -34,19 +29,6 @@ def extract_again(monkeypatch: pytest.MonkeyPatch) -> None:
 def _of_int8() -> tuple[str, str, str]:
     files, _ = kernel_theories(SPEC)
     return "int8", files["generated/why3/c_int8.mlw"], files[INT8_DRIVER]
-
-
-def test_the_goals_of_the_kernels_are_those_of_why3() -> None:
-    """Each program has a goal, each val that is given has one, and nothing else has."""
-    files = [f"generated/why3/c_{name}.mlw" for name in TYPES]
-    command = ["why3", "prove", "-L", "why3", "--print-theory", *files]
-    said = subprocess.run(command, cwd=repo_file(""), capture_output=True, text=True, check=True).stdout
-    goals = re.findall(
-        r"^\s*goal (\w[\w']*?)\d*(?: .*)?:", said, re.MULTILINE
-    )  # numbered: all are in one text
-    mine = [o.goal for o in obligations() if o.file in files]
-    assert sorted(mine) == sorted(goals)
-    assert {f"sonnx_clip_{name}'vc" for name in TYPES} <= set(goals)
 
 
 @pytest.mark.usefixtures("extract_again")
@@ -94,25 +76,3 @@ def test_a_driver_that_lacks_a_line_is_a_failure(line: str, words: str) -> None:
 
 
 # Why3 1.7 and later looks for a driver among its own too, and stops where it finds two.
-_AMBIGUOUS = """
-own=$("$real" --print-datadir)
-for asked; do
-  for name in "$asked" "$asked.drv"; do
-    [ -f "$name" ] || continue
-    for folder in drivers extraction_drivers; do
-      if [ -f "$own/$folder/$name" ]; then echo "Ambiguous file name found: $name" >&2; fi
-    done
-  done
-done
-exec "$real" "$@"
-"""
-
-
-@pytest.mark.usefixtures("extract_again")
-def test_no_driver_is_called_like_one_of_why3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake("why3", _AMBIGUOUS, tmp_path / "bin", monkeypatch)
-    assert "void sonnx_clip_int8(" in extract(*_of_int8())
-    short = tmp_path / "c.drv"
-    short.write_text(repo_file(extraction.COMMON).read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(UserError, match=r"Ambiguous file name found: c\.drv"):
-        extract(*_of_int8(), common=str(short))

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 from functools import cache
-from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +25,7 @@ from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.document import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 PROSE = {
@@ -158,28 +157,6 @@ def test_every_backend_shows_prose() -> None:
 def test_control_characters_are_refused_with_their_place(character: str) -> None:
     with pytest.raises(UserError, match=r"^clip.yaml:2:8 .*U\+[^\n]*\n *remove it"):
         Document("clip.yaml", f'format: 1\ntitle: "a {character} b"\n')
-
-
-def coq_comments(text: str) -> Iterator[str]:
-    """The outermost comments."""
-    depth, start = 0, 0
-    for found in re.finditer(r"\(\*|\*\)", text):
-        if found[0] == "(*" and (depth := depth + 1) == 1:
-            start = found.start()
-        if found[0] == "*)" and (depth := depth - 1) == 0:
-            yield text[start : found.end()]
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(which("coqc") is None, reason="coqc is not installed")
-@pytest.mark.parametrize("text", HOSTILE)
-def test_coq_reads_comments_with_hostile_prose(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "Comments.v"
-    file.write_text(
-        "\n".join(c for t in render_coq(hostile(load_spec(), text)).values() for c in coq_comments(t))
-    )
-    assert MARK in file.read_text()
-    subprocess.run(["coqc", str(file)], check=True, capture_output=True)
 
 
 HOSTILE_NAMES = (

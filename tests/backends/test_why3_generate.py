@@ -11,7 +11,6 @@ from sonnx_clip.backends import generate
 from sonnx_clip.backends.drivers import PATH as REPLAY
 from sonnx_clip.backends.generate import Generated, differences, render_all, write
 from sonnx_clip.claims import evaluation
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -76,13 +75,6 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
         write(SOME, tmp_path)
     assert (tmp_path / "generated/b.txt").read_text() == "as it was\n"
     assert sorted(path.name for path in (tmp_path / "generated").iterdir()) == ["b.txt", "replay.sh", "why3"]
-
-
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "generated").write_text("a file\n")
-    with pytest.raises(UserError, match="cannot be created") as caught:
-        write(SOME, tmp_path)
-    assert "choose another folder" in str(caught.value)
 
 
 PROFILE = "generated/profile.json"

@@ -36,24 +36,6 @@ def test_without_comments(text: str, plain: str) -> None:
     assert len(plain) == len(text)
 
 
-def test_an_element_type_by_another_name_is_not_that_of_the_title(bench: Workbench) -> None:
-    goal = "  (** All is well. *)\n  goal a [@shows:monotone] : true\n\nend\n"
-    (bench.root / "why3/more.mlw").write_text(f"module A\n  use elements.Real as R\n{goal}")
-    (found,) = (o for o in written_obligations(IDS) if o.subject == "more")
-    assert (found.title, found.statement) == ("all is well", "true")
-
-
-def test_a_title_says_of_which_types_the_theory_speaks() -> None:
-    """By its words and by what its module rests on: not every theorem is one of every ordered type."""
-    titles = {o.id: o.title for o in written_obligations(IDS)}
-    assert titles["scale_bias.clip_keeps_distance"].endswith(" than the inputs, for the reals")
-    assert titles["composition.int16_ends"].endswith(", for int16")
-    assert titles["composition.sweeps_cover_every_triple"].endswith(", for every ordered type")
-    assert titles["kernel.elsewhere"].endswith(", for every element type")
-    assert titles["profile.not_explicit_after_a_symbol"] == "a symbol before a shape leaves it not explicit"
-    assert titles["tensor.entry_of_clip"].startswith("an entry of the result is Clip of the entry of x, ")
-
-
 def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
     bench.plant("why3/clip.mlw", "  (** A greater x never gives a smaller result. *)\n", "")
     with pytest.raises(UserError) as caught:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import dask
 import distributed  # noqa: F401 - it reads the settings that a test changes
 
-from sonnx_clip.root.folders import repo_root
 from tests.command import run
 
 if TYPE_CHECKING:
@@ -34,11 +32,3 @@ def test_missing_extra_is_one_message(tmp_path: Path, monkeypatch: pytest.Monkey
     done = run(*CHECK, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'sonnx-clip[dask]'" in done.stderr
-
-
-def test_dask_is_not_imported_without_a_scheduler() -> None:
-    program = (
-        "import sys, sonnx_clip.cli.check_command;sys.exit(len({'dask', 'distributed'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=repo_root(), check=False, capture_output=True)
-    assert done.returncode == 0, done.stderr

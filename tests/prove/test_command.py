@@ -134,21 +134,6 @@ def test_stale_theories_are_not_proved(bench: Workbench) -> None:
     )
 
 
-@pytest.mark.nightly
-def test_only_what_an_edit_concerns_is_asked_again(bench: Workbench) -> None:
-    """A number in an example of the reals: one obligation, two provers; a title: nothing."""
-    ask = ("--only", "real.e*", "--only", "real.cases*", "--only", "uint8.e*", "--json")
-    assert bench.prove(*ask).status == 0
-    bench.plant("spec/clip.yaml", "title: the bounds are inverted", "title: the bounds stand on their heads")
-    bench.plant("spec/clip.yaml", "X: [-6.1, 9.5, 35.7]", "X: [-6.2, 9.5, 35.7]")
-    bench.believe_the_yaml()  # the page has another number
-    bench.generate()
-    ended = bench.prove(*ask)
-    assert ended.status == 0
-    assert set(ended.document["run"]["sent"]) == {"real.example_real_1"}
-    assert ended.document["run"]["asked"] == 2
-
-
 def test_complete_run_is_kept(bench: Workbench) -> None:
     """What a complete run is does not depend on how many obligations there are."""
     few = tuple(o for o in obligations() if o.subject == "clip")

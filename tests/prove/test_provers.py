@@ -12,7 +12,6 @@ from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove.outcome import Outcome
 from sonnx_clip.prove.provers import (
     NAMES,
-    Prover,
     ProverLimits,
     Reply,
     ask,
@@ -67,10 +66,6 @@ def test_answer_of_a_killed_prover_is_ignored() -> None:
     assert read_answer(GOOD, "d1", 0, killed=True) == "timeout"
 
 
-def test_a_prover_named_twice_is_one() -> None:
-    assert [p.name for p in find_provers(("z3", "Z3"))] == ["Z3"]
-
-
 def test_why3_is_configured_to_use_the_same_commands() -> None:
     """The command by hand and generated/replay.sh ask as the tool does."""
     text = configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
@@ -94,13 +89,6 @@ def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
     broken = ask(asked, TASK.replace("false", "nonsense"), "d1", ProverLimits(5), tmp_path, Running())
     assert broken.verdict == "failed"
     assert "nonsense" in broken.words
-
-
-def test_a_prover_that_is_gone(tmp_path: Path) -> None:
-    answer = ask(Prover("Z3", ("/no/such/z3",), "1"), TASK, "d1", ProverLimits(1), tmp_path, Running())
-    assert answer.verdict == "failed"
-    assert answer.words.startswith("/no/such/z3: ")
-    assert answer.words.endswith("[exit status 127]")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from sonnx_clip.backends.generate import render_all
 from sonnx_clip.claims.all_claims import every_claim, unclaimed
 from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.language.special import special_patterns
@@ -124,6 +123,7 @@ def test_every_statement_has_its_obligations(toy: Toy) -> None:
         ("relu", "operator: Relu", "operator: 'relu!'", " (operator)"),
         ("relu", "operator: Relu", "operator: '../Relu'", " (operator)"),
         ("relu", "operator: Relu", "operator: ''", " (operator)"),
+        ("relu", "numpy: int8", "numpy: 'int8\": open(1)'", "numpy"),
     ],
 )  # fmt: skip
 def test_mistake_is_found_with_its_place(name: str, old: str, new: str, words: str, tmp_path: Path) -> None:
@@ -177,20 +177,6 @@ def test_vectors_are_valid_complete_and_right(toy: Toy) -> None:
         for vector in content["vectors"]:
             given = [int(vector[name.lower()], 16) for name in toy.spec.head.operands]
             assert evaluator(toy.spec, etype).result(*given) == int(vector["expected"], 16)
-
-
-def test_definition_is_used_in_classes(tmp_path: Path) -> None:
-    text = (FOLDER / "relu.yaml").read_text(encoding="utf-8")
-    defined = "definitions:\n  - {id: is_zero, title: zero, is: X == 0}\nclasses:\n"
-    path = tmp_path / "relu.yaml"
-    path.write_text(
-        text.replace("classes:\n", defined).replace("when: X == 0", "when: is_zero"), encoding="utf-8"
-    )
-    spec = load_spec(path)
-    check_claims(spec)
-    theory = render_all(spec).files["generated/why3/int8.mlw"]
-    assert "predicate is_zero (x: t) = eq x (0x00: t (* 0 *))" in theory
-    assert "predicate kept_zero (x: t) = kept x /\\ is_zero x" in theory
 
 
 def test_clip_is_refused_as_another_operator(tmp_path: Path) -> None:

@@ -22,8 +22,3 @@ def test_file_that_would_not_be_looked_at_is_refused(tmp_path):
     (tmp_path / "coq/deep/A.v").write_text("")
     with pytest.raises(UserError, match="is not checked"):
         coq_sources(tmp_path)
-
-
-def test_empty_folder_is_refused(tmp_path):
-    with pytest.raises(UserError, match="no Coq file"):
-        coq_sources(tmp_path)

@@ -24,7 +24,6 @@ from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.frama_c.fake import INT8, FakeFramaC, proved
-from tests.prove.tools import only_tools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,14 +176,6 @@ def test_unreadable_report_of_goals_proves_nothing(fake, tool, monkeypatch, text
     assert any("WP wrote no readable report" in line for line in opened(fake, tool, monkeypatch))
 
 
-def test_failure_is_printed_with_status_1(fake, prove):
-    fake.goals.clear()
-    status, out = prove()
-    assert status == 1
-    assert f"int8: {ELEMENT} is missing" in out
-    assert "int8: … and 5 more" in out
-
-
 def test_a_run_that_does_not_end_is_ended(fake, tool, monkeypatch):
     fake.install(monkeypatch)
     (fake.folder / "frama-c").write_text("#!/bin/sh\nsleep 60\n")
@@ -228,15 +219,14 @@ def test_a_header_with_an_annotation_is_refused(tool, tmp_path):
         prove_type(tool, INT8, tmp_path)
 
 
-def test_a_missing_frama_c_is_one_message(tmp_path, monkeypatch):
-    names = ("why3", "z3", "cvc5", "sh", "sed", "mkdir", "dirname", "cp", "mv", "cat")
-    only_tools(names, tmp_path / "bin", monkeypatch)
-    with pytest.raises(
-        UserError, match=r"frama-c is not installed\n  install it: apt-get install .*frama-c-base"
-    ):
-        prove_by_frama_c(types=["int8"], as_json=False, build=tmp_path / "build")
-
-
 def test_a_configuration_that_has_changed_is_not_patched_blindly():
     with pytest.raises(UserError, match="no single"):
         configuration('[main]\n[prover]\ncommand = "z3 %f"\n')
+
+
+def test_failure_is_printed_with_status_1(fake, prove):
+    fake.goals.clear()
+    status, out = prove()
+    assert status == 1
+    assert f"int8: {ELEMENT} is missing" in out
+    assert "int8: … and 5 more" in out
