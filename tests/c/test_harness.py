@@ -1,13 +1,11 @@
 """harness/frames.c: our kernels conform through it in every type, and planted mistakes in the C are found."""
 
-import re
 import shutil
 
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.units import CheckOptions
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
 from tests.c.harness import CONFORM, SMALL, built, judged, named
 from tests.c.targets import NATIVE, OTHERS, SANITIZERS, planted
@@ -17,12 +15,6 @@ from tests.meta.conftest import brief  # noqa: F401 - likewise
 
 def report_on(target, folder, types, *flags, **options):
     return run_campaign(CheckOptions(named(target, built(target, folder, *flags, **options)), types))
-
-
-def test_it_needs_nothing_but_read_and_write():
-    text = repo_file("harness/frames.c").read_text(encoding="utf-8")
-    included = set(re.findall(r"#include [<\"](.*)[>\"]", text))
-    assert included == {"stddef.h", "stdint.h", "sonnx_clip.h", "unistd.h"}
 
 
 @pytest.mark.usefixtures("brief")

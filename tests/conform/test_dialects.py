@@ -136,14 +136,6 @@ def test_onnxruntime_deviates_in_older_versions_only():
     assert "min_ <= max_" in deviations(old)[0].words
 
 
-@pytest.mark.nightly
-def test_reference_is_np_clip_and_has_no_default_bounds():
-    report = compared("onnx-reference", 13, "float32")
-    found = deviations(report)
-    assert any("allowed by the reading" in (d.explanation or "") for d in found)
-    assert any(d.explanation == "treats a missing bound as absent" for d in found)
-
-
 def test_the_sonnx_edition_of_2026_is_judged_with_both_bounds_and_bit_for_bit():
     report = compared("onnxruntime", "sonnx-2026-01", "float32")
     assert verdicts(report) == {"both": "violates"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import numpy.ma
@@ -115,27 +114,6 @@ def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
     assert in_forms
     assert all("[initializers-" in id_ or "[Constant_nodes-" in id_ for id_ in in_forms)
     assert {id_.partition("[")[0] for id_ in in_forms} <= wrong  # the class depends on the form
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("runtime", "alike"),
-    [
-        ("onnx:tests.meta.planted_openers:wrong_in_every_form", True),
-        ("tests.meta.planted_forms:wrong_in_every_form", False),  # right where it is no model
-    ],
-)
-def test_failure_in_every_form_shows_its_reproducer(
-    runtime: str, alike: bool, pytester: pytest.Pytester
-) -> None:
-    """A report states once what all calls have alike."""
-    text = run(pytester, runtime, types="int16").stdout.str()
-    parts = re.split(r"^_+ (int16::\S+) _+$", text.partition("= FAILURES =")[2], flags=re.MULTILINE)
-    failures = dict(zip(parts[1::2], parts[2::2], strict=True))
-    in_forms = [words for id_, words in failures.items() if "[" in id_]
-    assert len(in_forms) > 10
-    assert all(("as in every supported form" in words) == alike for words in in_forms)
-    assert all(f"repeat it:\n{sys.executable} -c " in words for words in failures.values())
 
 
 def test_unsupported_types_are_skipped_and_comparing_nothing_fails(pytester: pytest.Pytester) -> None:

@@ -10,7 +10,6 @@ import sys
 
 from sonnx_clip.cli.check_command import INTERRUPTED
 from sonnx_clip.root.folders import repo_root
-from tests.meta.judged import judged
 
 PATIENCE = 120  # seconds
 # Tests that run in the background may have been told to ignore interrupts, which a process inherits.
@@ -44,13 +43,3 @@ def test_interrupt_in_the_first_unit_reports_what_was_compared(tmp_path):
     assert found["compared"] >= 8000  # the first request of the plan
     assert found["unfinished"] == "1 of 1 unit not fully judged before the interrupt"
     assert "high_ordinary" in out
-
-
-def test_few_calls_reach_every_class_and_report_their_blind_spots():
-    report, classes = judged("planted:right", "float32", few_calls=True)
-    (found,) = report.types
-    assert found.few
-    assert found.calls < 120
-    assert {one.verdict for one in classes.values()} == {"conforms"}
-    assert "effects of many calls in one process" in report.scope[1]
-    assert "each call had a process of its own" not in report.scope[1]

@@ -5,10 +5,8 @@ tests/conform/test_store.py interrupts campaigns in its own process.
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.cli.check_command import INTERRUPTED
 from sonnx_clip.root.folders import repo_root
 from tests.conform.small_campaign import UNITS
 
@@ -99,23 +96,6 @@ def test_killed_campaign_resumes(whole: str, tmp_path: Path) -> None:
     assert "violates" in out
     with closing(sqlite3.connect(file)) as base:
         assert base.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def test_interrupt_gives_the_report_so_far(whole: str, tmp_path: Path) -> None:
-    file, report = tmp_path / "j.sqlite", tmp_path / "report.json"
-    process = start(file, report, "--jobs", "1")
-    wait_until(lambda: done(file) > 0)
-    process.send_signal(signal.SIGINT)
-    out, err = ended(process, INTERRUPTED)
-    assert "interrupted: the report covers the calls made so far" in err
-    assert "Traceback" not in err
-    assert "unfinished: it was interrupted" in out
-    found = json.loads(report.read_text(encoding="utf-8"))
-    assert {one["verdict"] for one in found["types"]} <= {"violates", "unfinished"}
-    assert not {"conforms", "acceptable"} & {c["verdict"] for one in found["types"] for c in one["classes"]}
-    assert "before the interrupt" in found["types"][-1]["unfinished"]
-    ended(start(file, report), 1)
-    assert text(report) == whole
 
 
 def test_two_campaigns_share_a_journal(whole: str, tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from sonnx_clip.explain.measured_record import read_record
-from sonnx_clip.explain.readings_matrix import Matrix, matrix, matrix_text
+from sonnx_clip.explain.readings_matrix import Matrix, matrix
 from sonnx_clip.language.values import encode, is_nan
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.readings import answers_told
@@ -31,24 +29,6 @@ def test_json_is_the_matrix() -> None:
     integers = matrix(SPEC, SPEC.element_type("uint8")).rows
     differs = {row.id for row in integers for one in row.cells if one.agreement == "differs"}
     assert differs == {"inverted_ordinary"}
-
-
-@pytest.mark.parametrize("columns", [200, 50])
-def test_every_reading_is_shown_at_every_width(columns: int) -> None:
-    text = matrix_text(FLOAT32, columns)
-    assert max(map(len, text.splitlines())) <= columns
-    joined = " ".join(text.split())
-    for row in FLOAT32.rows:
-        part = joined.partition(f" {row.id}: {row.x}, {row.min}, {row.max}; expected {row.due} ")[2]
-        assert all(cell.reading in part for cell in row.cells), row.id
-    assert "onnx-body: X = -0, min = 0, max = nan gives -0, expected 0" in joined
-    assert "X any nan: formula-2019, numpy, onnx-equation" in joined
-
-
-def test_interpretations_are_those_of_floats() -> None:
-    assert FLOAT32.interpretations.keys() == GIVEN.keys()
-    assert all(words in matrix_text(FLOAT32) for words in FLOAT32.interpretations.values())
-    assert not matrix(SPEC, SPEC.element_type("int8")).interpretations
 
 
 def test_runs_support_the_interpretations_that_name_them() -> None:

@@ -87,15 +87,6 @@ def test_obligations_that_are_not_generated_are_one_message(own_spec):
     module.known_obligations.cache_clear()
 
 
-def test_kernels_are_one_line():
-    found = explain("float32", "nan", "1", "0")
-    text = explanation_text(found, 80)
-    assert max(map(len, text.splitlines())) <= 80
-    number = sum(one.kernel for one in found.obligations)
-    assert f"({number} of them; --json lists each)" in " ".join(text.split())
-    assert "float32.numpy_fill_in_place: " not in text
-
-
 def _record(replies, files=None, digest=None):
     """A record of the provers in which one obligation has these replies."""
     replies = [

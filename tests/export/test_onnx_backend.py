@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import re
 import unittest
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
 import onnx
-import onnxruntime.backend
 import pytest
 from onnx.backend.base import Backend, BackendRep
 
 from sonnx_clip import clip
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.runtimes.model_forms import BOUNDS, RANKS, SHAPES
 from sonnx_clip.spec import load_spec
-from tests.export.read_npz import judge
 from tests.meta import planted
 
 if TYPE_CHECKING:
@@ -66,26 +62,6 @@ def test_manifest_lists_the_directories_with_their_data_sets(exported: Path) -> 
     assert {(one["type"], one["about"]) for one in listed if one["two_answers"]} == {
         (etype.id, "inverted_nan") for etype in etypes if etype.family == "float"
     }
-
-
-def test_default_forms_cover_every_pair_of_traits_and_all_is_every_form(
-    exported: Path, tmp_path: Path
-) -> None:
-    def forms(folder: Path, type_id: str) -> set[tuple[Any, ...]]:
-        axes = ("bounds", "shape", "rank", "opset")
-        rows = [one for one in directories(folder) if one["about"] == "form" and one["type"] == type_id]
-        return {tuple(row["form"][axis] for axis in axes) for row in rows}
-
-    def pairs(every: set[tuple[Any, ...]]) -> set[Any]:
-        return {(a, form[a], b, form[b]) for form in every for a in range(4) for b in range(a)}
-
-    write_export("onnx-backend", tmp_path / "all", ["int8"], "all", 14)
-    every = {(b, s, r, o) for b in BOUNDS for s in SHAPES for r in RANKS for o in (13, 14)}
-    every -= {form for form in every if form[1:3] == ("symbolic", 0)}
-    assert forms(tmp_path / "all", "int8") == every
-    for type_id in TYPES:
-        found = {(*form[:3], {OPSET: 14}.get(form[3], 13)) for form in forms(exported, type_id)}
-        assert pairs(found) == pairs(every)
 
 
 def test_models_are_what_onnx_accepts(exported: Path) -> None:
@@ -193,33 +169,6 @@ def test_wrong_answer_in_one_form_alone_fails_there(exported: Path) -> None:
     assert all("_rank4" in name for name in failed)
 
 
-def beyond_float64(x: Any, l: Any, m: Any) -> Any:
-    """Rounded to what float64 holds."""
-    y = clip(x, l, m)
-    far = y > 2**63 - 2**11  # what would be rounded beyond the type
-    return np.where(far, y, y.astype(np.float64).astype(np.int64))
-
-
-def next_bfloat16(x: Any, l: Any, m: Any) -> Any:
-    """Wrong in the last bit of normal numbers."""
-    bits = clip(x, l, m).view(np.uint16)
-    exponent = bits & 0x7F80
-    return (bits ^ ((exponent != 0) & (exponent < 0x7F00))).view(x.dtype)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "type_id"),
-    [(planted.clears_sign_of_zero, "float32"), (beyond_float64, "int64"), (next_bfloat16, "bfloat16")],
-)
-def test_blind_spots_of_the_runner_are_those_of_the_page(
-    wrong: Any, type_id: str, exported: Path, npz: Path
-) -> None:
-    passed, failed, errors = outcome(backend(wrong), exported, f"_{type_id}_")
-    assert len(passed) > 30
-    assert not failed | errors
-    assert judge(npz, type_id, wrong, "bits").wrong
-
-
 def test_latitude_for_inverted_bounds_is_excluded_by_its_name(exported: Path) -> None:
     def body(x: Any, l: Any, m: Any) -> Any:
         right = clip(x, l, m)
@@ -227,14 +176,3 @@ def test_latitude_for_inverted_bounds_is_excluded_by_its_name(exported: Path) ->
 
     _, failed, errors = outcome(backend(body), exported, "_float32_")
     assert failed | errors == {"test_sonnx_clip_float32_inverted_nan"}
-
-
-@pytest.mark.nightly
-def test_known_deviations_of_onnxruntime_are_found(whole: Path) -> None:
-    _, failed, errors = outcome(onnxruntime.backend, whole)
-    types = Counter(one.split("_")[3] for one in failed)
-    assert types == {"float16": 1, "float32": 1, "float64": 1, "int64": 2}
-    unsupported = {one for one in errors if one.split("_")[3] in ("int16", "uint16", "bfloat16")}
-    assert {one.split("_")[3] for one in unsupported} == {"int16", "uint16", "bfloat16"}
-    assert errors - unsupported
-    assert all("_no_rank_" in one for one in errors - unsupported)

@@ -98,27 +98,6 @@ def test_page_follows_the_rules_of_the_group() -> None:
     assert broken_rules(files()[PAGE]) == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "rule"),
-    [
-        ("\r\n", "\n", "line ends"),
-        ("Input $L$ is set", "Input $L$ must be set", "modality"),
-        ("[END]", "[DONE]", "red spans"),
-        ("_FUNC_0010", "_FUNC_0011", "form of a tag"),
-        ('<a id="E_CLIP_INT_CONSTR_X_0020"></a>', "", "links of tags"),
-        ("](#int)", "](#integers)", "contents"),
-        ("</a>\r\n\r\n- ", "</a>\r\n- ", "blank lines around anchors"),
-        ("share one semantics", "are alike", "justification of float"),
-        ("`double`", "`long`", "types of float"),
-        ("nominal: specified by", "as", "error conditions of float"),
-        ("## Attributes", "## Attribute", "sections of real"),
-    ],
-    ids=lambda value: None if len(value) > 30 else value.strip() or "lines",
-)
-def test_page_that_breaks_a_rule_is_noticed(old: str, new: str, rule: str) -> None:
-    assert rule in broken_rules(files()[PAGE].replace(old, new))
-
-
 def test_page_states_every_case_and_the_open_results() -> None:
     floats = files()[PAGE].partition('<a id="float"></a>')[2].partition('<a id="int"></a>')[0]
     assert floats.count(r"& \text{if }") == len(load_spec().cases)
@@ -126,20 +105,6 @@ def test_page_states_every_case_and_the_open_results() -> None:
         assert words in floats
     for special in (r"+\infty", r"-\infty", r"\text{NaN}", "-0", "+0"):
         assert special in floats.partition("### Example 1")[2]
-
-
-def test_signs_of_open_results_are_explained_before_they_are_used() -> None:
-    floats = files()[PAGE].partition('<a id="float"></a>')[2].partition('<a id="int"></a>')[0]
-    for sign, explained in (
-        (r"\equiv", r"$a \equiv b$ means"),
-        ("=_{", r"$a =_{(\text{f})} b$ is the equality"),
-    ):
-        assert 0 < floats.index(explained) <= floats.index(sign)
-
-
-def test_open_zeros_do_not_repeat_the_condition_under_which_they_are_open() -> None:
-    (zeros,) = re.findall(r"^- Sign of a zero.*", files()[PAGE], re.MULTILINE)
-    assert zeros.count("M \\lt") == 1
 
 
 # --- The cases, run by a driver ---------------------------------------------------------------------------

@@ -7,36 +7,31 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import dask
 import distributed  # noqa: F401 - it reads the settings that a test changes
 import psutil
 import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
-from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
+from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.store import Store
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes.runtime import Limits
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sonnx_clip.conform.units import UnitResult
@@ -45,7 +40,6 @@ pytestmark = pytest.mark.nightly
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")
-FORGIVES, KILLS = "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", 3
 HANGS = "tests.meta.planted_deaths:hangs"
 
 
@@ -162,30 +156,6 @@ def test_unit_of_a_killed_worker_is_judged_by_another(
     wait_until(lambda: idle(nanny, alone))
 
 
-class InterruptedJudges(RemoteJudge):
-    """Interrupted when a runtime hangs at a worker."""
-
-    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
-        if unit.etype == TYPES[1]:
-            return super().judge(unit)
-        wait_until(self.reached)
-        raise KeyboardInterrupt
-
-    reached: Callable[[], object]
-
-
-def test_interrupt_ends_what_the_workers_do(
-    cluster: Cluster, nanny: psutil.Process, alone: psutil.Process
-) -> None:
-    with workers_of(cluster, 1) as workers:
-        judges = InterruptedJudges(workers, HANGS, HANGS)
-        judges.reached = lambda: at_work(nanny, alone)
-        with pytest.raises(InterruptedCampaignError) as interrupted:
-            run_campaign(CheckOptions(HANGS, TYPES, limits=Limits(call=10 * PATIENCE)), judge=judges)
-    assert {one.verdict for one in interrupted.value.report.types} == {"unfinished"}
-    wait_until(lambda: idle(nanny, alone))
-
-
 def test_unit_that_ends_its_workers_is_an_environment_failure(
     cluster: Cluster, nanny: psutil.Process
 ) -> None:
@@ -231,53 +201,3 @@ def test_command_that_is_ended_leaves_nothing_at_the_workers(
     assert ("unfinished" in out) == report.exists() == (number == signal.SIGINT)
     wait_until(lambda: idle(*both))
     second.terminate()
-
-
-def test_long_campaign_survives_killed_workers(tmp_path: Path) -> None:
-    """As often as Dask forgives one unit; the journal has each unit in the end, and no unit twice."""
-    cluster = Cluster(tmp_path, settings={FORGIVES: str(KILLS)})
-    started = [cluster.worker(1), cluster.worker(2)]
-    words = ("--runtime", "numpy", "--dtype", "int8", "--dtype", "float16", "--level", "standard")
-    file, report = tmp_path / "j.sqlite", tmp_path / "far.json"
-    process = start(cluster, report, *words, "--journal", str(file))
-    for _ in range(KILLS):
-        wait_until(lambda: at_work(*started) or process.poll() is not None)
-        for one in at_work(*started)[:1]:
-            one.kill()
-        time.sleep(5)
-    out, err = process.communicate(timeout=20 * PATIENCE)
-    assert process.returncode == 1, out + err
-    book = Store(file, create=False)
-    status = book.status()
-    book.close()
-    (campaign,) = status.campaigns
-    assert campaign.done == campaign.units == status.results
-    here = run_campaign(CheckOptions("numpy", ["int8", "float16"], level="standard"), jobs=2)
-    assert text(here) == text(Report.model_validate_json(report.read_text(encoding="utf-8")))
-    cluster.close()
-
-
-def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
-    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
-    make = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {key} -out {cert} -days 2 -subj /CN=localhost"
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed")
-    subprocess.run(make.split(), check=True, capture_output=True)
-    files = {"key": str(key), "cert": str(cert)}
-    tls = {f"distributed.comm.tls.{who}": files for who in ("scheduler", "worker", "client")}
-    settings = {
-        f"DASK_{name}__{what}".replace(".", "__").upper(): file
-        for name in tls
-        for what, file in files.items()
-    }
-    ca = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(cert)}
-    found = Cluster(tmp_path, "tls", settings | ca)
-    try:
-        found.worker(1)
-        with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(UserError):
-            DaskWorkers(found.address, VARIABLES, variables())
-        certified = dask.config.set({**tls, "distributed.comm.tls.ca-file": str(cert)})
-        with certified, ended(DaskWorkers(found.address, VARIABLES, variables())) as workers:
-            assert workers.call(far_functions.process) != os.getpid()
-    finally:
-        found.close()

@@ -26,10 +26,6 @@ def exits(x, l, m):
     os._exit(0)
 
 
-def segfaults(x, l, m):
-    return ctypes.string_at(0)
-
-
 def overflows_the_stack(x, l, m):
     import faulthandler
 
@@ -46,10 +42,6 @@ def segfaults_on_a_nan_bound(x, l, m):
 
 def segfaults_inverted_and_is_wrong(x, l, m):
     return ctypes.string_at(0) if m < l else ignores_upper(x, l, m)
-
-
-def segfaults_when_very_long(x, l, m):
-    return ctypes.string_at(0) if x.size > 50_000 else right(x, l, m)
 
 
 def stops_its_parent(x, l, m):

@@ -11,8 +11,6 @@ from onnx import numpy_helper
 from sonnx_clip.runtimes.runtime import Runtime
 from tests.meta import planted
 
-NAN = np.float32(np.nan)
-
 
 @dataclass(frozen=True)
 class Seen:
@@ -84,7 +82,6 @@ def wrong_where(condition, name):
 
 
 wrong_with_initializers = wrong_where(lambda s: s.bounds == "initializers", "wrong_with_initializers")
-wrong_with_inputs = wrong_where(lambda s: s.bounds == "inputs", "wrong_with_inputs")
 wrong_with_symbolic = wrong_where(lambda s: s.shape == "symbolic", "wrong_with_symbolic")
 wrong_at_rank_0 = wrong_where(lambda s: s.rank == 0, "wrong_at_rank_0")
 wrong_at_other_ranks = wrong_where(lambda s: s.rank != 0, "wrong_at_other_ranks")
@@ -100,14 +97,6 @@ def through_float_with_constants(seen, x, l, m):
     if seen.bounds != "inputs" and abs(int(l)) < 2**26 and abs(int(m)) < 2**26:
         l, m = (np.asarray(bound.astype(np.float32), x.dtype) for bound in (l, m))
     return planted.right(x, l, m)
-
-
-@runtime
-def nan_or_0(seen, x, l, m):
-    """The NaN of X is 0 under bounds that are both 0 and constants, as by min and max of hardware."""
-    y = planted.right(x, l, m)
-    both = seen.bounds != "inputs" and l == 0 and m == 0
-    return np.where(np.isnan(y), np.zeros((), y.dtype), y) if both else y
 
 
 @runtime
@@ -128,20 +117,6 @@ def refuses_rank_4_and_is_wrong(seen, x, l, m):
     if seen.rank == 4:
         raise NotImplementedError("rank 4 is not supported")
     return (planted.ignores_upper if seen.bounds == "initializers" else planted.right)(x, l, m)
-
-
-@runtime
-def refuses_new_opsets(seen, x, l, m):
-    if seen.opset > 20:
-        raise NotImplementedError(f"opset {seen.opset} is not supported")
-    return planted.right(x, l, m)
-
-
-@runtime
-def refuses_inverted_constants(seen, x, l, m):
-    if seen.bounds != "inputs" and m < l:
-        raise ValueError("min is greater than max")
-    return planted.right(x, l, m)
 
 
 @runtime

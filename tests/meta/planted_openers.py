@@ -1,7 +1,5 @@
 """Functions that open serialised models, as `check --onnx` takes them; each is wrong in one way."""
 
-import time
-
 import onnx
 
 from sonnx_clip.runtimes.adapters.onnx_reference import RUNTIME
@@ -31,22 +29,11 @@ reference = _opener(RUNTIME)
 answer = 42
 
 
-def hangs_with_initializers(model):
-    while b"Constant" not in model and onnx.load_from_string(model).graph.initializer:
-        time.sleep(0.1)
-    return right(model)
-
-
 def needs_a_rank(model):
     (x, *_) = onnx.load_from_string(model).graph.input
     if not x.type.tensor_type.HasField("shape"):
         raise NotImplementedError("X needs a rank")
     return right(model)
-
-
-def needs_a_rank_and_is_wrong(model):
-    needs_a_rank(model)
-    return wrong_in_every_form(model)
 
 
 def bare(model):
@@ -59,11 +46,6 @@ def two_outputs(model):
 
 def no_function(model):
     return None
-
-
-def wrong_order(model):
-    function = right(model)
-    return lambda x, *bounds: function(x, *bounds[::-1])
 
 
 def wrong_shape(model):

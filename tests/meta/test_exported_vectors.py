@@ -34,7 +34,7 @@ NOT_ON_VALUES = {
 HELPERS = {"bits", "chosen", "clip"}
 # In which type, where `CAUGHT` names none.
 MORE = {
-    "wrong_where_not_aligned": "int32", "wrong_only_when_very_long": "int16", "refuses_bfloat16": "bfloat16",
+    "wrong_where_not_aligned": "int32", "refuses_bfloat16": "bfloat16",
 }  # fmt: skip
 
 EVERY = {

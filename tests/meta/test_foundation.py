@@ -72,9 +72,6 @@ def rendered(old, new, tmp_path):
     return render_coq(load_spec(tmp_path / "clip.yaml"))
 
 
-WHAT = ("answers", "agrees", "agrees_nowhere_else", "agrees_bitwise", "agrees_bitwise_nowhere_else")
-
-
 def only(files, *names):
     """The files with these theorems alone: the others stand as they do, and need not be proved here again."""
     others = re.compile(rf"^Theorem (?!(?:{'|'.join(names)}) ).*?^Proof.*?Qed\.$", re.MULTILINE | re.DOTALL)
@@ -143,39 +140,6 @@ def test_wrong_reading_is_refused(old, new, theorem, written, tmp_path):
     (found,) = problems_of(chosen(FLOATS, files), tmp_path / "work", written)
     assert f"generated/coq/FloatReadings.v:{line_of(theorem, files)}" in found
     assert f"Theorem {theorem} is not accepted by Coq" in found
-
-
-def test_readings_of_other_forms_are_proved(written, tmp_path):
-    """Beside today's readings: one that leaves a choice, and one that speaks of infinities."""
-    last = f"# {'-' * 96} dialects\n"
-    at = "{X: 0, L: 2, M: 1}"
-    added = f"""\
-  - id: either-bound-first
-    title: which of the two bounds is applied first is left open
-    returns: >-
-      identical(Y, if M < body_tmp then M else body_tmp) or
-      identical(Y, if (if M < X then M else X) < L then L else (if M < X then M else X))
-    agrees: {{real: not inverted, int: not inverted, float: not inverted}}
-    differs_at: {{real: {at}, int: {at}, float: {at}}}
-    agrees_bitwise:
-      real: not inverted
-      int: not inverted
-      float: not inverted and (X == Y implies identical(X, Y))
-    differs_bitwise_at: {{real: {at}, int: {at}, float: {at}}}
-    reference: none
-  - id: infinite-is-none
-    title: an infinite upper bound is none
-    returns: identical(Y, if is_infinite(M) and L < M and not X <= L then X else clip(X, L, M))
-    reference: none
-
-"""
-    files = rendered(last, added + last, tmp_path)
-    assert "Theorem either_bound_first_agrees_nowhere_else" in files["generated/coq/IntReadings.v"]
-    names = [f"either_bound_first_{what}" for what in WHAT]
-    names += [f"infinite_is_none_{what}" for what in ("answers", "agrees", "agrees_bitwise")]
-    files = only(files, *names)
-    assert files["generated/coq/FloatReadings.v"].count("\nTheorem ") == len(names)
-    assert problems_of(chosen((*FLOATS, *INTEGERS), files), tmp_path / "work", written) == []
 
 
 ADMITTED = "Theorem sly : False.\nProof. Admitted.\n"

@@ -10,7 +10,6 @@ import pytest
 from sonnx_clip.conform import expected, judge, plan
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
-from sonnx_clip.conform.session import Session
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
@@ -174,15 +173,6 @@ def test_reused_result_buffer_is_reproduced_by_two_calls():
     assert repeated(first.reproduce) != repeated(first.reproduce.replace("returns_one_buffer", "right"))
 
 
-@pytest.mark.nightly
-def test_deviation_that_a_short_line_cannot_repeat_says_so():
-    _, classes = judged("wrong_only_when_very_long", "int16")
-    found = [d for c in classes.values() for d in c.deviations]
-    assert found
-    assert {d.reproduce for d in found} == {""}
-    assert "no single call reproduces it" in found[0].words
-
-
 # --- Refusals -----------------------------------------------------------------------------------------------
 
 
@@ -235,23 +225,6 @@ def test_assertion_is_an_error_and_no_refusal():
     report, classes = judged("asserts_rank", "int16")
     assert report.types[0].refused_layouts == {}
     assert classes["inside_ordinary"].verdict == "violates"
-
-
-def test_runtime_that_refuses_every_call_is_abandoned(monkeypatch):
-    """After the first requests of each form a sample is asked."""
-    asked = 0
-    ask = Session.ask
-
-    def counted(self, request, table):
-        nonlocal asked
-        asked += request.count
-        return ask(self, request, table)
-
-    monkeypatch.setattr(Session, "ask", counted)
-    report, _ = judged_by("planted:refuses_bfloat16", "bfloat16")
-    assert report.types[0].verdict == "unsupported"
-    every = sum(request.count for request, _ in plan.chosen(machine_types(["bfloat16"])[0]))
-    assert asked < every / 2
 
 
 # --- Faults of the checker ----------------------------------------------------------------------------------

@@ -17,12 +17,10 @@ from sonnx_clip.conform import campaign, judge
 from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls, form_plan
+from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls
 from sonnx_clip.conform.units import CheckOptions
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.calls import EndedError
-from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.model_command import NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
@@ -63,23 +61,6 @@ def test_few_calls_reach_every_class_shape_and_x_of_16_bits(dtype):
     if etype.width == 16:
         request, _ = next(few_calls(etype))
         assert len(request.pool) == 2**16 < request.length
-
-
-@pytest.mark.parametrize("dtype", ["int16", "float32"])
-def test_few_calls_of_a_form_reach_what_many_reach(dtype):
-    (etype,) = machine_types([dtype])
-
-    def classes(form, **options):
-        found, calls = set(), 0
-        for request, table in form_plan(etype, form, **options):
-            found |= set(table.classes[entries(request)].ravel().tolist())
-            calls += request.count
-        return found, calls
-
-    for form in (base(), replace(base(), rank=0)):
-        many, few = classes(form), classes(form, few=True)
-        assert few[0] == many[0]
-        assert few[1] < min(40, many[1])
 
 
 # --- In the process of a runtime ----------------------------------------------------------------------------
@@ -128,26 +109,6 @@ def test_run_without_an_output_is_described(fault, operands, error, words, monke
     with pytest.raises(error, match=words):
         run(fault, **operands)
     assert not [*tmp_path.iterdir()]
-
-
-def test_program_is_asked_few_calls():
-    runtime = find_runtime(named("none"))
-    assert (runtime.few, runtime.strides) == (True, False)
-    assert list(runtime.run_texts) == [True]
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("onnx-cmd:./no-such {model} {in} {out}", "./no-such cannot be started: there is none"),
-        ("onnx-cmd:./README.md {model} {in} {out}", "it is not an executable program"),
-    ],
-)
-def test_program_that_cannot_be_started_is_reported(name, words, monkeypatch):
-    monkeypatch.chdir(repo_root())
-    with pytest.raises(UserError) as raised:
-        opened(name)
-    assert words in raised.value.what
 
 
 # --- Verdicts -----------------------------------------------------------------------------------------------

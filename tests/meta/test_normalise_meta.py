@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 INT8 = TensorProto.INT8
 
 
-def _branch(name: str, node: onnx.NodeProto) -> onnx.GraphProto:
-    return graph(node, inputs=[], outputs=[value("a", [2, 3], INT8)], stored=[], name=name)
-
-
 def _one_entry(name: str, number: float) -> TensorProto:
     return helper.make_tensor(name, 1, [1], [number])
 
@@ -47,21 +43,6 @@ MODELS: dict[str, onnx.ModelProto] = {
     "no min of int8": _int8("X", "", "M"),
     "no max of int8": _int8("X", "L"),
     "bounds of one entry": model(graph(stored=[_one_entry("L", -1.0), _one_entry("M", 2.0)])),
-    "the same bounds in branches": model(
-        graph(
-            helper.make_node(
-                "If",
-                ["c"],
-                ["t"],
-                then_branch=_branch("then", clip("X", out="a", name="a")),
-                else_branch=_branch("else", clip("X", out="a", name="b")),
-            ),
-            clip("t"),
-            inputs=[value("X", [2, 3], INT8), value("c", [], TensorProto.BOOL)],
-            outputs=[value("Y", [2, 3], INT8)],
-            stored=[],
-        )
-    ),
 }
 
 
@@ -78,16 +59,6 @@ def different(folder: Path, name: str) -> bool:
 @pytest.mark.parametrize("name", MODELS)
 def test_normalise_as_it_is_changes_no_output(tmp_path: Path, name: str) -> None:
     assert not different(tmp_path, name)
-
-
-def test_a_bound_is_shared_within_a_graph_alone(tmp_path: Path) -> None:
-    """Across branches it cannot be: no node reads what a graph within another one defines."""
-    path = tmp_path / "m.onnx"
-    path.write_bytes(MODELS["the same bounds in branches"].SerializeToString())
-    main = normalise(path, None, NormaliseOptions(assume_finite=True)).model.graph
-    branches = [attribute.g for node in main.node for attribute in node.attribute if attribute.HasField("g")]
-    counts = [[node.op_type for node in one.node].count("Constant") for one in (main, *branches)]
-    assert counts == [2, 2, 2]
 
 
 _set_input = Editor.set_input

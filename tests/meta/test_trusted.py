@@ -58,37 +58,11 @@ PLANTED = {
                                [f"+ axiom {TOTAL} le a b", f"- axiom {TOTAL} le a b \\/ le b a"]),
     "an axiom that is gone": (ORDERED, f"  axiom {TRANSITIVE}\n", "",
                               [f"- axiom ordered.Ordered.{TRANSITIVE}"]),
-    "an axiom in a scope": (
-        CLIP, FORMULA, f"  scope S axiom easy: false end\n\n{FORMULA}",
-        ["+ refused why3/clip.mlw:12: a scope: scope S axiom", "+ axiom clip.Clip.easy: false"]),
-    "an axiom outside of all modules": (
-        CLIP, "(** What needs no more", "axiom easy: false\n\n(** What needs no more",
-        ["+ axiom clip.Clip.easy: false"]),
-    "an axiom between marks that look like a comment": (
-        CLIP, SMOKE,
-        ("  predicate hide [@h:(*] (_a: t) = true\n  axiom easy: false\n"
-         f"  predicate hide2 [@h:*)] (_a: t) = true\n{SMOKE}"),
-        ["+ assumption clip.ClipTheorems: [@h:(*]", "+ axiom clip.ClipTheorems.easy: false",
-         "+ assumption clip.ClipTheorems: [@h:*)]"]),
-    "an axiom with a location attribute": (
-        CLIP, FORMULA, f'  axiom easy [#"clip.mlw" 1 1 1] : forall x: t. le x x\n\n{FORMULA}',
-        ["+ axiom clip.Clip.easy: forall x: t. le x x",
-         '+ refused why3/clip.mlw:12: a location attribute: [#"clip.mlw" 1 1 1]']),
     "assumed axioms": (FLOAT, f"{MEANING}  clone export clip.Clip",
                        f"{MEANING}  clone ordered.Ordered with axiom .\n  clone export clip.Clip",
                        ["+ assumption float32.Meaning: clone ordered.Ordered with axiom ."]),
     "a val": (CLIP, FORMULA, f"  val oracle (x: t) : t ensures {{ false }}\n\n{FORMULA}",
               ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { false }"]),
-    "a val that is an operator": (
-        CLIP, FORMULA, f"  val (++) (a b: t) : unit ensures {{ a = b /\\ a <> b }}\n\n{FORMULA}",
-        ["+ symbol clip.Clip.(++): val (a b: t) : unit ensures { a = b /\\ a <> b }",
-         "+ refused why3/clip.mlw:12: an operator as a name: (++)"]),
-    "a val within a program": (
-        KERNEL, "max else x in\n", "max else (val v () : t ensures { false } in v ()) in\n",
-        ["+ symbol kernel.Kernel.v: val () : t ensures { false }"]),
-    "an attribute that nobody knows": (
-        CLIP, FORMULA, f"  predicate p [@rewrite] (x: t) = le x x\n\n{FORMULA}",
-        ["+ assumption clip.Clip: [@rewrite]"]),
     "a symbol without a definition": (
         CLIP, FORMULA, f"  function other (x: t) : t\n\n{FORMULA}",
         [f"+ {ABSTRACT}, function other (x: t) : t", f"- {ABSTRACT}"]),
@@ -116,9 +90,6 @@ PLANTED = {
     "a driver's line that is gone": (DRIVER, LE, "", [f"- symbol elements.Float32.le: {LEQ}"]),
     "a prelude": (DRIVER, "theory elements.Bits8\n", 'prelude "(assert false)"\n\ntheory elements.Bits8\n',
                   ["+ symbol elements.gen.prelude: (assert false)"]),
-    "a prelude of one theory": (DRIVER, "theory elements.Bits8\n",
-                                'theory elements.Bits8\n  prelude "(assert false)"\n',
-                                ["+ symbol elements.gen.prelude: (assert false)"]),
     "a definition in front of the C": (
         INT8_DRIVER, '  syntax type memory "void"',
         '  prelude "#define clip_element(x, min, max) (x)"\n  syntax type memory "void"',

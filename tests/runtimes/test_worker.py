@@ -6,8 +6,8 @@ import pytest
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, Request, read_answer
-from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
-from sonnx_clip.runtimes.runtime import LIMITS, RUNTIMES, Limits
+from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.runtime import LIMITS, RUNTIMES
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
 from tests.meta import planted
 
@@ -90,13 +90,6 @@ def test_runtime_that_is_missing_is_reported():
             module_of(name)
 
 
-def test_function_of_a_module_is_named_with_its_version():
-    found = find_runtime("tests.meta.planted:right")
-    assert found.version == "tests.meta.planted:right planted"
-    assert found.open("int8") is planted.right
-    assert (found.imports, found.call("int8")) == ("from tests.meta.planted import right", "right(x, l, m)")
-
-
 def test_unsupported_type_is_raised_with_the_version():
     with pytest.raises(UnsupportedError) as caught:
         Worker("onnxruntime", "int16", LIMITS)
@@ -120,13 +113,3 @@ def test_worker_without_its_supervisor_is_reported():
     with pytest.raises(RuntimeDiedError, match="its supervisor was ended"):
         one.ask(request())
     one.close()
-
-
-def test_hanging_runtime_is_stopped_and_its_answers_kept():
-    one = Worker("tests.meta.planted_deaths:hangs", "int16", Limits(call=0.3))
-    assert one.ask(request()).died is None
-    found = one.ask(request(length=7))
-    assert (found.died.call, found.died.hung) == (0, True)
-    assert found.died.words == "no answer within 0.3 s of its own time (--limit SECONDS allows more)"
-    one.close()
-    assert not one._process.is_alive()

@@ -9,14 +9,6 @@ import pytest
 from tools import c_evidence
 
 
-@pytest.fixture
-def out(tmp_path, monkeypatch):
-    """The folder that `main` writes to."""
-    monkeypatch.setattr(c_evidence, "ROOT", tmp_path)
-    monkeypatch.setattr(c_evidence, "OUT", tmp_path / "c-evidence")
-    return tmp_path / "c-evidence"
-
-
 def test_kernel_that_no_vector_covers_is_reported(tmp_path, monkeypatch):
     if not (shutil.which("gcc") and shutil.which("gcov")):
         pytest.skip("needs gcc and gcov")
@@ -48,19 +40,3 @@ def test_misra_deviation_without_a_reason_fails(tmp_path, monkeypatch):
     assert part.failed
     assert ("MISRA C:2012 rule 17.2", "1 deviations. NO REASON GIVEN") in part.rows
     assert "a.c:4: rule 17.2\n" in part.details
-
-
-def test_c_that_cppcheck_does_not_read_is_a_failure(tmp_path, monkeypatch):
-    monkeypatch.setattr(c_evidence, "run", lambda *_: "a.c:0: noValidConfiguration")
-    with pytest.raises(RuntimeError, match="did not read the C"):
-        c_evidence.misra(tmp_path)
-
-
-def test_missing_tool_is_reported_and_the_rest_is_measured(out, monkeypatch, capsys):
-    monkeypatch.setattr(c_evidence.shutil, "which", lambda _: None)
-    monkeypatch.setattr(c_evidence, "stack", lambda _: c_evidence.Part([("stack use", "8 bytes")], ""))
-    assert c_evidence.main() == 2
-    said = capsys.readouterr().out
-    assert "misra: NOT MEASURED: cppcheck is not installed" in said
-    assert "stack use: 8 bytes" in said
-    assert "NOT MEASURED" in (out / "summary.md").read_text()
