@@ -226,9 +226,10 @@ def explanation_text(told: TripleExplanation, width: int | None = None) -> str:
         for one in told.acceptable
     ]
     lines.append("  readings, compared with the cases")
+    wide = max(len(reading.id) for reading in told.readings)
     for reading in told.readings:
         shown = " or ".join(str(number or "any NaN") for number in reading.answers)
-        lines.append(f"    {reading.id:<13} {reading.agreement:<12} {shown}")
+        lines.append(f"    {reading.id:<{wide}} {reading.agreement:<12} {shown}")
     lines += _obligation_lines(told.type, told.obligations)
     return "\n".join(hanging(line, width) for line in lines)
 
