@@ -113,9 +113,3 @@ def test_acceptable_answers_are_those_of_the_latitude(etype):
         ]
         assert len(set(found)) == len(found)
         assert set(found) == due
-
-
-def test_the_floats_have_several_kinds_of_nan():
-    vectors = stored(load_spec().element_type("float32"))["vectors"]
-    nans = {vector["x"] for vector in vectors if vector["class"] in {"inverted_nan", "inside_nan"}}
-    assert len(nans) >= 4

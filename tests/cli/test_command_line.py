@@ -22,19 +22,6 @@ def ended(*arguments: str) -> Ended:
     return run(*arguments, cwd=Path.cwd())
 
 
-@pytest.mark.parametrize("name", [None, *COMMANDS])
-def test_help_fits_a_terminal_and_begins_with_an_example(
-    name: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = printed(*([name] if name else []), "--help").splitlines()
-    assert len(lines) <= 30
-    assert max(map(len, lines)) <= 80
-    assert printed(*([name] if name else []), "-h").splitlines() == lines
-    if name is not None:
-        assert lines[1].startswith(f"Example: sonnx-clip {name} ")
-
-
 def test_former_command_names_are_answered_with_the_new_ones() -> None:
     for name in RETIRED:
         done = ended(name, "some", "--json", "-o", "file")

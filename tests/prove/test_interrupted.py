@@ -1,11 +1,8 @@
-"""A run that is killed goes on where it was; one that is interrupted leaves no prover behind."""
+"""An interrupted run leaves no program behind."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -51,34 +48,6 @@ def _wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not come to that"
         time.sleep(0.01)
-
-
-def _answers(ledger: Path) -> int:
-    with contextlib.suppress(sqlite3.OperationalError):  # there is no ledger yet, or no table
-        database = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
-        with contextlib.closing(database):
-            count: int = database.execute("SELECT count(*) FROM answers").fetchone()[0]
-            return count
-    return 0
-
-
-@pytest.mark.nightly
-def test_a_killed_run_goes_on_where_it_was(real_bench: Workbench) -> None:
-    process = _start(real_bench, *ASK)
-    ledger = real_bench.build / "ledger.sqlite"
-    _wait_until(lambda: _answers(ledger) >= 3)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    process.communicate()
-    known = _answers(ledger)
-    ended = real_bench.prove(*ASK, "--json")
-    assert ended.status == 0
-    asked = ended.document["run"]["asked"]
-    assert 0 < asked <= len(ended.outcomes) - known
-    again = real_bench.prove(*ASK, "--json")
-    assert again.document["run"]["asked"] == 0
-    statuses = {id_: outcome["status"] for id_, outcome in ended.outcomes.items()}
-    assert {id_: outcome["status"] for id_, outcome in again.outcomes.items()} == statuses
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root.isolated import IsolatedOutcome, run_isolated, without_collection
+from sonnx_clip.root.isolated import IsolatedOutcome, run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,16 +59,3 @@ def test_result_comes_back_and_nothing_reaches_the_streams(
 )
 def test_failure_is_reported(work: Callable[[], bytes], seconds: float, failure: str) -> None:
     assert run_isolated(work, seconds=seconds) == IsolatedOutcome(b"", failure, hung=work is _hangs)
-
-
-def test_collector_is_off_inside_and_on_afterwards() -> None:
-    def fails() -> None:
-        with without_collection():
-            with without_collection():
-                pass
-            assert not gc.isenabled()
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fails()
-    assert gc.isenabled()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.trace.evaluate_table import PatternOrder
 from sonnx_clip.trace.numpy_meaning import table
 from tests.trace.numpy_table import (
     REAL,
@@ -142,48 +141,3 @@ def test_a_wrong_meaning_is_caught() -> None:
     assert wrong(table()["maximum"], readings("int8"), given, got) == 0
     assert wrong(table()["minimum"], readings("int8"), given, got) == 256 * 255
     assert wrong(table()["maximum"], readings("uint8"), given, got) == 2 * 128 * 128
-
-
-class _Ranked(PatternOrder):
-    """The order of 16-bit patterns, looked up in a table of ranks that `Reading` itself gives."""
-
-    def __init__(self, how: PatternOrder) -> None:
-        super().__init__(how.name, how.width, how.top)
-        every = np.arange(1 << 16, dtype=np.uint64)
-        high, low = how._keys(every)
-        object.__setattr__(self, "ranks", (high * (1 << 32) + low).astype(np.int32))
-        object.__setattr__(self, "nans", how.nan(every))
-
-    def nan(self, a: Array) -> Array:
-        return self.nans[a]
-
-    def lt(self, a: Array, b: Array) -> Array:
-        return (self.ranks[a] < self.ranks[b]) & ~self.nans[a] & ~self.nans[b]
-
-    def eq(self, a: Array, b: Array) -> Array:
-        return (self.ranks[a] == self.ranks[b]) & ~self.nans[a] & ~self.nans[b]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [
-        (n, d)
-        for n, d in cases()
-        if np.dtype(d).itemsize == 2 and n not in ("clip", "isnan", "view", "empty_like")
-    ],
-)
-def test_all_pairs_of_16_bits(name: str, dtype: str) -> None:
-    every, how = _all(dtype), _Ranked(readings(dtype))
-    rows, compared = 8, 0
-    for start in range(0, len(every), rows):
-        column, row = every[start : start + rows, None], every[None, :]
-        full = name in ("copyto", "copyto_where", "max", "min")
-        operands = tuple(np.broadcast_arrays(column, row)) if full else (column, row)
-        masks = (np.arange(len(every))[None, :] % 3 == 0,) if name == "copyto_where" else ()
-        with np.errstate(all="ignore"):
-            got = patterns_of(REAL[name](*operands, *masks))
-        # Not spread out: a column and a row of ranks are looked up, and then compared.
-        assert wrong(table()[name], how, (patterns_of(column), patterns_of(row), *masks), got) == 0
-        compared += got.size
-    assert compared == 1 << 32

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from sonnx_clip.cli import other_roads
-from sonnx_clip.prove.coq import check_coq, summary_problem
+from sonnx_clip.prove.coq import CoqSource, check_coq, coq_sources, summary_problem
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
@@ -145,3 +145,17 @@ def test_missing_coq_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="apt-get install --no-install-recommends coq libcoq-flocq"):
         check_coq(load_spec(), repo_root(), tmp_path)
+
+
+def test_theorems_are_parsed_with_their_claims():
+    text = "(** A title. shows: monotone, C2 *)\nTheorem a : True.\n\nLemma b : True.\n\nTheorem c : True.\n"
+    first, second = CoqSource("coq/A.v", "SonnxClip.A", text).theorems()
+    assert (first.id, first.line, first.shows) == ("A.a", 2, ("monotone", "C2"))
+    assert (second.id, second.shows) == ("A.c", ())
+
+
+def test_coq_file_in_a_subfolder_is_rejected(tmp_path):
+    (tmp_path / "coq/deep").mkdir(parents=True)
+    (tmp_path / "coq/deep/A.v").write_text("")
+    with pytest.raises(UserError, match="is not checked"):
+        coq_sources(tmp_path)
