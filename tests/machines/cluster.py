@@ -16,7 +16,7 @@ import psutil
 from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 PATIENCE = 60  # seconds
 AT_WORK = 4
@@ -30,34 +30,45 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-class Cluster:
-    """A scheduler that listens at `address`; the folder holds its files and those of its workers."""
+_NONE: Mapping[str, str] = {}
 
-    def __init__(self, folder: Path) -> None:
+
+class Cluster:
+    """A scheduler; `address` is where it listens.
+
+    Args:
+        folder: holds all that it and its workers write.
+        protocol: ``tcp`` or ``tls``.
+        settings: of Dask, as variables.
+    """
+
+    def __init__(self, folder: Path, protocol: str = "tcp", settings: Mapping[str, str] = _NONE) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.address, self._folder = f"tcp://127.0.0.1:{port}", folder
+        self.address, self._folder, self._settings = f"{protocol}://127.0.0.1:{port}", folder, settings
         self._started: list[subprocess.Popen[bytes]] = []
-        host = "tcp://127.0.0.1"
+        host = f"{protocol}://127.0.0.1"
         self.scheduler = self._start("scheduler", "--host", host, "--port", str(port), "--no-show")
 
-    def worker(self, threads: int, *more: str) -> psutil.Process:
-        """Start a worker, or a nanny with one."""
+    def worker(self, threads: int, *more: str, folder: Path | None = None) -> psutil.Process:
+        """Start a worker, or a nanny with one, in a folder from which it takes its sonnx_clip."""
         words = ("--nthreads", str(threads), "--local-directory", str(self._folder), *more)
-        found = self._start("worker", self.address, *words)
+        found = self._start("worker", self.address, *words, folder=folder)
         return psutil.Process(found.pid)
 
-    def _start(self, kind: str, *words: str) -> subprocess.Popen[bytes]:
+    def _start(self, kind: str, *words: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+        where = folder or repo_root()
         settings = {
-            "PYTHONPATH": str(repo_root()),
+            "PYTHONPATH": str(where),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
             "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False",
+            **self._settings,
         }
         program = f"{Path(sys.executable).with_name('dask')}"
         with (self._folder / f"{kind}.log").open("ab") as log:
             found = subprocess.Popen(
-                [sys.executable, program, kind, *words, "--no-dashboard"], cwd=repo_root(),
+                [sys.executable, program, kind, *words, "--no-dashboard"], cwd=where,
                 env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
         self._started.append(found)

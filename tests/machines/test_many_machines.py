@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import dask
 import distributed  # noqa: F401 - it reads the settings that a test changes
 import psutil
 import pytest
@@ -26,6 +28,7 @@ from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.store import Store
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
@@ -201,3 +204,29 @@ def test_command_that_is_ended_leaves_nothing_at_the_workers(
     assert ("unfinished" in out) == report.exists() == (number == signal.SIGINT)
     wait_until(lambda: idle(*both))
     second.terminate()
+
+
+def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {key} -out {cert} -days 2 -subj /CN=localhost"
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    subprocess.run(make.split(), check=True, capture_output=True)
+    files = {"key": str(key), "cert": str(cert)}
+    tls = {f"distributed.comm.tls.{who}": files for who in ("scheduler", "worker", "client")}
+    settings = {
+        f"DASK_{name}__{what}".replace(".", "__").upper(): file
+        for name in tls
+        for what, file in files.items()
+    }
+    ca = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(cert)}
+    found = Cluster(tmp_path, "tls", settings | ca)
+    try:
+        found.worker(1)
+        with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(UserError):
+            DaskWorkers(found.address, VARIABLES, variables())
+        certified = dask.config.set({**tls, "distributed.comm.tls.ca-file": str(cert)})
+        with certified, ended(DaskWorkers(found.address, VARIABLES, variables())) as workers:
+            assert workers.call(far_functions.process) != os.getpid()
+    finally:
+        found.close()

@@ -40,3 +40,9 @@ def test_misra_deviation_without_a_reason_fails(tmp_path, monkeypatch):
     assert part.failed
     assert ("MISRA C:2012 rule 17.2", "1 deviations. NO REASON GIVEN") in part.rows
     assert "a.c:4: rule 17.2\n" in part.details
+
+
+def test_c_that_cppcheck_does_not_read_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr(c_evidence, "run", lambda *_: "a.c:0: noValidConfiguration")
+    with pytest.raises(RuntimeError, match="did not read the C"):
+        c_evidence.misra(tmp_path)
