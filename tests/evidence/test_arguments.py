@@ -5,9 +5,6 @@ import json
 import pytest
 
 from sonnx_clip.backends.acsl import due, functions
-from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.dialects import dialect_operator
-from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources
@@ -128,19 +125,6 @@ def test_dialect_in_a_runtime_is_shown(everything):
     assert basis(everything.evidence, "Runtime onnxruntime against onnx") == "not run"
     assert f'id="runtime-{name}"' in everything.html
     assert len(everything.data["deviations"][name]) == 1
-
-
-@pytest.mark.nightly
-def test_forms_and_missing_bounds_of_a_dialect_are_shown(tmp_path):
-    name = "onnx-reference against onnx-13"
-    report = run_campaign(CheckOptions("onnx-reference", ["float32"], of=dialect_operator("onnx-13")))
-    (tmp_path / "build/dialects").mkdir(parents=True)
-    (tmp_path / "build/dialects/one.json").write_text(report.model_dump_json())
-    found = written_in(tmp_path, made.proofs())
-    section = found.html.partition(f'id="runtime-{name}"')[2].partition("</section>")[0]
-    assert "opset 13, optimised, no min" in section
-    deviations = found.data["deviations"][name]
-    assert any("missing bound" in (one["explanation"] or "") for one in deviations)
 
 
 # --- Stale, damaged and spoilt records ---

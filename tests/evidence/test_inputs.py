@@ -65,28 +65,27 @@ def test_proofs_of_another_specification_are_stale(tmp_path):
     assert "stale" in refused(made.write(tmp_path / "b", document), tmp_path)
 
 
-def test_stale_verdicts_are_refused(tmp_path):
-    stale = made.report("numpy", spec_sha256="0" * 64)
-    assert "stale" in refused(made.write(tmp_path / "b", made.proofs(), [stale]), tmp_path)
-    other = made.report("sonnx", code_sha256="0" * 64)
-    message = refused(made.write(tmp_path / "c", made.proofs(), [other]), tmp_path)
-    assert "stale: the code of sonnx has changed since it was judged" in message
+REPORTS = {
+    "another specification": ([made.report("numpy", spec_sha256="0" * 64)], "stale"),
+    "changed code": (
+        [made.report("sonnx", code_sha256="0" * 64)],
+        "stale: the code of sonnx has changed since it was judged",
+    ),
+    "a lookalike": (
+        [made.report("numpy").model_copy(update={"runtime": "onnxruntim\u0435"})], "U+0435",
+    ),
+    "version of another package": (
+        [made.report("numpy", runtime_version="onnxruntime 1.0")],
+        "it records onnxruntime 1.0, but numpy ",
+    ),
+    "one runtime twice": ([made.report("numpy")] * 2, "another file also records numpy"),
+}  # fmt: skip
 
 
-def test_verdict_on_a_lookalike_is_refused(tmp_path):
-    report = made.report("numpy").model_copy(update={"runtime": "onnxruntim\u0435"})
-    assert "U+0435" in refused(made.write(tmp_path / "b", made.proofs(), [report]), tmp_path)
-
-
-def test_version_is_that_of_the_package_of_the_runtime(tmp_path):
-    report = made.report("numpy", runtime_version="onnxruntime 1.0")
-    message = refused(made.write(tmp_path / "b", made.proofs(), [report]), tmp_path)
-    assert "it records onnxruntime 1.0, but numpy " in message
-
-
-def test_two_files_about_one_runtime_are_refused(tmp_path):
-    build = made.write(tmp_path / "b", made.proofs(), [made.report("numpy")] * 2)
-    assert "another file also records numpy" in refused(build, tmp_path)
+@pytest.mark.parametrize("name", REPORTS)
+def test_unusable_verdicts_are_refused(tmp_path, name):
+    reports, message = REPORTS[name]
+    assert message in refused(made.write(tmp_path / "b", made.proofs(), reports), tmp_path)
 
 
 @pytest.mark.parametrize("name", ["frama-c.json", "foundation.json", "dialects/one.json"])

@@ -87,23 +87,19 @@ def test_answer_that_comes_out_again_is_accepted(answer):
     repeat_answers(build, found, [(o, reply)])
 
 
-def test_forged_answer_is_refused(answer):
+@pytest.mark.parametrize(
+    ("forged", "message"),
+    [
+        ({"verdict": "countermodel"}, "is recorded as countermodel, but a repetition gives valid"),
+        ({"task": "0" * 64}, "answered the task 000000000000…, the theories have another"),
+        ({"version": "9.9"}, r"Z3 9\.9 answered, but .* is installed"),
+    ],
+    ids=["verdict", "task", "version"],
+)
+def test_forged_answer_is_refused(answer, forged, message):
     build, found, o, reply = answer
-    forged = reply.model_copy(update={"verdict": "countermodel"})
-    with pytest.raises(UserError, match="is recorded as countermodel, but a repetition gives valid"):
-        repeat_answers(build, found, [(o, forged)])
-
-
-def test_remapped_task_is_refused(answer):
-    build, found, o, reply = answer
-    with pytest.raises(UserError, match="answered the task 000000000000…, the theories have another"):
-        repeat_answers(build, found, [(o, reply.model_copy(update={"task": "0" * 64}))])
-
-
-def test_answer_of_another_version_is_refused(answer):
-    build, found, o, reply = answer
-    with pytest.raises(UserError, match=r"Z3 9\.9 answered, but .* is installed"):
-        repeat_answers(build, found, [(o, reply.model_copy(update={"version": "9.9"}))])
+    with pytest.raises(UserError, match=message):
+        repeat_answers(build, found, [(o, reply.model_copy(update=forged))])
 
 
 def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):

@@ -90,11 +90,13 @@ def test_without_a_compiler_it_says_so(monkeypatch, tmp_path):
         ("no-such-compiler -O1", "missing"),
         ("'open", "cannot be read"),
         ("false", "without output"),
-        (__file__, "cannot be run"),
+        ("{folder}/cc", "cannot be run"),
     ],
 )
-def test_a_CC_that_is_no_compiler_is_refused(monkeypatch, named, words):
-    monkeypatch.setenv("CC", named)
+def test_a_CC_that_is_no_compiler_is_refused(monkeypatch, tmp_path, named, words):
+    (tmp_path / "cc").write_text("no program")
+    (tmp_path / "cc").chmod(0o755)
+    monkeypatch.setenv("CC", named.format(folder=tmp_path))
     with pytest.raises(UserError, match=words):
         find_compiler()
 
