@@ -95,7 +95,7 @@ function parse(text, type) {
 }
 
 function ofPattern(digits, type) {
-  if (!type.width) throw new Refused(`0x${digits} is a bit pattern, and ${type.id} has none`, "write a decimal number");
+  if (!type.width) throw new Refused(`0x${digits} is a bit pattern; ${type.id} has no bit patterns`, "write a decimal number");
   const wanted = type.width / 4;
   if (digits.length !== wanted)
     throw new Refused(`0x${digits} has ${digits.length * 4} bits, ${type.id} has ${type.width}`,
