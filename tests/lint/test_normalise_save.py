@@ -67,6 +67,7 @@ def test_result_is_written_and_the_theorems_are_cited(tmp_path: Path) -> None:
     status, out, _ = run(path, "-o", tmp_path / "new/new.onnx")
     assert status == 0
     assert out.splitlines()[0].endswith("1 Clip node, 1 changed, 1 in the profile now, 0 still with problems")
+    assert "  Clip-13 without a name, output 'Y'" in out
     assert "      theorems: float32.C1, float32.clip_is_cases" in out
     assert differences(path, tmp_path / "new/new.onnx") == []
     assert names(tmp_path) == ["new.onnx", "old.onnx"]
