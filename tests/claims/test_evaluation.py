@@ -56,6 +56,11 @@ def test_no_claim_holds_with_its_negation(id_: str) -> None:
     assert tried > 80
 
 
+def test_claim_is_evaluated_once_for_each_kind_of_type() -> None:
+    types = [etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == "monotone"]
+    assert sorted(types) == ["float16", "int8", "real", "uint8"]
+
+
 def test_claim_that_the_first_type_of_a_kind_lacks_is_evaluated_in_another() -> None:
     """The example is stated of float32, and float16 is the first type of floats."""
     name = "example_onnx_default_min"

@@ -42,7 +42,7 @@ def test_no_theory_of_very_many_hides_what_it_assumes(tmp_path: Path) -> None:
     assert [t.text for t in unseen] == []
 
 
-BEHIND = "module M\n  axiom easy: false\nend\n"
+BEHIND = "module M\naxiom easy: false\nend\n"
 
 
 @pytest.mark.parametrize(
