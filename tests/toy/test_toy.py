@@ -185,3 +185,14 @@ def test_clip_is_refused_as_another_operator(tmp_path: Path) -> None:
         done = run(*command, "--spec", clip, cwd=tmp_path)
         assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
         assert "remove --spec" in done.stderr
+
+
+def test_generate_into_a_folder_keeps_the_files_of_the_user(tmp_path: Path) -> None:
+    kept = tmp_path / "generated/why3/own.mlw"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("", encoding="utf-8")
+    done = run("generate", "--spec", str(FOLDER / "relu.yaml"), "--into", str(tmp_path), cwd=tmp_path)
+    assert (done.returncode, kept.is_file()) == (0, True), done.stderr
+    oracle = tmp_path / "generated/numpy/relu_oracle.py"
+    assert f"written: {oracle}" in done.stdout
+    assert oracle.is_file()
