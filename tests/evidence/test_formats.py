@@ -243,3 +243,18 @@ def test_sphinx_needs_imports_the_needs_without_a_warning(found, evidence, tmp_p
     for id_, need in next(iter(wanted.values()))["needs"].items():
         assert sorted(imported[id_]["links"]) == sorted(need["links"])
         assert sorted(imported[id_].get("links_back", [])) == sorted(need["links_back"])
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not (IMPORTERS / "strictdoc").exists(), reason="tools/setup.sh import was not run")
+def test_strictdoc_imports_the_reqif(found, evidence, needs, tmp_path):
+    (tmp_path / "evidence.reqif").write_text(render_reqif(evidence, found), encoding="utf-8")
+    done = subprocess.run(
+        [IMPORTERS / "strictdoc", "convert", "evidence.reqif", "out"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
+    text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.sdoc"))
+    assert set(re.findall(r"^UID: (\S+)$", text, re.MULTILINE)) == set(needs)
+    targets = re.findall(r"^ +VALUE: (\S+)$", text, re.MULTILINE)
+    assert sorted(targets) == sorted(link for need in needs.values() for link in need["links"])

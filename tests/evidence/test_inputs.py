@@ -117,15 +117,6 @@ def test_folder_that_cannot_be_written_is_refused(tmp_path):
     assert (tmp_path / "file").read_text() == "here already"
 
 
-def test_old_page_stays_when_the_new_one_is_refused(tmp_path):
-    build = made.write(tmp_path / "b", "{")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "index.html").write_text("old")
-    with pytest.raises(UserError):
-        write_evidence(build, tmp_path / "out")
-    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["old"]
-
-
 def test_command_writes_the_same_files_of_the_same_records_and_removes_leftovers(tmp_path, written):
     reports = [made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
     out = made.write(tmp_path / "build", made.proofs(), reports) / "evidence"

@@ -73,8 +73,3 @@ def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page() -
 )
 def test_parts_of_a_page_are_rendered(text: str, shown: str) -> None:
     assert shown in rendered(text, {}, "page")
-
-
-def test_mark_stands_before_the_block_of_its_line() -> None:
-    shown = rendered("first\n\n- one\n- two\n", {4: ["sign-of-zero"]}, "page")
-    assert shown.index("<p>first") < shown.index('id="page-line-4"') < shown.index("<ul>")

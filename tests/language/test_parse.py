@@ -142,11 +142,6 @@ def test_nesting_that_exhausts_the_stack_is_rejected(text: str, what: str) -> No
         parse(text, ELEMENT)
 
 
-def test_long_conditions_parse_and_print() -> None:
-    text = " and ".join(["low"] * 249)
-    assert canonical(text) == text
-
-
 def test_an_element_definition_must_exist_in_every_family() -> None:
     uses = {"top": Usable(0, E, FLOAT)}
     scope = element_scope("a test", ("X",), uses, frozenset({"int", "float"}))

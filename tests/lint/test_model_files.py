@@ -51,17 +51,6 @@ def test_relu6_with_bounds_as_inputs(opset: int, version: int) -> None:
     assert [argument for argument, _, _ in problems(report, "R4", 4)] == ["X"]  # Y is the graph's output
 
 
-def test_dynamic_model_declares_no_shape_that_inference_could_complete() -> None:
-    report = lint_model(PADDLE)
-    assert [node.name for node in report.nodes] == [f"Clip@{i}" for i in range(18)]
-    assert all(verdicts(report, i) == NO_TYPES for i in range(18))
-    argument, message, remedy = problems(report, "R4")[0]
-    assert (argument, message) == ("X", "no shape")
-    assert remedy.startswith("inference finds only [-1, 8, ")
-    accepted = lint_model(PADDLE, accept_inferred=True)
-    assert all(verdicts(accepted, i) == {"R4": "violates"} for i in range(18))
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -117,12 +106,6 @@ def test_result_that_the_runtime_cannot_run_is_reported(name: str) -> None:
     assert "NOT_IMPLEMENTED" in report.self_check.what
     assert report.self_check.what in normalise_text(report)
     assert report.exit_status == 1
-
-
-def test_sparse_bound_is_kept(tmp_path: Path) -> None:
-    found = normalised(tmp_path, onnx.load(WRONG_BEFORE["sparse_init"]))
-    assert not found.report.changed
-    assert {"R3", "scalar_bounds"} <= {step.rule for step in left(found)}
 
 
 def test_metadata_and_denotations_are_kept(tmp_path: Path) -> None:

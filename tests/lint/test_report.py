@@ -89,16 +89,6 @@ def test_accepted_inference_is_reported(tmp_path: Path) -> None:
     assert "inferred shapes and types accepted" in out
 
 
-def test_interpretation_is_noted_where_it_decides(tmp_path: Path) -> None:
-    path = tmp_path / "symbolic.onnx"
-    path.write_bytes(model(build_graph(inputs=[value("X", ["N", 3])])).SerializeToString())
-    note = "  note: R4 is interpreted here: a shape is explicit if the model declares it"
-    _, out, _ = run(path)
-    assert sum(line.startswith(note) for line in out.splitlines()) == 1
-    _, met, _ = run(saved(tmp_path, "good.onnx"))
-    assert "interpreted" not in met
-
-
 def test_json_of_several_models_is_one_document(tmp_path: Path) -> None:
     good, broken = saved(tmp_path, "good.onnx"), tmp_path / "broken.onnx"
     broken.write_bytes(b"not a model")

@@ -47,14 +47,6 @@ def test_difference_is_reported_with_its_output(tmp_path: Path, before: str, aft
     assert what in found.what
 
 
-def test_result_without_a_kernel_in_the_runtime_is_not_compared(tmp_path: Path) -> None:
-    """onnxruntime runs Clip without bounds in bfloat16, and does not run it with bounds."""
-    plain = "main (bfloat16[4] X) => (bfloat16[4] Y) { Y = Clip(X) }"
-    found = checked(tmp_path, plain, clipped("0", "1", "bfloat16", "[4]"))
-    assert found.outcome == "not run"
-    assert "runs the model but not the result" in found.what
-
-
 @pytest.mark.parametrize("shape", [[], [1], [2, 3], [40]])
 @pytest.mark.parametrize("code", [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE])
 @pytest.mark.parametrize("finite", [False, True])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from onnx import defs, helper
+from onnx import defs
 
-from tests.lint.build import HEAD, clip, graph, lint, model, parsed, problems, value, verdicts
+from tests.lint.build import HEAD, lint, model, parsed, problems, verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,26 +52,11 @@ def test_inference_reaches_into_subgraphs(tmp_path: Path) -> None:
     assert verdicts(lint(tmp_path, proto, accept_inferred=True)) == {}
 
 
-def test_list_of_graphs_in_one_attribute_is_searched(tmp_path: Path) -> None:
-    branch = graph(clip(out="y"), inputs=[], outputs=[value("y", [2, 3])], stored=[])
-    node = helper.make_node("Choose", ["X"], ["Y"], domain="com.acme", choices=[branch])
-    report = lint(tmp_path, model(graph(node), imports={"": 13, "com.acme": 1}))
-    assert [n.graph for n in report.nodes] == ["graph 'main' > Choose node 0, choices[0]"]
-
-
 def test_clip_of_another_domain_is_noted_and_not_judged(tmp_path: Path) -> None:
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.Clip(X) }}"))
     assert report.nodes == ()
     assert report.verdict is None
     assert report.notes == ("1 node named Clip of the domain 'my' is another operator and was not judged",)
-
-
-def test_result_of_an_unknown_operator_is_as_declared(tmp_path: Path) -> None:
-    proto = parsed(
-        "main (float[1] A) => (float[2,3] Y) <float[2,3] X, float L = {0}, float M = {6}>"
-        " { X = my.Own(A) Y = Clip(X, L, M) }"
-    )
-    assert verdicts(lint(tmp_path, proto)) == {}
 
 
 # --- Operator sets ------------------------------------------------------------------------------------------

@@ -6,8 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sonnx_clip import clip
 from sonnx_clip.language.special import special_patterns
@@ -16,7 +14,6 @@ from sonnx_clip.oracle.formats import FORMATS
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
-from sonnx_clip.strategies import arrays_and_bounds
 
 TYPES = [dtype.name for dtype in PLANNERS]
 FLOATS = [dtype.name for dtype in FORMATS]
@@ -158,20 +155,6 @@ def test_whatever_a_kernel_looks_for_may_be_there_or_not(name, kind, taken):
     check(x, lower, upper, clip(x, lower, upper), taken)
     place = x.copy()
     check(x, lower, upper, clip(place, lower, upper, out=place), f"{taken} in place")
-
-
-@pytest.mark.parametrize("name", TYPES)
-def test_drawn_arrays(name):
-    @settings(max_examples=60, database=None)
-    @given(arrays_and_bounds(name, max_size=40), st.sampled_from([1, 2, -1, -3]), st.booleans())
-    def run(drawn, step, in_place):
-        x, lower, upper = drawn
-        x = np.repeat(x, abs(step))[::step]
-        before = x.copy()
-        out = x if in_place else None
-        check(before, lower, upper, clip(x, lower, upper, out=out), f"step {step}")
-
-    run()
 
 
 @pytest.mark.parametrize("name", FLOATS)

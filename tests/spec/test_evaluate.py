@@ -126,15 +126,6 @@ def test_definitions_with_families_are_false_elsewhere() -> None:
         assert not evaluator(SPEC, SPEC.element_type("int8"))(use, numbers)
 
 
-def test_no_case_and_no_class_are_errors() -> None:
-    part = SPEC.model_copy(update={"cases": SPEC.cases[:1], "classes": ()})
-    evaluate = Evaluator(part, FLOAT32)
-    with pytest.raises(ValueError, match=r"no case holds for X = 0, L = 0, M = 0 \(float32\)"):
-        evaluate.result(0, 0, 0)
-    with pytest.raises(ValueError, match="0 classes hold"):
-        evaluator(part, FLOAT32).class_of(0, encode("1", FLOAT32), 0)
-
-
 def test_copy_with_other_cases_answers_by_them() -> None:
     """What is derived from a specification belongs to that very one."""
     of_type, of_cases = SPEC.element_type("int8"), SPEC.reading("cases")
