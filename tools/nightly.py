@@ -77,13 +77,14 @@ def read_record() -> dict[str, list[str]]:
     """The lines of each part that the page has."""
     text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
     found = {name: re.findall(rf"^(?:\| {name} \| .*|- {name}: .*)$", text, re.MULTILINE) for name in PARTS}
-    return {name: lines for name, lines in found.items() if lines}
+    return {name: lines for name, lines in found.items() if lines and "| no record |" not in lines[0]}
 
 
 def render(record: dict[str, list[str]]) -> str:
     """The page."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
-    rows = [record[name][0] for name in PARTS if name in record]
+    missing = {name: f"| {name} | {covers} | no record | | | | |" for name, (covers, _) in PARTS.items()}
+    rows = [record[name][0] if name in record else missing[name] for name in PARTS]
     skips = [skip for name in PARTS if name in record for skip in record[name][1:]]
     return f"""\
 # The last nightly runs

@@ -74,7 +74,8 @@ def prove(
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = format == "json"
     if road is not None and (family or prover or only or spec or (dtype and road == "coq")):
-        raise UserError(f"--road {road} always proves all theorems", todo="remove the other options")
+        allowed = "--dtype, --json and --build" if road == "frama-c" else "--json and --build"
+        raise UserError(f"--road {road} allows only {allowed}", todo="remove the other options")
     if road is not None:
         from sonnx_clip.cli.other_roads import prove_by_coq, prove_by_frama_c
 

@@ -93,7 +93,8 @@ def check(
     changed = level != "quick" or forms != "default"
     if spec is not None and (changed or against or few_calls or journal or scheduler or status):
         raise UserError(
-            "--spec needs the level quick, without --forms, --against, --few-calls, --journal or --scheduler",
+            "--spec needs the level quick, without --forms, --against, --few-calls, --journal, --scheduler"
+            " or --status",
             todo="remove these options",
         )
     if status:

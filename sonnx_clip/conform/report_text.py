@@ -324,8 +324,12 @@ def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
     within = "" if classes == [cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{first.kind}[/], {escape(cause)}: {results}{within}"
     known = next((c for c in spec.classes if c.id == klass.id), None)
-    if known is not None:
-        yield f"    {escape(known.title)}: {escape(known.matters)}"
+    if first.latitude is not None:
+        (latitude,) = (one for one in spec.latitude if one.id == first.latitude)
+        yield f"    {escape(latitude.reason)}"
+    elif known is not None:
+        name = f"{known.id}: " if classes[1:] else ""
+        yield f"    {name}{escape(known.title)}: {escape(known.matters)}"
     why = None if first.words == cause else first.words or first.explanation
     yield f"    {etype.type}, {first.layout}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
 

@@ -124,10 +124,11 @@ def applied_text(call: Applied, width: int | None = None) -> str:
         lines.append(f"  {name:<8} {call.given.get(name, 'missing')}{becomes}")
     lines += [f"  {name:<8} {call.given[name]}" for name in ("scale", "bias") if name in call.given]
     differs = "" if call.sonnx == call.result else ", a different result"
+    given = "" if {"min", "max"} <= call.given.keys() else " with these numbers as bounds"
     lines += [
         f"  result   {call.result}",
         f"  allowed  {' or '.join([*map(str, call.allowed), *(['any NaN'] if call.any_nan else [])])}",
-        f"  SONNX    {call.sonnx}{differs}",
+        f"  SONNX    {call.sonnx}{given}{differs}",
         *(f"  silent   {aspect.replace('_', ' ')}: {what}" for aspect, what in call.unsaid.items()),
     ]
     return "\n".join(hanging(line, width, indent=9) for line in lines)

@@ -69,7 +69,7 @@ class WitnessView(Stored):
 
     @property
     def runtimes_disagree(self) -> bool:
-        """Whether two runtimes, or two forms of a model in one, answered with different bits."""
+        """Whether two implementations (ours included) or two forms of a model gave different bits."""
         return len({bits for row in self.rows for bits in row.bits}) > 1
 
 

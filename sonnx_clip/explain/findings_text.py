@@ -51,7 +51,7 @@ def _lines(finding: FindingView) -> Iterator[str]:
         yield f"  {CHECKED if part.formula is None else 'claim'}: {part.says}"
         if part.formula is not None:
             yield f"    {part.formula}"
-            yield f"    proved by {', '.join(part.obligations)}"
+            yield f"    obligations: {', '.join(part.obligations)}"
     for witness in finding.witnesses:
         yield f"  {_where(witness)}: {witness.shows}"
         for row in witness.rows:
@@ -79,7 +79,8 @@ def summary(finding: FindingView) -> str:
         for row in rows:
             words = "no answer" if is_runtime and not row.bits else " or ".join(row.answers)
             others = any(row.by == one.by and row.answers != one.answers for one in rows)
-            name = f"{row.by} ({row.notes.partition('; ')[0]})" if others and row.notes else row.by
+            notes = row.notes if "=" in row.notes else row.notes.partition("; ")[0] if others else ""
+            name = f"{row.by} ({notes})" if notes else row.by
             by.setdefault(_BITS.sub("", words), {})[name] = None
         answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
         parts += [f"{head}: {answers}"] if answers else []
