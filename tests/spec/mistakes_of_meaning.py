@@ -25,6 +25,9 @@ LANGUAGE = [
     m("tensor as element", " or every(Y[i] == M)", " or every(Y[i] == §X)", "(constraints[…].holds)",
       "an element is expected here, this is a tensor value", "inside `every(…)`"),
     m("reserved id", "- id: zero_tie", "- id: §is_nan", "(definitions[…].id)", "is built in of the language"),
+    m("parameter like a constant",
+      "parameters: [a, b]\n    is: a == b", "parameters: [a, §nan]\n    is: a == b",
+      "(definitions[…].parameters[1])", "`nan` is a constant of the language"),
     m("parameter like an id", "parameters: [a, b]\n    is: a == b", "parameters: [a, §low]\n    is: a == low",
       "(definitions[…].parameters[1])", "is the id of an entry"),
 ]
