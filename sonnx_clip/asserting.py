@@ -32,7 +32,7 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
         AssertionError: the result is no array, or one of a subclass (of shape (), a NumPy scalar will do);
             has another shape (C1) or type (C3) than `x`, or a wrong entry; the text names the first of these,
             its class, and how many there are. Or it lies in the memory of an operand that can be written to:
-            an operand that was changed says nothing of the result.
+            an operand that was changed shows nothing about the result.
         RestrictionError: `x`, `min` and `max` are no operands of Clip.
         ValueError: there is no such policy.
     """

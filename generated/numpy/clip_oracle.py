@@ -5,7 +5,7 @@
 
 X, L and M are arrays that broadcast, of one of the element types of FAMILY_OF; Y is the result of the
 cases and A the answer of an implementation. Conditions give arrays of bool. A function is named by its
-family and its id; its comment is what the YAML says. Nothing here is fast.
+family and its id; its comment is the condition in the YAML. Nothing here is fast.
 
 clip(X, L, M)             the result, bit for bit
 CASES[family][id]         the condition of a case, as a function of (X, L, M)
@@ -13,7 +13,7 @@ CLASSES[family][id]       the condition of a class, its case included, as a func
 CASE_OF_CLASS[id]         the case of a class
 LATITUDE[family][id]      where an answer A other than Y is acceptable: a function of (X, L, M, Y, A)
 READINGS[family][id]      whether a reading allows the answer Y: a function of (X, L, M, Y)
-DIALECTS[id]              what a dialect takes, and what stands for its missing bounds: data alone
+DIALECTS[id]              what a dialect takes, and the numbers for its missing bounds: data alone
 ALWAYS                    the ids of the latitude that the strict policy keeps
 """
 
@@ -1465,7 +1465,7 @@ READINGS = {
     },
 }
 
-# The bits of what stands for missing bounds are those of the bound's type or of the element type.
+# The bits of the numbers for missing bounds are those of the bound's type or of the element type.
 DIALECTS = {'sonnx-real': {'title': 'SONNX clip (real)',
                 'system': 'sonnx',
                 'version': 'real',

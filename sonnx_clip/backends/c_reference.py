@@ -48,7 +48,7 @@ def extract(name: str, theory: str, driver: str, *, common: str = COMMON, second
         seconds: the limit.
 
     Raises:
-        UserError: Why3 is missing or said something, or gave no kernel.
+        UserError: Why3 is missing, printed a message, or extracted no kernel.
     """
     written = (*sorted(repo_file("why3").glob("*.mlw")), repo_file(common))
     texts = [(path.name, path.read_text(encoding="utf-8")) for path in written]
@@ -134,7 +134,7 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
         theories: the kernels in WhyML and their drivers, as `kernel_theories` gives them.
 
     Raises:
-        UserError: Why3 is missing, or the extraction said anything at all.
+        UserError: Why3 is missing, or the extraction printed a message.
     """
     types = machine_types(spec)
     files = {HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)}
@@ -184,7 +184,7 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
         for name, sign, relation in _COMPARISONS:
             kept = f"{name} keeps the contract of the operator {sign} of C"
             statement = f"result <-> {relation}"
-            of_bits.append((name, f"{name}'vc", f"ranks compare as IEEE 754 says: {sign}", statement))
+            of_bits.append((name, f"{name}'vc", f"ranks compare as in IEEE 754: {sign}", statement))
             of_bits.append((f"{name}_refines", f"{name}'refn'vc", kept, statement))
         rows = [(name, goal, (etype.id,), title, said) for name, goal, title, said in of_bits] + rows
     found = [

@@ -88,7 +88,7 @@ class _Format:
                 yield f"cases {' '.join(map(self._given, operands))} = {self._given(y)}"
 
     def _difference(self, reading: Reading, *, bitwise: bool) -> CoqStatement:
-        """Where the file says that a reading differs, it allows an answer that is not that of the cases."""
+        """Where a reading differs according to the file, it allows an answer other than the cases."""
         texts = (reading.differs_bitwise_at if bitwise else reading.differs_at)["float"].texts()
         operands = tuple(encode(texts[name], self.etype) for name in self.spec.head.operands)
         due = evaluator(self.spec, self.etype).result(*operands)

@@ -214,7 +214,7 @@ def expression(expr: Expr, family: str, anchor: str) -> str:
         anchor: a variable in scope, whose element type constants take.
 
     Raises:
-        ValueError: the expression speaks of tensors or declarations.
+        ValueError: the expression contains tensors or declarations.
     """
     return _NumPy(family, anchor).show(expr)
 

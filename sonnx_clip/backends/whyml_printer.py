@@ -46,7 +46,7 @@ class WhymlPrinter(Printing):
         etype: the element type, whose literals the numbers become; None where none can stand.
         head: the operator: its operands are the arguments of a case, class or definition without parameters.
         variables: what variables are called in WhyML, where it is not their name in small letters.
-        of_result: whether such an entry speaks of the result too.
+        of_result: whether such an entry mentions the result too.
         prefix: what stands before the name of one without parameters.
         float_type: the type of a FLOAT; None where none can stand.
     """
@@ -235,7 +235,7 @@ def goal(claim: Claim, printer: WhymlPrinter) -> Goal:
 def statement(claim: Claim, printer: WhymlPrinter) -> str:
     """The formula of a claim: ``forall …. let … in premise -> … -> conclusion``.
 
-    Variables that it does not speak of are neither bound nor given: Why3 would warn.
+    Variables that it does not mention are neither bound nor given: Why3 would warn.
     """
     if isinstance(claim.conclusion, Written):
         return "".join(p if isinstance(p, str) else printer.atom(p) for p in claim.conclusion.parts)

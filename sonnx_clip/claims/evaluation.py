@@ -1,7 +1,7 @@
 """Claims evaluated at the values of language/special.py, before any prover runs: it finds most mistakes.
 
 A claim that holds at all samples may still be false. Formulas in WhyML are not evaluated, nor claims that
-the YAML and a hand-written theory are the same: `is_evaluated` says which claims are.
+the YAML and a hand-written theory are the same: `is_evaluated` selects the claims that are.
 """
 
 from __future__ import annotations

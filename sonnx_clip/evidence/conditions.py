@@ -1,6 +1,6 @@
 """User constraints of spec/qualification.yaml, checked on this machine: met, not met or not checked.
 
-A probe sees this process, this machine and the folder of records. It says nothing about the product.
+A probe sees this process, this machine and the folder of records. It is not evidence about the product.
 """
 
 from __future__ import annotations

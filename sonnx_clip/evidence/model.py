@@ -79,7 +79,7 @@ class Argument(Stored):
 
 
 class Cell(Stored):
-    """What is shown of an entry in one element type of which it speaks, or in all of them at once.
+    """What is shown of an entry in one element type to which it applies, or in all of them at once.
 
     `finding` says that the entry is refuted there as written, and proved under the repaired condition.
     """
@@ -94,7 +94,7 @@ class Cell(Stored):
 class Entry(Stored):
     """An entry of spec/clip.yaml and what is traced to it.
 
-    `lines` are those at which its quotation stands. `vectors` counts the test vectors that speak of it, by
+    `lines` are those at which its quotation stands. `vectors` counts the test vectors that cover it, by
     element type; `classes` are those in which they lie, and in which runtimes are judged on it. `theorems`
     are Coq's. `violated_by` names the runtimes and element types of which a recorded answer makes a property
     false.
@@ -151,7 +151,7 @@ class CKernelEvidence(Stored):
 
 
 class CoqEvidence(Stored):
-    """What Coq's kernel has checked; ``stale`` says that the files have changed since."""
+    """What Coq's kernel has checked; ``stale`` if the files have changed since."""
 
     status: Literal["checked", "not proved", "stale", "not run"]
     record: CoqRecord | None = None

@@ -41,7 +41,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
     """The page as text.
 
     Args:
-        evidence: what it says.
+        evidence: the content.
         found: the records, of which it shows the vectors and draws the pictures.
         digest: SHA-256 of evidence.json, which the page names.
     """

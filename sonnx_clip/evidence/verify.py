@@ -58,7 +58,7 @@ def verify(
 
     Args:
         build: the folder of the records.
-        replay: the part of the answers that is asked again, 0 to 1.
+        replay: the fraction of the answers that is repeated, 0 to 1.
         seed: draws the sample; a new one if None.
         say: called with what is being done.
 

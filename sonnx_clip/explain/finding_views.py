@@ -58,7 +58,7 @@ class AnswerRow(Stored):
 class WitnessView(Stored):
     """The numbers of a witness, what they show, the answers of the sources and of runtimes.
 
-    `silence` says why no runtime answered; it is empty where one did.
+    `silence` is the reason why no runtime answered; it is empty where one did.
     """
 
     type: str | None

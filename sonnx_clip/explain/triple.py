@@ -53,7 +53,7 @@ class AlsoAcceptable(Stored):
 class ReadingView(Stored):
     """The answers of another reading of Clip: a number, or any NaN where None stands.
 
-    `agreement` says whether all that it allows are the bits of the cases, their value, or not even that.
+    `agreement` is whether all that it allows are the bits of the cases, their value, or not even that.
     """
 
     id: str

@@ -1,6 +1,6 @@
 """The ONNX form of an export: test directories that ONNX's own runner of backend tests executes.
 
-A directory has a model.onnx, folders test_data_set_N of inputs and the output, and a data.json that asks for
+A directory has a model.onnx, folders test_data_set_N of inputs and the output, and a data.json that sets
 no tolerance. The runner accepts one answer: where the specification accepts a NaN for a number as well, the
 entry is only in the directories of its class, so that whoever takes that latitude leaves these out by name.
 

@@ -79,7 +79,7 @@ class FurtherExample(Part):
 
 
 class FamilyText(Part):
-    """What the page says of a family beside its formulas.
+    """The text of the page on a family, without its formulas.
 
     `errors` gives each error condition its disposition, in which ``{function}`` is the link to that tag.
     """

@@ -50,7 +50,7 @@ def write_export(
     newest: int | None = None,
     status_of: StatusOf | None = None,
 ) -> str:
-    """Write an export, the whole folder or nothing; returns a line that says what was written.
+    """Write an export, the whole folder or nothing; returns a summary in one line.
 
     Args:
         form: the format.

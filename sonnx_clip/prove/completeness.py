@@ -124,7 +124,7 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
 
     Args:
         spec: what is stated.
-        obligations: all that there are, whether they are asked about or not.
+        obligations: all of them, whether this run proves them or not.
     """
     known = tuple(obligations)
     there = {(o.id, o.kind): frozenset(o.shows) for o in known}

@@ -62,7 +62,7 @@ class CoqRecord(Stored):
     """build/foundation.json: a run.
 
     `sources` holds the SHA-256 of each file, `axioms` those on which the theorems of each module rest.
-    Without `problems`, every theorem is checked. `seconds` says how long each file took, and all.
+    Without `problems`, every theorem is checked. `seconds` is the time of each file, and of all.
     """
 
     tool: str
@@ -335,7 +335,7 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
 
 
 def summary_problem(output: str) -> str:
-    """What in coqchk's summary speaks against the files: an axiom of ours, or a check switched off."""
+    """Problems in coqchk's summary: an axiom of ours, or a check switched off."""
     axioms = re.search(r"^\* Axioms:(?P<list>.*?)^\*", output, re.MULTILINE | re.DOTALL)
     if axioms is None:
         return f"coqchk prints no summary: {' '.join(output.split())[-200:]}"

@@ -159,7 +159,7 @@ class OfType(Stored):
 
 
 class FramaCRecord(Stored):
-    """The whole file. `options` are those of the run; `complete` says that no element type was left out."""
+    """The whole file. `options` are those of the run; `complete`: no element type was left out."""
 
     format: Literal[1] = 1
     tool: str
@@ -241,7 +241,7 @@ class FramaC:
     """Frama-C with the project's provers.
 
     Args:
-        version: what it says of itself.
+        version: as the program prints it.
         config: Why3's configuration for it.
         provers: whom WP asks.
         jobs: how many it asks at once.

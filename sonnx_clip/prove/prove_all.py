@@ -59,7 +59,7 @@ class Proofs:
     """A whole run.
 
     Args:
-        outcomes: one for each obligation, in the order asked for.
+        outcomes: one for each obligation, in the requested order.
         canaries: false statements; each must be refuted by every prover.
         strays: goals that Why3 printed and nobody asked for, as ``file theory.goal``.
         said: what the tasks say besides premises and goals: it has to be listed.
@@ -74,7 +74,7 @@ class Proofs:
 
     @property
     def all_shown(self) -> bool:
-        """Whether something was asked, everything is shown, canaries included, and nothing is left over."""
+        """Whether something was sent, everything is shown, canaries included, and nothing is left over."""
         shown = all(o.status != "not proved" for o in (*self.outcomes, *self.canaries))
         return bool(self.outcomes) and shown and not self.strays
 
@@ -95,7 +95,7 @@ class ProofSession:
 
     Args:
         why3: Why3 with its configuration.
-        provers: who is asked about every obligation.
+        provers: those that get every obligation.
         ledger: what is known already, and where answers go.
         jobs: how many processes run at once.
         on_progress: called with the number of replies so far, after each.
@@ -232,7 +232,7 @@ class ProofSession:
     def _ask(self, batch: _Batch, limits: ProverLimits, task: Task, folder: Path) -> Reply:
         """Ask a prover, and keep the answer.
 
-        A failure, or a timeout that may be the machine's fault, is asked again in the next run.
+        A failure, or a timeout that may be the machine's fault, is repeated in the next run.
         """
         answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
         if answer.verdict != "failed" and (answer.verdict != "timeout" or limits == SMOKE):
@@ -251,7 +251,7 @@ class ProofSession:
 
 
 def _portions(why3: Why3, batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
-    """What Why3 is asked to print in one go: files of about as much text, for one prover.
+    """What Why3 prints in one call: files of about as much text, for one prover.
 
     Starting Why3 and reading the theories that all files use takes longer than to print most of them.
     """
@@ -289,7 +289,7 @@ def record_of(
         provers: the provers that had to answer.
         proofs: what came out.
         taken: what is taken for granted.
-        complete: whether every obligation was asked about, of every prover.
+        complete: whether every obligation went to every prover.
     """
     files = {**theory_digests(), **why3.digests}
     return ProofsRecord(

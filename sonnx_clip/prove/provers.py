@@ -31,7 +31,7 @@ class Prover:
     Args:
         name: its name in Why3's configuration and in the ledger.
         command: program and options; ``{seconds}`` is the time limit, the task's file is appended.
-        version: what the program says of itself.
+        version: as the program prints it.
         digest: SHA-256 of the program.
         libraries: a digest of the shared libraries that the program loads.
     """

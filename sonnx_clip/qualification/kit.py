@@ -79,7 +79,7 @@ class PotentialError(Part):
         mutants: kinds of mutants, as in spec/measured/mutants.json.
         make: targets of the Makefile.
         constraints: user constraints without which the error would stay unnoticed.
-        trusted: rows of docs/trusted-base.md that speak of it.
+        trusted: rows of docs/trusted-base.md that concern it.
         rest: what stays undetected.
     """
 
@@ -105,7 +105,7 @@ class PotentialError(Part):
 class Constraint(Part):
     """What the user must ensure, the words of the trusted base from which it follows, and how to check it.
 
-    `probe` says that `sonnx-clip verify` checks it on the machine on which it runs.
+    `probe`: `sonnx-clip verify` checks it on the machine on which it runs.
     """
 
     id: Number

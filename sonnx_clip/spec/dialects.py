@@ -78,7 +78,7 @@ class Missing(Printed):
 
 
 class Equivalence(Part):
-    """A reading that the page says the dialect is equivalent to, and exactly where the values are the same.
+    """A reading to which the page declares the dialect equivalent, and exactly where the values are the same.
 
     A family that `where` leaves out has the same values everywhere.
     """

@@ -197,7 +197,7 @@ class Interpretation(Part):
 
 
 class Restriction(Part):
-    """What a model must meet, said of the tensors as it declares them."""
+    """What a model must meet, stated about the tensors as it declares them."""
 
     id: Id
     statement: Text
@@ -213,7 +213,7 @@ class Restriction(Part):
 
     @property
     def title(self) -> str:
-        """What it says."""
+        """The statement."""
         return self.statement
 
 
@@ -260,7 +260,7 @@ class Definition(Part):
 
 
 class ValueClass(Part):
-    """A cell for coverage: the part `when` of a case, in some families; `matters` says who errs there."""
+    """A cell for coverage: the part `when` of a case, in some families; `matters` describes its mistakes."""
 
     id: Word
     title: Text

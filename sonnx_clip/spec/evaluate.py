@@ -53,7 +53,7 @@ class TensorValue:
     Args:
         type: id of the element type.
         shape: the dimensions; ``()`` for a scalar.
-        entries: the values in row-major order, as many as the shape says.
+        entries: the values in row-major order, as many as the shape has.
     """
 
     type: str

@@ -106,7 +106,7 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check_families(spec: Spec) -> Iterator[Diagnostic]:
-    """A family has element types; a statement covers every family, or says why not."""
+    """A family has element types; a statement covers every family, or gives a reason."""
     for index, one in enumerate(spec.families):
         if not spec.types_of(one.id):
             what = f"no element type belongs to the family `{one.id}`"

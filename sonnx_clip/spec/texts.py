@@ -39,7 +39,7 @@ class SourceText:
     """A text with one space between words, and its sections in their order.
 
     Args:
-        suffix: of the name of the file, which tells how headings are marked.
+        suffix: of the name of the file, which determines how headings are marked.
         text: its content.
     """
 

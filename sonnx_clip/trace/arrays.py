@@ -26,7 +26,7 @@ _READ = frozenset({"Order", "Reduce"})  # what depends on how patterns are order
 
 
 class Memory:
-    """What an array holds now, at the entry that the proof speaks of; its views share it."""
+    """What an array holds now, at the entry of the proof; its views share it."""
 
     def __init__(self, value: SymbolicValue) -> None:
         self.value = value

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Leaf:
-    """The end of a path: what is said there."""
+    """The end of a path: the statement there."""
 
     text: str
 
@@ -48,7 +48,7 @@ def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tre
 
     Args:
         paths: at least one; they agree up to where they part.
-        leaf: what is said at the end of a path.
+        leaf: the statement at the end of a path.
         absent: what is said where none of these paths goes on.
     """
     return _without_unused(_tree(paths, 0, leaf, Leaf(absent)))[0]

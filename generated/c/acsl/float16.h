@@ -40,7 +40,7 @@
     predicate inside(uint16_t X, uint16_t L, uint16_t M) =
       !inverted(X, L, M) && !less_or_equal(X, L) && !less_or_equal(M, X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(uint16_t Y, uint16_t X, uint16_t L, uint16_t M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

@@ -26,7 +26,7 @@
     predicate inside(float X, float L, float M) =
       !inverted(X, L, M) && !\le_float(X, L) && !\le_float(M, X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(float Y, float X, float L, float M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

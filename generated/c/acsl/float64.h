@@ -26,7 +26,7 @@
     predicate inside(double X, double L, double M) =
       !inverted(X, L, M) && !\le_double(X, L) && !\le_double(M, X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(double Y, double X, double L, double M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

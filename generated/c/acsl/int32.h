@@ -26,7 +26,7 @@
     predicate inside(int32_t X, int32_t L, int32_t M) =
       !inverted(X, L, M) && !(X <= L) && !(M <= X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(int32_t Y, int32_t X, int32_t L, int32_t M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

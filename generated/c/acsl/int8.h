@@ -26,7 +26,7 @@
     predicate inside(int8_t X, int8_t L, int8_t M) =
       !inverted(X, L, M) && !(X <= L) && !(M <= X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(int8_t Y, int8_t X, int8_t L, int8_t M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

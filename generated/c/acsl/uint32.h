@@ -26,7 +26,7 @@
     predicate inside(uint32_t X, uint32_t L, uint32_t M) =
       !inverted(X, L, M) && !(X <= L) && !(M <= X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(uint32_t Y, uint32_t X, uint32_t L, uint32_t M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

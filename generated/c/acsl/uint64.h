@@ -26,7 +26,7 @@
     predicate inside(uint64_t X, uint64_t L, uint64_t M) =
       !inverted(X, L, M) && !(X <= L) && !(M <= X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(uint64_t Y, uint64_t X, uint64_t L, uint64_t M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :

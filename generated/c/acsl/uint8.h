@@ -26,7 +26,7 @@
     predicate inside(uint8_t X, uint8_t L, uint8_t M) =
       !inverted(X, L, M) && !(X <= L) && !(M <= X); */
 
-/*@ // Y is the clip of X: the first case that applies says what it is.
+/*@ // Y is the clip of X: the first case that applies defines it.
     predicate clip(uint8_t Y, uint8_t X, uint8_t L, uint8_t M) =
       inverted(X, L, M) ? identical(Y, M) :
       low(X, L, M) ? identical(Y, L) :
