@@ -1,4 +1,4 @@
-"""What the explorer must find for an input, by evaluation of the specification; and what it finds."""
+"""What the explorer must find for an input, by the NumPy oracle and by evaluation; and what it finds."""
 
 import json
 import random
@@ -8,16 +8,20 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
+import numpy as np
+
 from sonnx_clip.backends.javascript import render_javascript
 from sonnx_clip.evidence.explorer import meaning_data
 from sonnx_clip.language import encode, hex_float, show, show_bits
 from sonnx_clip.language.special import FEW, special_patterns
-from sonnx_clip.language.values import is_nan
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.dialect import named
+from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.spec.dialects import used_bounds
-from sonnx_clip.spec.readings import answers, answers_told, same_value
+from sonnx_clip.spec.readings import answers, same_value
 from tests.evidence.test_browser import browse
 
 NODE = shutil.which("node")
@@ -95,55 +99,123 @@ def word(etype, value):
 
 
 def due(etype, triples):
-    """A line for each triple, as `tell` of the script makes it, by evaluation of the specification."""
-    return [" ".join(_due(etype, triple)) for triple in triples]
+    """A line for each triple, as `tell` of the script makes it."""
+    return _due_of_reals(etype, triples) if etype.width is None else _due_of_bits(etype, triples)
 
 
-def _due(etype, triple):
-    spec, of = load_spec(), evaluator(load_spec(), etype)
-    y = of.result(*triple)
-    yield from (of.case(*triple).id, of.class_of(*triple).id, word(etype, y))
-    yield ",".join(_accepted(etype, triple, y))
-    for reading in spec.readings:
-        allowed = answers(spec, etype, reading, triple)
-        bitwise, by_value = all(a == y for a in allowed), all(same_value(a, y, etype) for a in allowed)
-        agreement = "bits" if bitwise else "values" if by_value else "differs"
-        yield f"{agreement}:{_allowed(etype, reading, triple)}"
+def _due_of_bits(etype, triples):
+    spec, oracle, family, width = load_spec(), load_oracle(), etype.family, f"u{etype.width // 8}"
+    columns = [np.array([t[i] for t in triples], width) for i in range(3)]
+    x, l, m = (from_bits(column, etype.id) for column in columns)
+    result = oracle.clip(x, l, m)
+    lines = [
+        [*case, "+".join(klass), word(etype, bits)]
+        for case, klass, bits in zip(
+            _holding(oracle.CASES[family], x, l, m), _holding(oracle.CLASSES[family], x, l, m),
+            result.view(width), strict=True,
+        )
+    ]  # fmt: skip
+    for line, accepted in zip(lines, _accepted(etype, x, l, m, result), strict=True):
+        line.append(",".join(accepted))
+    for allows in oracle.READINGS[family].values():
+        for i, (all_, told) in enumerate(_answers(etype, allows, (x, l, m))):
+            y = int(result.view(width)[i])
+            same = all(a == y for a in all_), all(same_value(a, y, etype) for a in all_)
+            lines[i].append(f"{'bits' if same[0] else 'values' if same[1] else 'differs'}:{told}")
     for dialect in spec.dialects:
-        bounds = [_bound(dialect.id, etype.id, bound) for bound in triple[1:]]
-        if etype.id not in dialect.element_types or None in bounds:
-            yield "refused"
-            continue
-        used = (triple[0], *bounds)
-        result = answers(spec, etype, spec.reading(dialect.answers), used)[0]
-        shown = (word(etype, value) for value in (result, *bounds))
-        yield ":".join((*shown, _allowed(etype, spec.reading(dialect.reading), used)))
+        bounds = [_bounds(dialect.id, etype.id, l, m) for l, m in zip(*columns[1:], strict=True)]
+        there = np.array([None not in of for of in bounds])
+        low, high = (from_bits(np.array([of[i] or 0 for of in bounds], width), etype.id) for i in range(2))
+        if not there.any():
+            got = tolds = bounds
+        else:
+            got = named(dialect.id).answer(x, low, high).view(width)
+            tolds = _answers(etype, oracle.READINGS[family][dialect.reading], (x, low, high))
+        for line, ok, y, bound, told in zip(lines, there, got, bounds, tolds, strict=True):
+            used = (word(etype, v) for v in (y, *bound)) if ok else ()
+            line.append(":".join((*used, told[1])) if ok else "refused")
+    return [" ".join(line) for line in lines]
 
 
-def _accepted(etype, triple, y):
-    """The other answers that a latitude accepts; all NaNs are one answer."""
+def _holding(functions, *operands):
+    """Of each triple the ids of the functions that hold."""
+    columns = zip(*(holds(*operands) for holds in functions.values()), strict=True)
+    return [[id_ for id_, here in zip(functions, column, strict=True) if here] for column in columns]
+
+
+def _accepted(etype, x, l, m, result):
+    found, bits = [[] for _ in x], result.view(f"u{x.dtype.itemsize}")
     every = special_patterns(etype) if etype.family == "float" else ()
-    nans = [value for value in every if is_nan(value, etype)]
-    for value in [*nans[:1], *(v for v in every if v not in nans)]:
-        for latitude in evaluator(load_spec(), etype).latitudes(triple, value):
-            if value in nans or value != y:
-                yield f"{latitude.id}={'any' if value in nans else word(etype, value)}"
+    nan = lambda value: same_value(value, int(encode("nan", etype)), etype)  # noqa: E731
+    for value in [*[v for v in every if nan(v)][:1], *(v for v in every if not nan(v))]:
+        answer = from_bits(np.full(len(x), value, bits.dtype), etype.id)
+        for id_, accepts in load_oracle().LATITUDE[etype.family].items():
+            for i in np.flatnonzero(accepts(x, l, m, result, answer)):
+                if nan(value) or bits[i] != value:
+                    found[i].append(f"{id_}={'any' if nan(value) else word(etype, value)}")
+    return found
 
 
-def _allowed(etype, reading, triple):
-    numbers, any_nan = answers_told(load_spec(), etype, reading, triple)
-    return "|".join([*(word(etype, number) for number in numbers), *(["any"] if any_nan else [])])
+def _answers(etype, allows, triple):
+    """Of each triple the answers that a reading allows, and the words of them."""
+    bits = f"u{triple[0].dtype.itemsize}"
+    quiet, sign = int(encode("nan", etype)) if etype.family == "float" else 0, 1 << (etype.width - 1)
+    constant = lambda value: from_bits(np.full(len(triple[0]), value, bits), etype.id)  # noqa: E731
+    floats = etype.family == "float"
+    tried = [*triple, *(constant(v) for v in (quiet, quiet | sign) if floats)]
+    first = int(encode("inf", etype)) + 1 if floats else 0
+    others = [constant(v | s) for v in (quiet, quiet + 1, first) for s in (0, sign) if floats]
+    any_nan = (
+        np.all([allows(*triple, y) for y in others], axis=0) if floats else np.zeros(len(triple[0]), bool)
+    )
+    masks = [np.broadcast_to(allows(*triple, y), len(triple[0])) for y in tried]
+    values = [y.view(bits) for y in tried]
+    for i, free in enumerate(any_nan):
+        all_ = dict.fromkeys(int(v[i]) for v, mask in zip(values, masks, strict=True) if mask[i])
+        kept = (y for y in all_ if not (free and same_value(y, quiet, etype)))
+        yield list(all_), "|".join([*(word(etype, y) for y in kept), *(["any"] if free else [])])
+
+
+@cache
+def _bounds(dialect_id, type_id, *bounds):
+    """The bounds in the element type; None for one that the dialect refuses."""
+    dialect = load_spec().dialect(dialect_id)
+    if dialect.bound_type == "tensor":
+        return bounds if type_id in dialect.element_types else (None, None)
+    return tuple(_bound(dialect_id, type_id, bound) for bound in bounds)
 
 
 @cache
 def _bound(dialect_id, type_id, bound):
-    """A bound in the element type; None for one that the dialect refuses."""
     spec = load_spec()
-    etype, dialect = spec.element_type(type_id), spec.dialect(dialect_id)
-    if dialect.bound_type in ("tensor", type_id):
+    etype = spec.element_type(type_id)
+    if type_id == spec.dialect(dialect_id).bound_type:
         return bound
-    text = hex_float(int(bound), etype) if etype.family == "float" else show(bound, etype)
+    text = hex_float(int(bound), etype) if etype.family == "float" else show(int(bound), etype)
     try:
-        return used_bounds(spec, dialect, etype, [text, text])[0]
+        return used_bounds(spec, spec.dialect(dialect_id), etype, [text, text])[0]
     except UserError:
         return None
+
+
+def _due_of_reals(etype, triples):
+    spec, lines = load_spec(), []
+    for triple in triples:
+        of = evaluator(spec, etype)
+        y, line = of.result(*triple), [of.case(*triple).id, of.class_of(*triple).id]
+        line += [word(etype, y), ""]
+        for reading in spec.readings:
+            all_ = answers(spec, etype, reading, triple)
+            told = "|".join(word(etype, one) for one in all_)
+            line.append(f"{'bits' if all(one == y for one in all_) else 'differs'}:{told}")
+        for dialect in spec.dialects:
+            if etype.id not in dialect.element_types:
+                line.append("refused")
+                continue
+            (one,) = answers(spec, etype, spec.reading(dialect.answers), triple)
+            all_ = answers(spec, etype, spec.reading(dialect.reading), triple)
+            line.append(
+                ":".join(word(etype, v) for v in (one, *triple[1:])) + ":" + "|".join(texts(etype, all_))
+            )
+        lines.append(" ".join(line))
+    return lines

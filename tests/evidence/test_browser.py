@@ -90,6 +90,10 @@ def test_links_lead_somewhere_and_nothing_is_wider_than_the_screen(seen, written
     assert found["hidden"] == 0
 
 
+def test_it_loads_few_nodes(seen):
+    assert seen[0]["1400"]["nodes"] < 40_000
+
+
 def test_link_opens_what_it_leads_into(seen, written):
     found = seen[0]["400"]
     task = next(o for o in written.evidence.obligations if o.obligation.id == "float32.total").replies[0].task
@@ -104,3 +108,36 @@ def test_every_kind_of_detail_is_rendered(seen, written):
     assert found["obligations"] >= len(written.evidence.obligations)
     assert found["deviations"] == 2
     assert all(found[kind] > 0 for kind in ("vectors", "sources", "trusted", "files"))
+
+
+def test_it_is_dark_where_dark_is_preferred(seen, written, tmp_path):
+    shutil.copy(written.folder / "index.html", tmp_path)
+    dark, console = browse(tmp_path, tmp_path / "profile", "--force-dark-mode")
+    assert console == []
+    assert seen[0]["400"]["paper"] == "rgb(251, 250, 247)"
+    assert dark["400"]["paper"] == "rgb(22, 24, 28)"
+
+
+def test_it_prints_the_summary_and_the_whole_trace_in_few_bytes(written, tmp_path):
+    """Gradients made it 26 MB: each is printed as a picture."""
+    command = [
+        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile",
+        "--virtual-time-budget=20000", f"--print-to-pdf={tmp_path}/page.pdf",
+        (written.folder / "index.html").as_uri(),
+    ]  # fmt: skip
+    subprocess.run(command, capture_output=True, timeout=120, check=True)
+    printed = (tmp_path / "page.pdf").read_bytes()
+    assert len(printed) < 2_000_000
+    assert 6 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 20
+
+
+def test_these_checks_can_fail(written, tmp_path):
+    spoilt = written.html.replace(
+        "</body>", '<a href="#nowhere">x</a><div style="width:2000px">x</div><script>oops()</script></body>'
+    )
+    (tmp_path / "index.html").write_text(spoilt)
+    found, console = browse(tmp_path, tmp_path / "profile")
+    assert "#nowhere" in found["400"]["dead"]
+    assert found["400"]["closed"] > 1000
+    assert found["1400"]["closed"] > 500
+    assert any("oops" in line for line in console)

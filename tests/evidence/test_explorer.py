@@ -38,8 +38,8 @@ def told(folder, inputs, meaning=None):
 
 
 @needs_engine
-def test_printed_javascript_finds_what_evaluation_finds(tmp_path):
-    inputs = [(etype, [*explored.few(etype)[::3], *explored.drawn(etype, 20)]) for etype in TYPES]
+def test_printed_javascript_finds_what_the_oracle_finds(tmp_path):
+    inputs = [(etype, [*explored.few(etype), *explored.drawn(etype, 60)]) for etype in TYPES]
     found = told(tmp_path, inputs)
     for etype, triples in inputs:
         for triple, line, due in zip(triples, found[etype.id], explored.due(etype, triples), strict=True):
@@ -156,6 +156,11 @@ def test_it_is_small_and_loads_nothing(html):
     assert not re.search(r"@import|url\(|@font-face|https?:", html)
     assert page.misplaced == []
     assert page.open == []
+
+
+def test_index_and_explorer_lead_to_each_other(html, written):
+    assert 'href="explorer.html"' in written.html
+    assert 'href="index.html"' in html
 
 
 def test_every_link_leads_to_a_place_of_index(html, written):

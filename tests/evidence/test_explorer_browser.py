@@ -8,12 +8,15 @@ import pytest
 from sonnx_clip.backends.vectors import operand_keys
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
+from tests.evidence import explored
 from tests.evidence.test_browser import CHROMIUM, browse
 
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: tools/setup.sh browser installs it"),
 ]
+COUNT = 10_000
+TYPES = [etype.id for etype in load_spec().element_types]
 MACHINE_TYPES = [etype.id for etype in load_spec().element_types if etype.width]
 
 
@@ -44,6 +47,19 @@ def in_page(folder, tmp_path, body, hash_="", *options):
     found, console = browse(folder, tmp_path / "profile", *options, wrapper=wrapper)
     assert console == []
     return found
+
+
+@pytest.mark.parametrize("type_id", TYPES)
+def test_it_finds_what_the_oracle_finds_for_random_triples(folder, tmp_path, type_id):
+    etype = load_spec().element_type(type_id)
+    triples = explored.drawn(etype, COUNT)
+    texts = [explored.texts(etype, triple) for triple in triples]
+    source = f"{explored.TELL}; (id, all) => all.map((texts) => tell(data.types[id], texts))"
+    body = f"return page.eval({json.dumps(source)})({json.dumps(type_id)}, {json.dumps(texts)});"
+    found = in_page(folder, tmp_path, body)
+    due = explored.due(etype, triples)
+    assert len(found) == len(due) == COUNT
+    assert [(t, *pair) for t, *pair in zip(texts, found, due, strict=True) if pair[0] != pair[1]][:3] == []
 
 
 @pytest.mark.parametrize("type_id", MACHINE_TYPES)
@@ -95,3 +111,21 @@ def test_runtimes_that_deviate_are_shown_with_their_call(folder, tmp_path):
     assert "numpy" in found
     assert "violates" in found
     assert "expected 0x00000000" in found
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_wider_than_the_screen(folder, tmp_path, dark):
+    body = """
+      const found = [];
+      for (const width of [1400, 400]) for (const type of ["float64", "uint64", "real"]) {
+        page.frameElement.style.width = `${width}px`;
+        page.history.replaceState(null, "", `#type=${type}&x=1&min=2&max=3`);
+        page.eval("load()");
+        await pause(20);
+        const root = page.document.documentElement;
+        found.push(root.scrollWidth - root.clientWidth);
+      }
+      return [found, page.getComputedStyle(page.document.body).backgroundColor];"""
+    wider, paper = in_page(folder, tmp_path, body, "", *(["--force-dark-mode"] if dark else []))
+    assert wider == [0] * 6
+    assert paper == ("rgb(22, 24, 28)" if dark else "rgb(251, 250, 247)")

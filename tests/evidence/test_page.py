@@ -127,3 +127,27 @@ def test_unchecked_runtime_is_not_run(written):
     block = written.html.partition('id="runtime-onnxruntime"')[2].partition("</section>")[0]
     assert "not run" in block
     assert "v-conforms" not in block
+
+
+def _themes():
+    text = (repo_file("sonnx_clip/evidence/templates/colours.css")).read_text()
+    light, dark, _ = text.split("@media")
+    return [dict(re.findall(r"--([\w-]+): (#\w+)", part)) for part in (light, light + dark)]
+
+
+def _luminance(colour):
+    digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_contrasts_with_its_background(theme):
+    colours = _themes()[theme]
+    same_name = ("ok", "one", "bad", "find", "off", "inverted", "low", "high", "inside")
+    pairs = [(name, f"{name}-bg") for name in same_name]
+    pairs += [(name, ground) for name in ("ink", "soft", "link") for ground in ("paper", "sheet", "band")]
+    for text, ground in pairs:
+        light, dark = sorted((_luminance(colours[text]), _luminance(colours[ground])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
