@@ -108,6 +108,24 @@ def test_clip_is_checked_against_the_shipped_specification_alone() -> None:
     assert "remove --spec" in done.stderr
 
 
+def test_text_of_a_specification_is_not_executed(tmp_path: Path) -> None:
+    """Prose that would end a docstring or a comment stays prose."""
+    trap = tmp_path / "executed"
+    code = f"open({str(trap)!r}, 'w')"
+    text = (FOLDER / "relu.yaml").read_text(encoding="utf-8")
+    planted = text.replace(
+        "title: X is negative", f'title: \'a"""; {code.replace(chr(39), chr(39) * 2)}  #\\\''
+    )
+    assert planted != text
+    file = tmp_path / "relu.yaml"
+    file.write_text(planted, encoding="utf-8")
+    done = by_command(file, "--runtime", RELU, "--dtype", "int8", "--brief")
+    assert done.returncode == 0, done.stderr
+    assert not trap.exists()
+    file.write_text(text.replace("numpy: int8", "numpy: 'int8\": open(1)'"), encoding="utf-8")
+    assert by_command(file, "--runtime", RELU).returncode == 2
+
+
 def test_correct_runtime_conforms_in_every_class(toy: Toy) -> None:
     report = checked(toy, named(RIGHT[toy.spec.head.function]), "float32")
     assert not report.failed

@@ -159,3 +159,8 @@ def test_coq_file_in_a_subfolder_is_rejected(tmp_path):
     (tmp_path / "coq/deep/A.v").write_text("")
     with pytest.raises(UserError, match="is not checked"):
         coq_sources(tmp_path)
+
+
+def test_folder_without_coq_files_is_refused(tmp_path):
+    with pytest.raises(UserError, match="no Coq file"):
+        coq_sources(tmp_path)
