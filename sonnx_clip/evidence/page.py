@@ -76,7 +76,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
 
 
 def render_picture(spec: Spec) -> str:
-    """The picture of Clip by itself, as SVG: docs/clip.svg, which the README shows."""
+    """The picture of Clip by itself, as SVG: docs/clip.svg."""
     step_x, step_y, columns = picture.WIDTH + 16, picture.HEIGHT + 40, 3
     panels = picture.panels(spec)
     placed = [(p, 8 + step_x * (k % columns), 76 + step_y * (k // columns)) for k, p in enumerate(panels)]
