@@ -73,6 +73,7 @@ def test_needs_are_linked_both_ways(needs):
     assert needs["REQ_IDEMPOTENT"]["status"].startswith("not proved")
     assert needs["VRD_NUMPY_INT8_INSIDE_ORDINARY"]["links"] == ["TST_INT8_INSIDE_ORDINARY"]
     assert needs["TST_INT8_INSIDE_ORDINARY"]["links"] == ["CLS_INSIDE_ORDINARY"]
+    assert all(need["links"] for need in needs.values() if need["type"] == "class")
     assert all(need["links"] for need in needs.values() if need["type"] in ("test", "verdict"))
 
 
