@@ -16,12 +16,12 @@ def printer():
 
 @pytest.mark.parametrize("leaf", [Number("6"), Number("nan")])
 def test_value_without_a_name_in_every_format_is_refused(printer, leaf):
-    with pytest.raises(UserError, match="no name that stands for it in every float format"):
+    with pytest.raises(UserError, match="no name that denotes it in every float format"):
         printer.show(leaf)
 
 
 def test_names_of_coq_are_refused():
-    with pytest.raises(UserError, match="`match` is taken"):
+    with pytest.raises(UserError, match="`match` is already used in the Coq theorems"):
         check_names(["match"], [])
     with pytest.raises(UserError, match="`low` is taken"):
         check_names(["low"], ["low"])
