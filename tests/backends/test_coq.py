@@ -23,5 +23,5 @@ def test_value_without_a_name_in_every_format_is_refused(printer, leaf):
 def test_names_of_coq_are_refused():
     with pytest.raises(UserError, match="`match` is already used in the Coq theorems"):
         check_names(["match"], [])
-    with pytest.raises(UserError, match="`low` is taken"):
+    with pytest.raises(UserError, match="`low` is already used"):
         check_names(["low"], ["low"])
