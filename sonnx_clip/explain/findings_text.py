@@ -23,8 +23,9 @@ def chosen(findings: Sequence[FindingView], ids: Sequence[str]) -> Sequence[Find
     """The findings with these ids; all without ids; UserError for an unknown id."""
     known = {finding.id: finding for finding in findings}
     if unknown := next((id_ for id_ in ids if id_ not in known), None):
-        like = ", ".join(nearest(unknown, known)) or "for a list, run: sonnx-clip findings"
-        raise UserError(f"no finding `{unknown}`", todo=f"known: {like}")
+        like = " or ".join(nearest(unknown, known))
+        todo = f"did you mean {like}?" if like else "list the ids: sonnx-clip findings"
+        raise UserError(f"no finding `{unknown}`", todo=todo)
     return [known[id_] for id_ in ids] or findings
 
 
