@@ -325,8 +325,8 @@ def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
     yield f"[{style}]{first.kind}[/], {escape(cause)}: {results}{within}"
     known = next((c for c in spec.classes if c.id == klass.id), None)
     if first.latitude is not None:
-        (latitude,) = (one for one in spec.latitude if one.id == first.latitude)
-        yield f"    {escape(latitude.reason)}"
+        # The latitude of a dialect is its text, which has no reason here.
+        yield from (f"    {escape(one.reason)}" for one in spec.latitude if one.id == first.latitude)
     elif known is not None:
         name = f"{known.id}: " if classes[1:] else ""
         yield f"    {name}{escape(known.title)}: {escape(known.matters)}"

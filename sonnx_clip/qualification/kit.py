@@ -19,7 +19,6 @@ from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 PATH = "spec/qualification.yaml"
@@ -215,10 +214,6 @@ class Kit(Part):
     def probed(self) -> tuple[Constraint, ...]:
         """The constraints that `sonnx-clip verify` checks."""
         return tuple(entry for entry in self.constraints if entry.probe)
-
-    def errors_of(self, command: str) -> Iterable[PotentialError]:
-        """The potential errors of a command."""
-        return (entry for entry in self.errors if command in entry.commands)
 
 
 def load_kit(path: Path | None = None) -> Kit:

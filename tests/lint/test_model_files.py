@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sonnx_clip.lint.normalise import Normalised
     from sonnx_clip.lint.verdict import ModelReport
 
-PADDLE = MODELS / "ch_ppocr_mobile_v2.0_cls_infer.onnx"
 WRONG_BEFORE = {path.stem: path for path in sorted((MODELS / "wrong-before").glob("*.onnx"))}
 NODES = ["/r/Clip", "/h/Clip", "/Clip", "/Clip_1", "/Clip_2"]
 NO_TYPES = {"R4": "violates", "R5": "unknown", "element_types": "unknown"}

@@ -13,7 +13,6 @@ DROPS = (
 )
 OTHER = "{type: int32, X: 0, L: 2, M: 1, answers: [{by: onnx-13}, {by: directml-5.0}]}"
 PAGE = "{page: sonnx-clip, text: why3, stands_at: [157, 312, 472]}"
-CAST = "{by: directml-2.1, L: -1}"
 ROUNDED = "{type: int32, X: 20000000, L: 0, M: 16777217, answers: [{by: cases}, {by: directml-2.1}]"
 WHERE = "X: 7, L: 0, M: 1, answers: [{by: onnx-13}]"
 PRINTED = "{by: onnx-6, L: -3.402823e+38, M: 3.402823e+38, note: as printed}"
