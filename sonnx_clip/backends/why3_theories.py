@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Leaf
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.evaluate import DeclaredTensor
+    from sonnx_clip.spec.entries import DeclaredTensor
 
 _ORDERED = "why3/ordered.mlw"
 

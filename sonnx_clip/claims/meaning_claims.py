@@ -12,14 +12,8 @@ from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import encode, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
-from sonnx_clip.spec import evaluator
-from sonnx_clip.spec.evaluate import (
-    DECLARED_WORDS,
-    DeclaredTensor,
-    broken_example,
-    declared_example,
-    readings_of_latitude,
-)
+from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator
+from sonnx_clip.spec.evaluate import DECLARED_WORDS
 from sonnx_clip.spec.findings import types_of_claim
 
 if TYPE_CHECKING:
@@ -110,7 +104,8 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
     given = {f"{key}{i}": getattr(of, key) for i, of in enumerate(entries) for key in ("when", "accepts")}
     given["granted"] = Listed(f"group(group(_when{i}) and group(_accepts{i}))" for i in range(len(entries)))
     given["latitude"] = Listed(entry.id for entry in entries)
-    for reading in readings_of_latitude(spec) if entries else ():
+    named = {id_ for entry in entries for id_ in entry.given_by}
+    for reading in (r for r in spec.readings if r.id in named):
         yield from expanded(spec, etype, "readings and latitude", reading, **given)
 
 

@@ -18,7 +18,7 @@ from sonnx_clip.oracle import ORACLE_FILE, built
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.root.installed import distribution, our_code, processor, release
+from sonnx_clip.root.installed import distribution, our_code, processor
 from sonnx_clip.runtimes.find_runtime import command_words, file_function, module_of, split_name
 from sonnx_clip.runtimes.runtime import RUNTIMES
 
@@ -59,7 +59,7 @@ def comparable_parts(runtime: str) -> dict[str, str]:
 
     Packages are compared by lists of files with their sizes, since times differ between machines.
     """
-    packages = "; ".join(f"{name} {release(name)}" for name in _packages(runtime))
+    packages = "; ".join(f"{name} {distribution(name, timed=False)}" for name in _packages(runtime))
     return {**_parts(runtime), "packages": packages}
 
 

@@ -38,6 +38,18 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
+def chosen_by(kinds: dict[str, str], otherwise: str) -> Discriminator:
+    """Choose a member of a union by a key that it alone has, else another; errors are about that one."""
+
+    def kind(value: Any) -> str:
+        if isinstance(value, Part):
+            return type(value).__name__
+        keys = value if isinstance(value, dict) else ()
+        return next((kinds[key] for key in kinds if key in keys), otherwise)
+
+    return Discriminator(kind)
+
+
 Lines: TypeAlias = Annotated[
     tuple[Annotated[int, Field(ge=1)], ...],
     BeforeValidator(lambda value: value if isinstance(value, (list, tuple)) else [value]),
@@ -72,14 +84,9 @@ class FloatBits(Part):
     significand: Annotated[int, Field(ge=3, le=113)]
 
 
-def _kind_of_bits(value: Any) -> str:
-    signed = "signed" in value if isinstance(value, dict) else isinstance(value, IntegerBits)
-    return "IntegerBits" if signed else "FloatBits"
-
-
 Bits: TypeAlias = Annotated[
     Annotated[IntegerBits, Tag("IntegerBits")] | Annotated[FloatBits, Tag("FloatBits")],
-    Discriminator(_kind_of_bits),
+    chosen_by({"signed": "IntegerBits"}, "FloatBits"),
 ]
 
 

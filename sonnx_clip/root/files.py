@@ -15,9 +15,6 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-STANDARD_OUTPUT = "-"
-"""Standard output, in place of an output file."""
-
 
 def digest_of(content: bytes | str) -> str:
     """SHA-256 of bytes, or of a text in UTF-8."""
@@ -42,8 +39,8 @@ def _bytes(content: bytes | str) -> bytes:
 
 
 def is_standard_output(target: Path | None) -> bool:
-    """Whether a target is standard output."""
-    return str(target) == STANDARD_OUTPUT
+    """Whether a target is standard output, ``-``."""
+    return str(target) == "-"
 
 
 def _no_standard_output(target: Path) -> None:
@@ -125,10 +122,8 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
         for file, new in beside.items():
             new.replace(file)
     except OSError as error:
-        what, todo = (
-            f"cannot be written: {error.strerror}",
-            "check the folder's permissions, or choose another file",
-        )
+        todo = "check the folder's permissions, or choose another file"
+        what = f"cannot be written: {error.strerror}"
         raise UserError(what, str(error.filename2 or file), todo) from error
     finally:
         for new in beside.values():

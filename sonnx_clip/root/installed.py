@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import platform
+import re
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -27,28 +28,31 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
     return f"{platform.machine()} {model} {digest_of_parts(said)}"
 
 
-def distribution(name: str) -> str | None:
-    """Version, and digest of the record of a distribution with size and time of each file.
+@cache
+def _own_files(name: str) -> tuple[str, str, list[list[str]]] | None:
+    """Version and folder of a distribution, and the rows of its record on its own files, sorted by path."""
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+    if (record := found.read_text("RECORD")) is None:
+        return None
+    others = re.compile(r"\.\./|.*(\.dist-info/|\.pyc$)")
+    rows = sorted(row for row in csv.reader(record.splitlines()) if row and not others.match(row[0]))
+    return found.version, str(found.locate_file("")), rows
 
-    So an edit of an installed file counts. None if the distribution or its record is not there.
+
+def distribution(name: str, *, timed: bool = True) -> str | None:
+    """Version of a distribution, and digest of its record with the size of each file, and `timed` its time.
+
+    So an edit of an installed file counts; without times it counts if it changes a size, and the digest is
+    independent of folder and machine. None if the distribution or its record is not there.
     """
-    found = _files_of(name)
-    if found is None:
+    if (found := _own_files(name)) is None:
         return None
-    version, record, files = found
-    return f"{version} {digest_of_parts([record, *(_size(file, timed=True) for file in files)])}"
-
-
-def release(name: str) -> str | None:
-    """As `distribution`, but independent of folder and machine: an edit counts if it changes a size."""
-    found = _files_of(name)
-    if found is None:
-        return None
-    version, record, files = found
-    rows = sorted(row for row in record.splitlines() if not row.startswith("..") and "," in row)
-    parts = [row for row in rows if ".dist-info/" not in row and ".pyc," not in row]
-    own = sorted(file for file in files if "/../" not in file and ".dist-info/" not in file)
-    return f"{version} {digest_of_parts([*parts, *(_size(file, timed=False) for file in own)])}"
+    version, folder, rows = found
+    parts = (f"{row} {_size(f'{folder}/{row[0]}', timed=timed)}" for row in rows)
+    return f"{version} {digest_of_parts(parts)}"
 
 
 def _size(file: str, *, timed: bool) -> str:
@@ -57,20 +61,6 @@ def _size(file: str, *, timed: bool) -> str:
     except OSError:
         return "missing"
     return f"{found.st_size} {found.st_mtime_ns}" if timed else str(found.st_size)
-
-
-@cache
-def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
-    """Version, record and files of a distribution, as they are at the first call."""
-    try:
-        found = metadata.distribution(name)
-    except metadata.PackageNotFoundError:
-        return None
-    record, folder = found.read_text("RECORD"), found.locate_file("")
-    if record is None:
-        return None
-    paths = (row[0] for row in csv.reader(record.splitlines()) if row)
-    return found.version, record, tuple(f"{folder}/{path}" for path in paths if not path.endswith(".pyc"))
 
 
 def our_code() -> str:

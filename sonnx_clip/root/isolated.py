@@ -7,90 +7,69 @@ import faulthandler
 import gc
 import multiprocessing
 import os
+import resource
 import signal
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import psutil
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
 
 
-MEMORY = 8 << 30  # beyond what this process has already: room for a model and for a runtime
+_MEMORY = 8 << 30  # beyond what this process has already: room for a model and for a runtime
 _DONE, _RAISED = b"0", b"1"
 
 
 @dataclass(frozen=True)
 class IsolatedOutcome:
-    """The bytes that the work returned, or its failure; `hung` if it exceeded its time."""
+    """The bytes that the work returned, or its failure."""
 
     result: bytes
     failure: str | None = None
-    hung: bool = False
 
 
-def run_isolated(
-    work: Callable[..., bytes],
-    *given: object,
-    seconds: float,
-    folder: Path | None = None,
-    memory: int = MEMORY,
-) -> IsolatedOutcome:
-    """Run a function in a separate process, forked where the system can, so that its imports are loaded.
+def run_isolated(work: Callable[..., bytes], *given: object, seconds: float) -> IsolatedOutcome:
+    """Run a function in a separate process, forked so that its imports are loaded.
+
+    It may use `_MEMORY` bytes beyond those of this process. What it prints is dropped.
 
     Args:
         work: a function of a module; an exception is returned as its name and text.
         given: its arguments.
         seconds: it is killed after this time.
-        folder: where it runs; the current folder by default.
-        memory: the bytes that it may use beyond those of this process.
     """
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+    context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(  # type: ignore[attr-defined]
-        target=_child, args=(sender, work, given, folder, memory, seconds), daemon=True
-    )
+    process = context.Process(target=_child, args=(sender, work, given, seconds), daemon=True)
     process.start()
     sender.close()
     try:
         if not receiver.poll(seconds):
-            return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s", hung=True)
+            return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s")
         try:
-            kind, answer = receiver.recv_bytes(), receiver.recv_bytes()
+            done, answer = receiver.recv_bytes() == _DONE, receiver.recv_bytes()
         except (EOFError, OSError):
             process.join(5)
             return IsolatedOutcome(b"", f"its process ended with status {process.exitcode}")
     finally:
-        if process.is_alive():
-            process.kill()
+        process.kill()
         process.join()
         receiver.close()
-    return (
-        IsolatedOutcome(answer) if kind == _DONE else IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
-    )
+    return IsolatedOutcome(answer) if done else IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
 
 
-def _child(
-    sender: Connection,
-    work: Callable[..., bytes],
-    given: tuple[object, ...],
-    folder: Path | None,
-    memory: int,
-    seconds: float,
-) -> None:
+def _child(sender: Connection, work: Callable[..., bytes], given: tuple[object, ...], seconds: float) -> None:
     faulthandler.disable()  # the parent reports how this process dies
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
-    _limit(memory, seconds)
+    _limit(seconds)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
-    if folder is not None:
-        os.chdir(folder)
     try:
         kind, answer = _DONE, work(*given)
     except BaseException as error:  # noqa: BLE001  # the parent reports it
@@ -101,16 +80,12 @@ def _child(
     os._exit(0)  # nothing of the parent's is to be flushed or ended twice
 
 
-def _limit(memory: int, seconds: float) -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    used = 0
-    with contextlib.suppress(OSError, ValueError):
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    cpu = int(seconds * (os.cpu_count() or 1)) + 10
-    limits = {resource.RLIMIT_AS: used + memory, resource.RLIMIT_CPU: cpu, resource.RLIMIT_CORE: 0}
+def _limit(seconds: float) -> None:
+    limits = {
+        resource.RLIMIT_AS: psutil.Process().memory_info().vms + _MEMORY,
+        resource.RLIMIT_CPU: int(seconds * (os.cpu_count() or 1)) + 10,
+        resource.RLIMIT_CORE: 0,
+    }
     for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)
         with contextlib.suppress(OSError, ValueError):

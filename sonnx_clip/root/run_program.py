@@ -27,7 +27,6 @@ LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16
 """Of the GNU C library: memory in large pages. Half of what it takes to start Z3 is 5,000 small ones."""
 
 _NOT_STARTED = 127  # as a shell has it
-_VERSION_SECONDS = 20
 
 
 class Running:
@@ -164,7 +163,7 @@ def run_limited(
         return Ended(process.returncode, output.read(), error.read(), cpu, killed.is_set())
 
 
-def version_of(command: tuple[str, ...], todo: str, seconds: float = _VERSION_SECONDS) -> str:
+def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
     """The version that a tool prints.
 
     Args:

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from sonnx_clip.root.files import digest_of
-from sonnx_clip.root.folders import repo_root
-
-_PACKAGE = Path(__file__).resolve().parents[2]  # where the folder sonnx_clip is
+from sonnx_clip.root.files import digest_of_parts
+from sonnx_clip.root.folders import package, repo_root
 
 ClipFunction: TypeAlias = Callable[..., Any]
 """A function of the operands."""
@@ -47,9 +44,6 @@ OF_MODELS = ("onnxruntime", "onnx-reference")
 
 OURS = ("sonnx", "sonnx-c")
 """The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
-
-_CODE = ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c")
-"""The files that a verdict on these depends on."""
 
 
 @dataclass(frozen=True)
@@ -155,14 +149,9 @@ def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
     )
 
 
-def code_digest(name: str, package: Path = _PACKAGE) -> str | None:
-    """SHA-256 of the code of one of `OURS`, in hex; None of others. The folder sonnx_clip is in `package`."""
+def code_digest(name: str) -> str | None:
+    """SHA-256 of the code on which a verdict on one of `OURS` depends, in hex; None of others."""
     if name not in OURS:
         return None
-    parts = [name.encode()]
-    for pattern in _CODE:
-        folder = package if pattern.startswith("sonnx_clip/") else repo_root()
-        for file in sorted(folder.glob(pattern)):
-            text = file.read_bytes()
-            parts.append(f"{file.name} {len(text)}:".encode() + text)
-    return digest_of(b"".join(parts))
+    files = [*sorted(package().glob("oracle/*.py")), *sorted(repo_root().glob("generated/c/*.[ch]"))]
+    return digest_of_parts([name, *(part for file in files for part in (file.name, file.read_bytes()))])

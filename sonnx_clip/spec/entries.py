@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import (
@@ -159,8 +160,17 @@ class AnsweredWitness(Witness):
 Dimension: TypeAlias = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
 
 
-class Declaration(Part):
-    """A tensor as a model declares it: a dimension is a number, or a name when it is symbolic."""
+@dataclass(frozen=True)
+class DeclaredTensor:
+    """A tensor as a model declares it; an input that is not set is None instead.
+
+    Args:
+        type: id of the element type.
+        dims: each a number, or a name when it is symbolic; None when the model declares no shape.
+        sparse: whether it is a sparse tensor.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     type: Word
     dims: tuple[Dimension, ...] | None

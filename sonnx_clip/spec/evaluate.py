@@ -18,7 +18,7 @@ from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.document import shown_path
-from sonnx_clip.spec.entries import Change
+from sonnx_clip.spec.entries import Change, DeclaredTensor
 from sonnx_clip.spec.findings import allowed_answers
 
 if TYPE_CHECKING:
@@ -26,24 +26,9 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.entries import Case, Latitude, Reading, Restriction, ValueClass
+    from sonnx_clip.spec.entries import Case, Latitude, Restriction, ValueClass
     from sonnx_clip.spec.findings import Allowed
     from sonnx_clip.spec.model import Spec
-
-
-@dataclass(frozen=True)
-class DeclaredTensor:
-    """A tensor as a model declares it; an input that is not set is None instead.
-
-    Args:
-        type: id of the element type.
-        dims: each a number, or a name when it is symbolic; None when the model declares no shape.
-        sparse: whether it is a sparse tensor.
-    """
-
-    type: str
-    dims: tuple[int | str, ...] | None
-    sparse: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,8 +48,7 @@ class TensorValue:
 
 def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
     """The tensors of the node that meets every restriction, by name."""
-    given = (spec.declared_example or {}).items()
-    return {name: DeclaredTensor(of.type, of.dims, of.sparse) for name, of in given}
+    return dict(spec.declared_example or {})
 
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
@@ -363,9 +347,3 @@ def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
     if found is None:
         found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
     return found
-
-
-def readings_of_latitude(spec: Spec) -> tuple[Reading, ...]:
-    """The readings that some latitude names, in the order of the file."""
-    named = {id_ for entry in spec.latitude for id_ in entry.given_by}
-    return tuple(reading for reading in spec.readings if reading.id in named)

@@ -7,11 +7,11 @@ statement of the page is false, or the lines of a page that have a text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, Tag, model_validator
 
-from sonnx_clip.language.types import Form, Id, Lines, Part, Source, Text, Word
+from sonnx_clip.language.types import Form, Id, Lines, Part, Source, Text, Word, chosen_by
 from sonnx_clip.spec.entries import Condition, Families, NamedEntry, Witness
 
 if TYPE_CHECKING:
@@ -67,22 +67,11 @@ MeasuredWitness: TypeAlias = Contrast | Refutation
 """A witness for which runtimes are run."""
 
 
-_KINDS: dict[str, type[Part]] = {"refutes": Refutation, "stands_at": Stands, "answers": Contrast}
-
-
-def _kind(value: Any) -> str:
-    """The kind of a witness, by the key that it alone has; a contrast without any, which is then missed."""
-    if isinstance(value, Part):
-        return type(value).__name__
-    keys = value if isinstance(value, dict) else ()
-    return next((kind.__name__ for key, kind in _KINDS.items() if key in keys), "Contrast")
-
-
 FindingWitness: TypeAlias = Annotated[
     Annotated[Contrast, Tag("Contrast")]
     | Annotated[Refutation, Tag("Refutation")]
     | Annotated[Stands, Tag("Stands")],
-    Discriminator(_kind),
+    chosen_by({"refutes": "Refutation", "stands_at": "Stands"}, "Contrast"),
 ]
 
 
@@ -113,13 +102,9 @@ class Theorem(TextClaim):
         return self
 
 
-def _is_proved(value: Any) -> str:
-    proved = "holds" in value if isinstance(value, dict) else isinstance(value, Theorem)
-    return "Theorem" if proved else "TextClaim"
-
-
 Claim: TypeAlias = Annotated[
-    Annotated[Theorem, Tag("Theorem")] | Annotated[TextClaim, Tag("TextClaim")], Discriminator(_is_proved)
+    Annotated[Theorem, Tag("Theorem")] | Annotated[TextClaim, Tag("TextClaim")],
+    chosen_by({"holds": "Theorem"}, "TextClaim"),
 ]
 
 

@@ -14,12 +14,13 @@ from sonnx_clip.spec.conditions import ConditionParser
 from sonnx_clip.spec.dialects import check_dialects
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.model import Spec
-from sonnx_clip.spec.numbers import check_operands, order_operands
+from sonnx_clip.spec.numbers import check_numbers, check_operands, order_operands
+from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sonnx_clip.spec.document import Diagnostic
@@ -60,20 +61,17 @@ def check_spec(spec: Spec) -> None:
     Raises:
         UserError: the first contradiction, with file, line, column and the path of the entry.
     """
-    from sonnx_clip.spec.numbers import check_numbers
-    from sonnx_clip.spec.quotes import check_quotes
-
-    _raise_first(spec, check_quotes, check_numbers)
+    for check in (check_quotes, check_numbers):
+        _raise_first(spec, check(spec))
 
 
 def check_findings(spec: Spec) -> None:
     """Raise the UserError of the first finding whose witness does not show its claim."""
     from sonnx_clip.spec import finding_witnesses
 
-    _raise_first(spec, finding_witnesses.check_findings)
+    _raise_first(spec, finding_witnesses.check_findings(spec))
 
 
-def _raise_first(spec: Spec, *checks: Callable[[Spec], Iterator[Diagnostic]]) -> None:
-    for check in checks:
-        if found := list(check(spec)):
-            raise_first(read_document(spec.path)[0], found)
+def _raise_first(spec: Spec, diagnostics: Iterator[Diagnostic]) -> None:
+    if found := list(diagnostics):
+        raise_first(read_document(spec.path)[0], found)

@@ -18,7 +18,7 @@ from sonnx_clip.spec.document import unknown
 from sonnx_clip.spec.entries import (
     Case,
     Constraint,
-    Declaration,
+    DeclaredTensor,
     Definition,
     Example,
     Latitude,
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.document import Diagnostic, Way
 
 _Entry = TypeVar("_Entry", bound=BaseModel)
-REQUIREMENTS: Final = ("restrictions", "constraints", "cases", "properties", "examples")
-"""The sections that evidence must cover: statements of the page, and conclusions from them."""
 
 
 @dataclass
@@ -63,11 +61,6 @@ class YamlSection:
     answers: bool = True
     name: str = ""
     entry: type[BaseModel] = BaseModel
-
-    @property
-    def many(self) -> str:
-        """What a message calls its entries."""
-        return self.name.replace("_", " ")
 
     def has(self, key: str) -> bool:
         """Whether its entries have a value of this name."""
@@ -102,7 +95,7 @@ class Spec(Part):
     element_types: Annotated[
         tuple[ElementType, ...], Field(min_length=1), YamlSection("element type", own_ids=True)
     ]
-    declared_example: dict[Symbol, Declaration] | None = None
+    declared_example: dict[Symbol, DeclaredTensor] | None = None
     restrictions: Annotated[tuple[Restriction, ...], YamlSection("restriction")] = ()
     constraints: Annotated[tuple[Constraint, ...], YamlSection("constraint")] = ()
     cases: Annotated[tuple[Case, ...], Field(min_length=1), YamlSection("case")]
@@ -168,7 +161,7 @@ class Spec(Part):
             if entry.id == id_:
                 return entry
         raise UserError(
-            f"there is no `{id_}` among the {BY_NAME[section].many} of {self.file}",
+            f"there is no `{id_}` among the {section.replace('_', ' ')} of {self.file}",
             todo=suggestion(id_, [entry.id for entry in entries], "there are"),
         )
 
@@ -186,8 +179,8 @@ class Spec(Part):
         return tuple(c for c in self.classes if family in c.families and case in (None, c.case))
 
     def requirements(self) -> Iterator[tuple[str, Any]]:
-        """Every restriction, constraint, case, property and example with its section, which has a source."""
-        for section in REQUIREMENTS:
+        """What evidence must cover, with its section: statements of the page, and conclusions from them."""
+        for section in ("restrictions", "constraints", "cases", "properties", "examples"):
             yield from ((section, entry) for entry in getattr(self, section))
 
     page = _Find[Page]("sources")

@@ -30,6 +30,7 @@ _WANTED = {
     "dict_type": "a mapping is expected: {key: value}",
     "model_type": "a mapping is expected: {key: value}",
     "model_attributes_type": "a mapping is expected: {key: value}",
+    "dataclass_type": "a mapping is expected: {key: value}",
     "string_too_short": "a text is expected, this one is empty",
     "too_short": "at least one item is expected",
 }

@@ -163,10 +163,11 @@ def test_bad_input_is_one_message(arguments, words):
     assert words in str(caught.value)
 
 
-def test_verdict_on_ours_names_the_code_that_was_judged(tmp_path):
+def test_verdict_on_ours_names_the_code_that_was_judged(tmp_path, monkeypatch):
     before = {name: runtime.code_digest(name) for name in ("sonnx", "sonnx-c")}
     assert len(set(before.values())) == 2
     assert runtime.code_digest("numpy") is None
-    (tmp_path / "sonnx_clip/oracle").mkdir(parents=True)
-    (tmp_path / "sonnx_clip/oracle/strict.py").write_text("def clip(): ...")
-    assert runtime.code_digest("sonnx", tmp_path) != before["sonnx"]
+    (tmp_path / "oracle").mkdir()
+    (tmp_path / "oracle/strict.py").write_text("def clip(): ...")
+    monkeypatch.setattr(runtime, "package", lambda: tmp_path)
+    assert runtime.code_digest("sonnx") != before["sonnx"]

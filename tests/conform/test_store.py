@@ -241,9 +241,9 @@ def test_edited_package_is_another_one(tmp_path, monkeypatch) -> None:
     found = []
     for content in ("x = 1.0\n", "x = 2.00\n"):
         (tmp_path / "installed_file.py").write_text(content)
-        installed._files_of.cache_clear()
+        installed._own_files.cache_clear()
         found.append(installed.distribution("numpy"))
-    installed._files_of.cache_clear()
+    installed._own_files.cache_clear()
     assert len({*found}) == 2
 
 
