@@ -21,29 +21,17 @@ Kind: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Obligation:
-    """One proof goal.
+    """One proof goal."""
 
-    Args:
-        id: permanent, ``<subject>.<goal>``: the subject is an element type or the theory file's name.
-        kind: a smoke obligation must *not* be Valid, a canary must be refuted, all others must be Valid.
-        subject: an element type of the YAML, or the name of a hand-written theory file.
-        shows: the ids of the entries that it shows.
-        title: one sentence for people.
-        file: the theory file, as a path in the repository.
-        theory: the module in that file.
-        goal: the name of the goal there.
-        statement: the formula, in WhyML; empty for the axioms of a clone.
-    """
-
-    id: str
-    kind: Kind
-    subject: str
-    shows: tuple[str, ...]
-    title: str
-    file: str
-    theory: str
-    goal: str
-    statement: str = ""
+    id: str  # permanent: <subject>.<goal>
+    kind: Kind  # a smoke obligation must *not* be Valid, a canary must be refuted, all others must be Valid
+    subject: str  # an element type of the YAML, or the name of a hand-written theory file
+    shows: tuple[str, ...]  # the ids of the entries that it shows
+    title: str  # one sentence for people
+    file: str  # the theory file, as a path in the repository
+    theory: str  # the module in that file
+    goal: str  # its name there
+    statement: str = ""  # the formula, in WhyML; empty for the axioms of a clone
 
 
 @dataclass(frozen=True)
@@ -55,30 +43,18 @@ class Written:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement on one element type, or on the restrictions.
+    """A statement on one element type, or on the restrictions."""
 
-    Args:
-        subject: the id of the element type, or ``restrictions``.
-        name: the name of its goal: ``C1_refuted``.
-        role: its part among the claims on an entry, as claims.yaml names it.
-        kind: the kind of its obligation.
-        shows: the ids of the entries that it shows, the main one first.
-        title: one sentence for people.
-        conclusion: a condition; or a formula in WhyML, which then is the whole claim.
-        premises: conditions under which the conclusion holds.
-        variables: universally quantified, each with its kind.
-        witness: values of other variables, which may use the quantified ones.
-    """
-
-    subject: str
-    name: str
-    role: str
-    kind: Kind
-    shows: tuple[str, ...]
-    title: str
-    conclusion: Expr | Written
-    premises: tuple[Expr, ...] = ()
-    variables: tuple[Name, ...] = ()
+    subject: str  # the id of the element type, or `restrictions`
+    name: str  # of its goal: C1_refuted
+    role: str  # its part among the claims on an entry, as claims.yaml names it
+    kind: Kind  # of its obligation
+    shows: tuple[str, ...]  # the ids of the entries that it shows, the main one first
+    title: str  # one sentence for people
+    conclusion: Expr | Written  # a condition; or a formula in WhyML, which then is the whole claim
+    premises: tuple[Expr, ...] = ()  # conditions under which the conclusion holds
+    variables: tuple[Name, ...] = ()  # universally quantified, each with its kind
+    # witness: values of other variables, which may use the quantified ones
     witness: Mapping[str, Expr] = field(default_factory=dict)
 
     @property

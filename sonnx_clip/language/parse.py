@@ -73,17 +73,11 @@ def suggestion(name: str, names: Iterable[str], label: str) -> str:
 
 @dataclass(eq=False)
 class LanguageError(Exception):
-    """A condition that does not parse, or has the wrong type.
+    """A condition that does not parse, or has the wrong type."""
 
-    Args:
-        offset: index of the token in the text.
-        what: the mistake.
-        todo: the remedy.
-    """
-
-    offset: int
-    what: str
-    todo: str | None = None
+    offset: int  # of the token in the text
+    what: str  # the mistake
+    todo: str | None = None  # the remedy
 
 
 class Token(NamedTuple):

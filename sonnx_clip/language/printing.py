@@ -23,17 +23,11 @@ LOOSEST = 0
 
 @dataclass(frozen=True)
 class NodeForm:
-    """The text of one kind of node.
+    """The text of one kind of node."""
 
-    Args:
-        level: how tightly it binds, from `LOOSEST` on.
-        text: with ``{0}``, ``{1}`` … for the operands.
-        places: for each operand, how tightly it must bind to stand there without parentheses.
-    """
-
-    level: int
-    text: str
-    places: tuple[int, ...]
+    level: int  # how tightly it binds, from `LOOSEST` on
+    text: str  # with {0}, {1} … for the operands
+    places: tuple[int, ...]  # how tightly each operand must bind to stand there without parentheses
 
 
 def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> NodeForm:

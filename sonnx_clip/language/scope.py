@@ -14,19 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Head:
-    """The operator, as the language sees it.
+    """The operator, as the language sees it."""
 
-    Args:
-        function: the name of its result in conditions: ``clip``.
-        operands: its variables, in order.
-        tensors: those that are tensors; the others are scalars, one element for all entries.
-        result: the variable of its result.
-    """
-
-    function: str
-    operands: tuple[str, ...]
-    tensors: frozenset[str]
-    result: str
+    function: str  # the name of its result in conditions: clip
+    operands: tuple[str, ...]  # its variables, in order
+    tensors: frozenset[str]  # those that are tensors; the others are scalars, one element for all entries
+    result: str  # the variable of its result
 
     @property
     def second(self) -> str:
@@ -96,23 +89,14 @@ class Usable:
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a condition may use.
+    """The names that a condition may use."""
 
-    Args:
-        name: the owner of the condition, for messages: ``a property``.
-        variables: each with its kind.
-        functions: the built-in functions.
-        uses: the usable entries, by id.
-        families: the families for which the condition is read.
-        head: the operator, whose operands an entry without parameters uses.
-    """
-
-    name: str
+    name: str  # the owner of the condition, for messages: a property
     variables: Mapping[str, Kind]
-    functions: Mapping[str, Signature]
-    uses: Mapping[str, Usable] = field(default_factory=dict)
-    families: frozenset[str] = frozenset()
-    head: Head = NO_HEAD
+    functions: Mapping[str, Signature]  # the built-in ones
+    uses: Mapping[str, Usable] = field(default_factory=dict)  # the usable entries, by id
+    families: frozenset[str] = frozenset()  # for which the condition is read
+    head: Head = NO_HEAD  # the operator, whose operands an entry without parameters uses
 
 
 def kind_of(expr: Expr) -> Kind:

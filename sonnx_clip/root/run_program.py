@@ -67,23 +67,14 @@ class Running:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program ended.
+    """How a program ended."""
 
-    Args:
-        status: its exit status, negative for the signal that ended it; 127 if it could not be started.
-        output: its standard output, and its standard error where both go together.
-        error: its standard error; or why it could not be started.
-        cpu: seconds of processor time that it and its children used.
-        killed: whether its time was up.
-        unstarted: why the system did not start it.
-    """
-
-    status: int
-    output: bytes
-    error: bytes = b""
-    cpu: float = 0.0
-    killed: bool = False
-    unstarted: OSError | None = None
+    status: int  # negative for the signal that ended it; 127 if it could not be started
+    output: bytes  # its standard output, and its standard error where both go together
+    error: bytes = b""  # its standard error; or why it could not be started
+    cpu: float = 0.0  # seconds of processor time that it and its children used
+    killed: bool = False  # its time was up
+    unstarted: OSError | None = None  # why the system did not start it
 
     @property
     def text(self) -> str:

@@ -34,34 +34,23 @@ _MISTAKES = (AssertionError, NameError, RecursionError, SystemError)
 class Request:
     """Calls of one layout: call i has the entries ``pool[starts[i]:]``, cyclic, and the scalars i.
 
-    A layout that repeats takes ``pool[starts[i]]`` for every entry of call i. All values are bits.
-
-    Args:
-        layout: the id of a layout.
-        length: entries of X in each call, or the most of them.
-        pool: values of the first tensor, shape (k,).
-        starts: the index in the pool of the first entry of each call, shape (p,).
-        scalars: each scalar, shape (p,).
-        indices: the index in the pool of each entry of each call, shape (p, length), instead of `starts`.
-        at_start: for each call, shape (p,), whether X is at the start of the guarded memory, not at its end;
-            by default in the second half of the calls.
-        guards: those of `guarded.ALL` that are active.
-        beside: values of each other tensor, shape (k,).
-        lengths: entries of X in each call, shape (p,), where not all have `length`.
-        form: the form of the models that are called; None for the function of the runtime.
+    A layout that repeats takes ``pool[starts[i]]`` for every entry of call i. All values are bits; p is
+    the number of calls, and k that of values in a pool.
     """
 
-    layout: str
-    length: int
-    pool: Array
-    starts: Array
-    scalars: tuple[Array, ...]
-    indices: Array | None = None
+    layout: str  # the id of a layout
+    length: int  # entries of X in each call, or the most of them
+    pool: Array  # values of the first tensor, shape (k,)
+    starts: Array  # the index in the pool of the first entry of each call, shape (p,)
+    scalars: tuple[Array, ...]  # each of shape (p,)
+    indices: Array | None = None  # of each entry of each call in the pool, shape (p, length), not `starts`
+    # at_start: whether X is at the start of the guarded memory, not at its end, shape (p,); by default in the
+    # second half of the calls
     at_start: Array | None = None
-    guards: frozenset[str] = ALL
-    beside: tuple[Array, ...] = ()
-    lengths: Array | None = None
-    form: ModelForm | None = None
+    guards: frozenset[str] = ALL  # those that are active
+    beside: tuple[Array, ...] = ()  # values of each other tensor, shape (k,)
+    lengths: Array | None = None  # entries of X in each call, shape (p,), where not all have `length`
+    form: ModelForm | None = None  # of the models that are called; None for the function of the runtime
 
     @property
     def pools(self) -> tuple[Array, ...]:
@@ -105,25 +94,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Failure:
-    """A call without a result that can be compared, or with forbidden access to memory.
+    """A call without a result that can be compared, or with forbidden access to memory."""
 
-    Args:
-        tags: C1 if the result has another shape, C3 if it has another type, or is no array.
-        words: what there was instead; the runtime's own words if it raised.
-        raised: there was no result at all.
-        refusal: the exception may be a rejection; an AssertionError, for example, is none.
-        environment: the exception is about the machine: memory, a package, a file.
-        memory: forbidden memory was accessed; the result can be compared nevertheless.
-        blamed: of a call that killed the runtime, the classes (indices) whose entries did; else None.
-    """
-
-    tags: tuple[str, ...]
-    words: str
-    raised: bool = False
-    refusal: bool = False
-    environment: bool = False
-    memory: bool = False
-    blamed: tuple[int, ...] | None = None
+    tags: tuple[str, ...]  # C1 if the result has another shape, C3 if it has another type, or is no array
+    words: str  # what there was instead; the runtime's own words if it raised
+    raised: bool = False  # there was no result at all
+    refusal: bool = False  # the exception may be a rejection; an AssertionError, for example, is none
+    environment: bool = False  # the exception is about the machine: memory, a package, a file
+    memory: bool = False  # forbidden memory was accessed; the result can be compared nevertheless
+    blamed: tuple[int, ...] | None = None  # if it killed the runtime, the classes whose entries did
 
 
 @dataclass(frozen=True)

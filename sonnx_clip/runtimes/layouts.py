@@ -18,25 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layout:
-    """An arrangement of entries.
+    """An arrangement of entries."""
 
-    Args:
-        id: its name in reports.
-        length: how many entries; None for as many as there are special values.
-        arrange: entries, shape (length,) -> an array of the layout's shape and strides.
-        text: the Python text that does the same to ``v``.
-        optional: a runtime may reject the layout without a worse verdict.
-        repeats: all entries are one in memory.
-        plain: rank 1, entries side by side, whatever the length.
-    """
-
-    id: str
-    length: int | None
-    arrange: Callable[[Array], Array]
-    text: str = "v"
-    optional: bool = False
-    repeats: bool = False
-    plain: bool = False
+    id: str  # its name in reports
+    length: int | None  # how many entries; None for as many as there are special values
+    arrange: Callable[[Array], Array]  # entries, shape (length,) -> an array of its shape and strides
+    text: str = "v"  # the Python text that does the same to v
+    optional: bool = False  # a runtime may reject the layout without a worse verdict
+    repeats: bool = False  # all entries are one in memory
+    plain: bool = False  # rank 1, entries side by side, whatever the length
 
     @property
     def by_memory(self) -> bool:

@@ -37,23 +37,14 @@ FIRST_OPSET = 13
 
 @dataclass(frozen=True)
 class ModelForm:
-    """A form of a model.
+    """A form of a model."""
 
-    Args:
-        bounds: how the model has min and max.
-        shape: how it declares the shape of X.
-        rank: of X.
-        opset: its operator set.
-        optimised: whether the runtime may optimise the graph, as by default.
-        given: the bounds that it has.
-    """
-
-    bounds: Bounds
-    shape: Shape
-    rank: int
+    bounds: Bounds  # how the model has min and max
+    shape: Shape  # how it declares the shape of X
+    rank: int  # of X
     opset: int
-    optimised: bool
-    given: Given = "both"
+    optimised: bool  # the runtime may optimise the graph, as by default
+    given: Given = "both"  # the bounds that it has
 
     def __str__(self) -> str:
         """``initializers, static shape, rank 2, opset 13, optimised``."""

@@ -48,17 +48,11 @@ OURS = ("sonnx", "sonnx-c")
 
 @dataclass(frozen=True)
 class OperatorNode:
-    """An operator as a node of a model: the process of a runtime reads no specification.
+    """An operator as a node of a model: the process of a runtime reads no specification."""
 
-    Args:
-        op_type: its operator in ONNX.
-        operands: the names of its inputs in a model and in Python.
-        called: the names of its inputs in messages.
-    """
-
-    op_type: str
-    operands: tuple[str, ...]
-    called: tuple[str, ...]
+    op_type: str  # its operator in ONNX
+    operands: tuple[str, ...]  # the names of its inputs in a model and in Python
+    called: tuple[str, ...]  # the names of its inputs in messages
 
     @property
     def call(self) -> str:
@@ -76,35 +70,23 @@ CLIP_NODE = OperatorNode("Clip", ("x", "l", "m"), ("X", "min", "max"))
 
 @dataclass(frozen=True)
 class Runtime:
-    """An implementation of Clip.
+    """An implementation of Clip."""
 
-    Args:
-        version: what it is, for the report: ``numpy 2.4.6``.
-        open: element type id -> function of X (any shape), min and max (shape ()); raises, in its own
-            words, if the runtime does not support the type.
-        imports: Python statements at the start of a reproducer.
-        call: element type id -> Python text of the same call on ``x``, ``l`` and ``m``.
-        open_model: a serialised ONNX model -> function of its inputs; None if it runs no models.
-        open_unoptimised: the same without optimising the graph; None if that cannot be chosen.
-        run_model: whether optimised -> the text of what these two do, on an ``onnx.ModelProto``. A runtime
-            that has it is judged in several forms of a model.
-        strides: whether the memory layout of X matters to it; if not, layouts differ by shape alone.
-        few: make few calls, since each starts a program.
-        entries: the most entries that X can have; longer calls are split. None for no limit.
-        set_up: a statement that opens the model ``p`` for `call`, which then takes its inputs ``d``.
-    """
-
-    version: str
+    version: str  # what it is, for the report: numpy 2.4.6
+    # open: element type id -> function of X (any shape), min and max (shape ()); it raises, in its own words,
+    # if the runtime does not support the type
     open: Callable[[str], ClipFunction]
-    imports: str
-    call: Callable[[str], str]
-    open_model: OpenModel | None = None
-    open_unoptimised: OpenModel | None = None
+    imports: str  # Python statements at the start of a reproducer
+    call: Callable[[str], str]  # element type id -> Python text of the same call on x, l and m
+    open_model: OpenModel | None = None  # None if it runs no models
+    open_unoptimised: OpenModel | None = None  # without optimising the graph; None if it cannot be chosen
+    # run_model: whether optimised -> the text of what these two do, on an onnx.ModelProto. A runtime that has
+    # it is judged in several forms of a model.
     run_model: Callable[[bool], RunText] | None = None
-    strides: bool = True
-    entries: int | None = None
-    few: bool = False
-    set_up: str = ""
+    strides: bool = True  # the memory layout of X matters to it; if not, layouts differ by shape alone
+    entries: int | None = None  # the most entries that X can have; longer calls are split. None for no limit
+    few: bool = False  # make few calls, since each starts a program
+    set_up: str = ""  # a statement that opens the model p for `call`, which then takes its inputs d
 
     @property
     def run_texts(self) -> dict[bool, RunText]:
@@ -120,17 +102,11 @@ CALL, START = 10.0, 60.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of its own time that a runtime may take, and how often it may die.
+    """Seconds of its own time that a runtime may take, and how often it may die."""
 
-    Args:
-        call: for one call.
-        start: to be imported and opened for an element type.
-        deaths: in a form of a model, or in all other calls; then it is given up.
-    """
-
-    call: float = CALL
-    start: float = START
-    deaths: int = 80
+    call: float = CALL  # for one call
+    start: float = START  # to be imported and opened for an element type
+    deaths: int = 80  # in a form of a model, or in all other calls; then it is given up
 
 
 LIMITS = Limits()

@@ -80,27 +80,16 @@ class CoverageFile(Part):
 
 @dataclass(frozen=True)
 class Covered:
-    """Words of a source with their answer.
+    """Words of a source with their answer."""
 
-    Args:
-        source: the id of the source.
-        line: of the file, from 1, at which they begin.
-        section: the headings above them, the outermost first.
-        text: the words with one space between them; an ellipsis for those that the answer does not write out.
-        start: the place of the first character in the text of the file with one space between words.
-        end: the place after the last one.
-        answer: what becomes of them.
-        reason: why they state nothing, written out.
-    """
-
-    source: str
-    line: int
-    section: tuple[str, ...]
-    text: str
-    start: int
-    end: int
-    answer: SentenceAnswer
-    reason: str | None
+    source: str  # the id of the source
+    line: int  # of the file, from 1, at which they begin
+    section: tuple[str, ...]  # the headings above them, the outermost first
+    text: str  # with one space between words; an ellipsis for those that the answer does not write out
+    start: int  # the place of the first character in the text of the file with one space between words
+    end: int  # the place after the last one
+    answer: SentenceAnswer  # what becomes of them
+    reason: str | None  # why they state nothing, written out
 
 
 def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, ...]:

@@ -191,30 +191,16 @@ def shown_path(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A wrong value of the file.
+    """A wrong value of the file."""
 
-    Args:
-        way: the path to the value.
-        what: what is wrong.
-        todo: what is expected.
-        of_key: whether the key is wrong, not its value.
-    """
-
-    way: Way
-    what: str
-    todo: str | None = None
-    of_key: bool = False
+    way: Way  # the path to the value
+    what: str  # what is wrong
+    todo: str | None = None  # what is expected
+    of_key: bool = False  # the key is wrong, not its value
 
 
 def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagnostic]:
-    """A diagnostic if an id is not in a list.
-
-    Args:
-        way: the path to the id.
-        id_: the id in the file.
-        ids: the known ids.
-        one: what a message calls an entry with such an id.
-    """
+    """A diagnostic if the id at a path is not in a list; `one` is what a message calls such an entry."""
     known = list(ids)
     if id_ not in known:
         yield Diagnostic(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))

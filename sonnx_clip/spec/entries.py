@@ -162,18 +162,12 @@ Dimension: TypeAlias = Annotated[int, Field(ge=0)] | Annotated[str, Field(patter
 
 @dataclass(frozen=True)
 class DeclaredTensor:
-    """A tensor as a model declares it; an input that is not set is None instead.
-
-    Args:
-        type: id of the element type.
-        dims: each a number, or a name when it is symbolic; None when the model declares no shape.
-        sparse: whether it is a sparse tensor.
-    """
+    """A tensor as a model declares it; an input that is not set is None instead."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    type: Word
-    dims: tuple[Dimension, ...] | None
+    type: Word  # id of the element type
+    dims: tuple[Dimension, ...] | None  # numbers, and names where symbolic; None if no shape is declared
     sparse: bool = False
 
 

@@ -33,17 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TensorValue:
-    """A tensor value.
+    """A tensor value."""
 
-    Args:
-        type: id of the element type.
-        shape: the dimensions; ``()`` for a scalar.
-        entries: the values in row-major order, as many as the shape has.
-    """
-
-    type: str
-    shape: tuple[int, ...]
-    entries: tuple[Value, ...]
+    type: str  # id of the element type
+    shape: tuple[int, ...]  # () for a scalar
+    entries: tuple[Value, ...]  # in row-major order, as many as the shape has
 
 
 def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:

@@ -29,17 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answers:
-    """What one side of a contrast allows.
+    """What one side of a contrast allows."""
 
-    Args:
-        given: the operands as numbers of the element type; None for a bound that becomes no number.
-        values: the answers listed one by one; none if a bound becomes no number.
-        any_nan: whether any NaN is allowed besides.
-    """
-
-    given: tuple[Value | None, ...]
-    values: tuple[Value, ...] = ()
-    any_nan: bool = False
+    given: tuple[Value | None, ...]  # operands of the element type; None for a bound that becomes no number
+    values: tuple[Value, ...] = ()  # the answers listed one by one; none if a bound becomes no number
+    any_nan: bool = False  # any NaN is allowed besides
 
 
 def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:

@@ -134,17 +134,11 @@ class SourceFinding(NamedEntry):
 
 @dataclass(frozen=True)
 class Allowed:
-    """What a name of the claims of findings stands for: whether a reading or dialect allows an answer.
+    """What a name of the claims of findings stands for: whether a reading or dialect allows an answer."""
 
-    Args:
-        reading: the id of the reading that decides.
-        parameters: the variables that are given, in their order.
-        dialect: the id of the dialect; None for a reading.
-    """
-
-    reading: str
-    parameters: tuple[str, ...]
-    dialect: str | None = None
+    reading: str  # the id of the reading that decides
+    parameters: tuple[str, ...]  # the variables that are given, in their order
+    dialect: str | None = None  # its id; None for a reading
 
 
 def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:

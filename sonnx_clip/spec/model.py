@@ -45,22 +45,15 @@ _Entry = TypeVar("_Entry", bound=BaseModel)
 
 @dataclass
 class YamlSection:
-    """A section of the file that lists entries with ids.
+    """A section of the file that lists entries with ids."""
 
-    Args:
-        one: what a message calls an entry.
-        own_ids: its ids may be those of other sections too: a family may have the name of its only type
-            (`real`), and a page that of a vendor's operator. No two entries of all other sections share one.
-        answers: whether the words of a text can be encoded by an entry (spec/coverage.yaml).
-        name: its key in the file.
-        entry: the model of an entry.
-    """
-
-    one: str
+    one: str  # what a message calls an entry
+    # own_ids: its ids may be those of other sections too: a family may have the name of its only type
+    # (`real`), and a page that of a vendor's operator. No two entries of all other sections share one.
     own_ids: bool = False
-    answers: bool = True
-    name: str = ""
-    entry: type[BaseModel] = BaseModel
+    answers: bool = True  # the words of a text can be encoded by an entry (spec/coverage.yaml)
+    name: str = ""  # its key in the file
+    entry: type[BaseModel] = BaseModel  # the model of an entry
 
     def has(self, key: str) -> bool:
         """Whether its entries have a value of this name."""

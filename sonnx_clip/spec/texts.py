@@ -18,17 +18,11 @@ _DECORATION = re.compile(r"[*`$\\]")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and the text below it, subsections included.
+    """A heading and the text below it, subsections included."""
 
-    Args:
-        title: the heading without decoration.
-        first: the line of the heading, from 1.
-        lines: its lines, the heading first.
-    """
-
-    title: str
-    first: int
-    lines: tuple[str, ...]
+    title: str  # the heading without decoration
+    first: int  # the line of the heading, from 1
+    lines: tuple[str, ...]  # the heading first
 
     def __contains__(self, line: int) -> bool:
         """Whether a line of the file is in it."""
