@@ -44,13 +44,7 @@ _NEED_THEORIES = list(_GROUPS)[list(_GROUPS).index("constraints") :]
 
 
 def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
-    """The claims on an element type, or on the restrictions.
-
-    Args:
-        spec: the specification.
-        subject: the id of an element type, or ``restrictions``.
-        groups: keys of `_GROUPS`; all groups by default.
-    """
+    """The claims of some groups, by default of all, on an element type (its id) or on ``restrictions``."""
     known: dict[str, tuple[Claim, ...]] = spec.memo.setdefault(("claims", subject), {})
     if subject == SUBJECT:
         return known.get("") or known.setdefault("", tuple(meaning.restrictions_claims(spec)))

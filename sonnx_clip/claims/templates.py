@@ -143,14 +143,10 @@ class _Printed(dict[str, Any]):
 def expanded(
     spec: Spec, etype: ElementType | None, section: str, *entries: object, **given: Any
 ) -> Iterator[Claim]:
-    """The claims of a section of claims.yaml on one entry.
+    """The claims of a section of claims.yaml; `etype` is None for claims on restrictions.
 
-    Args:
-        spec: the specification.
-        etype: the element type; None for claims on restrictions.
-        section: the key in claims.yaml.
-        entries: their attributes are placeholders; of the first that has one.
-        given: other placeholders: texts, expressions, tuples of premises, witnesses by variable.
+    Placeholders are attributes of the entries, of the first that has one; and what is given: texts,
+    expressions, tuples of premises, witnesses by variable.
     """
     head, subject = spec.head, etype.id if etype else SUBJECT
     first, *others = head.operands

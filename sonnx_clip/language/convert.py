@@ -26,14 +26,8 @@ if TYPE_CHECKING:
 def convert(value: Value, of: ElementType, to: ElementType) -> Value | None:
     """A float as a value of another type: to a float to nearest, ties to even; to an integer toward zero.
 
-    Args:
-        value: a bit pattern of `of`.
-        of: a float type.
-        to: a float or integer type.
-
-    Returns:
-        The bit pattern; of a NaN the quiet one without payload, with its sign. None where no integer is the
-        truncated number: for a NaN, an infinity, and what is out of range.
+    Returns the bit pattern; of a NaN the quiet one without payload, with its sign. None where no integer is
+    the truncated number: for a NaN, an infinity, and what is out of range.
     """
     number = decode(value, of)
     if isinstance(to.bits, FloatBits):

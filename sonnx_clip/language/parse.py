@@ -108,16 +108,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
-    """The tree of a condition.
-
-    Args:
-        text: the condition.
-        scope: the meaning of its names.
-        kind: the kind it must have; None allows any.
-
-    Raises:
-        LanguageError: with the offset of the wrong token.
-    """
+    """The tree of a condition, of a kind or of any (None); LanguageError with the offset of a wrong token."""
     parser = _Parser(tokens(text), scope)
     expr = parser.expression()
     rest = parser.peek

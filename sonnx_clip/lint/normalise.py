@@ -74,12 +74,7 @@ class Normalised:
 
 @without_collection()
 def normalise(path: Path, target: Path | None, options: NormaliseOptions = NormaliseOptions()) -> Normalised:
-    """Normalise a model; nothing is written.
-
-    Args:
-        path: a binary ONNX file.
-        target: where the result will go, for the report.
-        options: beside the model.
+    """Normalise the model of a binary ONNX file; nothing is written, `target` is for the report.
 
     Raises:
         UserError: the file is no complete ONNX model, onnx's checker refuses it, or the self-check finds a

@@ -30,12 +30,8 @@ class Scope(dict[str, Known]):
     `defined` has the names that the body itself defines, with the dense tensors that it stores under them
     and no caller overrides.
 
-    Args:
-        body: the graph or function.
-        path: where it is, for people.
-        inferred: the same graph after shape inference.
-        derived: the same, where declarations of computed values were ignored.
-        outer: the scope around a subgraph.
+    `inferred` is the same graph after shape inference, `derived` after one that ignored declarations of
+    computed values; `outer` is the scope around a subgraph.
     """
 
     def __init__(

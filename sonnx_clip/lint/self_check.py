@@ -52,19 +52,12 @@ class SelfCheck:
 OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")
 
 
-def self_check(
-    before: ModelProto, after: ModelProto, folder: Path, *, finite: bool = False, seconds: float = SECONDS
-) -> SelfCheck:
-    """Run two models on the same inputs in a child process and compare every bit of their outputs.
+def self_check(before: ModelProto, after: ModelProto, folder: Path, *, finite: bool = False) -> SelfCheck:
+    """Run a model and its result on the same inputs in a child process, and compare every bit of the outputs.
 
-    Args:
-        before: the original model, with the input shapes of the result.
-        after: the result.
-        folder: the folder of external data.
-        finite: feed no infinity, because the user excludes it (``--assume finite``).
-        seconds: time limit.
+    `folder` has the external data. No infinity is fed if the user excludes it: ``--assume finite``.
     """
-    done = run_isolated(_compare, before, after, folder, finite, seconds=seconds)
+    done = run_isolated(_compare, before, after, folder, finite, seconds=SECONDS)
     outcome, what = done.result.decode().split("\n", 1) if done.failure is None else ("not run", done.failure)
     return SelfCheck(outcome, shown(what))  # type: ignore[arg-type]
 

@@ -34,17 +34,9 @@ def normalise_models(
     in_place: bool = False,
     dry_run: bool = False,
 ) -> Run[NormaliseReport]:
-    """Normalise models and write the results.
+    """Normalise models and write the results; UserError if the output does not fit the number of models.
 
-    Args:
-        paths: the models.
-        output: a file, a folder where there are several models or the folder exists, or ``-``.
-        options: of normalise.
-        in_place: each model itself is overwritten.
-        dry_run: nothing is written.
-
-    Raises:
-        UserError: the output does not fit the number of models.
+    The output is a file, a folder where there are several models or the folder exists, or ``-``.
     """
     to_stream = is_standard_output(output)
     if to_stream and (len(paths) > 1 or in_place):

@@ -81,12 +81,7 @@ def read_regular_bytes(file: Path) -> bytes:
 def check_target(file: Path, wanted: str = "only a regular file can be replaced") -> None:
     """Refuse to replace anything but a regular file: a rename would turn a device or a FIFO into one.
 
-    Args:
-        file: the file to write.
-        wanted: the requirement, for the message.
-
-    Raises:
-        UserError: the name belongs to something other than a regular file, or means standard output.
+    UserError if the name is that of anything else, or means standard output.
     """
     _no_standard_output(file)
     try:

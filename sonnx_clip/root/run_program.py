@@ -155,16 +155,7 @@ def run_limited(
 
 
 def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
-    """The version that a tool prints.
-
-    Args:
-        command: the tool and its option.
-        todo: how it is installed.
-        seconds: it is stopped after so many.
-
-    Raises:
-        UserError: it is missing, does not run or fails.
-    """
+    """The version that a tool prints; UserError, with how to install it, if it is missing or fails."""
     if shutil.which(command[0]) is None:
         raise UserError(f"{command[0]} is not installed", todo=todo)
     done = run_limited(command, seconds, tied=False)

@@ -31,13 +31,8 @@ class Excerpt(BaseModel):
 def read_record(path: Path, form: type[_Record], todo: str) -> _Record:
     """Read a JSON file strictly: every key once, every number finite, every field as in the model.
 
-    Args:
-        path: the file.
-        form: the model of the record.
-        todo: the remedy in an error message.
-
-    Raises:
-        UserError: the file is missing, cannot be read, is not JSON, or has another form.
+    UserError, with `todo` as its remedy, if the file is missing, cannot be read, is not JSON, or has another
+    form.
     """
     try:
         text = read_regular(path)

@@ -49,12 +49,9 @@ def _word(index: int) -> Any:
 
 
 class Board:
-    """Shared memory: made by the checker, opened by the supervisor, inherited by the runtime's process.
+    """Shared memory: made by the checker, opened by its descriptor, inherited by the runtime's process.
 
     Its head holds `done` (whether the runtime's process waits) and `call` (the number of the running call).
-
-    Args:
-        descriptor: of the memory; new memory if None.
     """
 
     done: int = _word(0)

@@ -46,17 +46,9 @@ def runtime_of_models(
 ) -> Runtime:
     """The runtime of a function that opens models.
 
-    Args:
-        open_model: the function.
-        version: as in `Runtime`, and likewise `open_unoptimised`, `strides` and `few`.
-        imports: Python text that imports the names of `run_text`.
-        run_text: the text of `open_model`, or as `Runtime.run_model`. A function with a text may reject
-            models whose X has no rank: then each rank has a model, whose X has a symbolic shape.
-        ranked: whether it is known to reject them.
-        open_unoptimised: as in `Runtime`.
-        node: the node of the models.
-        strides: as in `Runtime`.
-        few: as in `Runtime`.
+    `imports` imports the names of `run_text`, which is the text of `open_model`, or as `Runtime.run_model`. A
+    function with a text may reject models whose X has no rank (`ranked`: it is known to): then each rank has a
+    model, whose X has a symbolic shape. All else is as in `Runtime`.
     """
     runs = run_text if callable(run_text) else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
 

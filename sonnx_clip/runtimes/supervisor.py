@@ -53,13 +53,8 @@ def supervise(
     """Main function of the supervisor: run the commands of the checker until that has ended.
 
     It receives the descriptor of the board and sends ``here``. The checker sends ``start`` or ``handle``, and
-    gets a `Died`, or None when that is done.
-
-    Args:
-        connection: to the checker.
-        program: called first in the process of the runtime; returns a greeting and a handler of requests.
-        arguments: of the program, after the board.
-        limits: how long the runtime may take.
+    gets a `Died`, or None when that is done. In the process of the runtime, `program` is called first, with
+    the board and its arguments: it returns a greeting and a handler of requests.
     """
     with suppress(OSError):
         os.setsid()
@@ -83,10 +78,6 @@ class OwnTime:
     """Time that a runtime itself takes: a call does not count as hanging because the machine is busy.
 
     CPU time counts while one of its processes is running or waits for a processor, else time by the clock.
-
-    Args:
-        look: returns the CPU seconds of all processes, and whether one of them is running or waits.
-        clock: seconds by the clock.
     """
 
     def __init__(self, look: Look | None = None, clock: Callable[[], float] = time.monotonic) -> None:

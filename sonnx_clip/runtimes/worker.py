@@ -56,12 +56,9 @@ class UnsupportedError(Exception):
 def open_runtime(
     board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
 ) -> tuple[dict[str, Any], Handle | None]:
-    """Import a runtime in its process and open it for an element type.
+    """Import a runtime in its process and open it for an element type, or for forms of a model only.
 
-    With `models_only`, it is not opened for calls outside of forms of a model.
-
-    Returns:
-        a greeting, whose ``word`` is ``missing``, ``unsupported`` or ``ready``, and a handler of requests.
+    Returns a greeting, whose word is ``missing``, ``unsupported`` or ``ready``, and a handler of requests.
     """
     try:
         runtime = find_runtime(runtime_name, board, node)
@@ -102,11 +99,7 @@ def missing(error: BaseException) -> dict[str, Any]:
 class Child:
     """A supervisor with the process of a runtime, which handles requests and may die of them.
 
-    Args:
-        name: of the runtime.
-        program: called first in its process; see `supervise`.
-        arguments: of the program, picklable.
-        limits: how long the runtime may take.
+    `program` is called first in that process, with picklable arguments; see `supervise`.
     """
 
     def __init__(self, name: str, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
@@ -219,12 +212,8 @@ def end_servers() -> None:
 class Worker(Child):
     """A runtime in its own process, opened for one element type.
 
-    Its attributes are those of `Runtime`; `models` are the `Runtime.run_texts`.
-
-    Raises:
-        UserError: the runtime, or a package that it needs, is missing or cannot be imported.
-        UnsupportedError: the runtime rejects the type.
-        RuntimeDiedError: the runtime died or hung while it was opened.
+    Its attributes are those of `Runtime`; `models` are the `Runtime.run_texts`. It raises as `start`, and
+    UnsupportedError if the runtime rejects the type.
     """
 
     def __init__(

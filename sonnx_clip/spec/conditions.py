@@ -46,11 +46,9 @@ the operands, and whether it may call the operator."""
 
 
 class ConditionParser:
-    """Parses the conditions of a file; an entry sees only the cases, definitions and classes before it.
+    """Parses the conditions of a file, which are still texts in the model just built from it.
 
-    Args:
-        document: the file, for places.
-        spec: the model just built from it, whose conditions are still texts.
+    An entry sees only the cases, definitions and classes before it.
     """
 
     def __init__(self, document: Document, spec: Spec) -> None:
@@ -167,11 +165,7 @@ class ConditionParser:
     ) -> Expr:
         """Parse the text at the end of a path, and put the tree in its place.
 
-        Args:
-            way: the path to the text.
-            scope: what names mean.
-            kind: the expected kind; None for any.
-            types: the element types for which it is read; those of the scope by default.
+        It is of a kind, or of any if that is None; it is read for these element types, or those of the scope.
         """
         holder: Any = self.spec
         for part in way[:-1]:

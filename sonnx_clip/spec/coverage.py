@@ -95,9 +95,7 @@ class Covered:
 def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, ...]:
     """All words of all sources, in their order, with their answers.
 
-    Args:
-        spec: the specification, whose sources are read.
-        obligations: the ids of all there are, which an answer may name.
+    An answer may name one of these obligations.
 
     Raises:
         UserError: words have no answer; an answer is to words that are gone, names what is not there, or is

@@ -41,12 +41,7 @@ class Position(NamedTuple):
 class Document:
     """A parsed YAML file, whose scalars are texts or null: YAML would round a number to a double.
 
-    Args:
-        name: the file, as messages name it.
-        text: its content.
-
-    Raises:
-        UserError: it is not YAML, is empty, uses aliases or tags, or has a key twice.
+    Messages name it by `name`. UserError if it is not YAML, is empty, uses aliases or tags, or repeats a key.
     """
 
     def __init__(self, name: str, text: str) -> None:

@@ -97,12 +97,7 @@ class NoCaseError(UserError, ValueError):
 
 
 class Evaluator:
-    """Evaluates trees in one element type; result, case, class and latitude of one triple.
-
-    Args:
-        spec: the specification, whose cases and definitions the trees use.
-        etype: the element type in which elements are compared and constants read.
-    """
+    """Evaluates trees in one element type; result, case, class and latitude of one triple."""
 
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         self.spec = spec
@@ -132,10 +127,8 @@ class Evaluator:
     def __call__(self, expr: Expr, environment: Environment) -> Any:
         """The value of a tree: a bool, an element, a shape, or the id of an element type.
 
-        Args:
-            expr: the tree.
-            environment: elements (`Value`); `TensorValue` for the variables of constraints; `DeclaredTensor`
-                or None for those of restrictions.
+        The environment has elements (`Value`), a `TensorValue` for each variable of constraints, and a
+        `DeclaredTensor` or None for each of restrictions.
         """
         return self.function(expr)(environment)
 

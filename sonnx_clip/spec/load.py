@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 
 def load_spec(path: Path | None = None) -> Spec:
-    """The specification of Clip, or that of another file. The default file is read once.
+    """The specification of Clip, or that of another file in the form of spec/clip.yaml, which is read once.
 
     What the file states is not checked: `check_spec` does that for `generate` and `prove`.
-
-    Args:
-        path: a YAML file in the form of spec/clip.yaml, which is the default.
 
     Raises:
         UserError: the file cannot be read, is not in that form, or refers to missing entries; the message

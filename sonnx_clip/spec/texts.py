@@ -30,12 +30,7 @@ class Section:
 
 
 class SourceText:
-    """A text with one space between words, and its sections in their order.
-
-    Args:
-        suffix: of the name of the file, which determines how headings are marked.
-        text: its content.
-    """
+    """A text with one space between words, and its sections; the suffix of its file tells how these are marked."""
 
     def __init__(self, suffix: str, text: str) -> None:
         lines = text.splitlines()

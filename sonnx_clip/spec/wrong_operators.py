@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 class WrongEvaluator(Evaluator):
-    """Evaluates claims about a wrong operator, or with a wrong definition.
-
-    Args:
-        spec: the specification.
-        etype: the element type.
-        wrong: what replaces the operator or the definition.
-    """
+    """Evaluates claims about a wrong operator, or with a wrong definition."""
 
     def __init__(self, spec: Spec, etype: ElementType, wrong: WrongClip) -> None:
         super().__init__(spec, etype)
