@@ -47,8 +47,8 @@ def runtime_of_models(
     """The runtime of a function that opens models.
 
     `imports` imports the names of `run_text`, which is the text of `open_model`, or as `Runtime.run_model`. A
-    function with a text may reject models whose X has no rank (`ranked`: it is known to): then each rank has a
-    model, whose X has a symbolic shape. All else is as in `Runtime`.
+    function with a text may reject models whose X has no rank (`ranked`: it is known to): then each rank has
+    a model, whose X has a symbolic shape. All else is as in `Runtime`.
     """
     runs = run_text if callable(run_text) else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
 

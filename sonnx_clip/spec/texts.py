@@ -30,7 +30,7 @@ class Section:
 
 
 class SourceText:
-    """A text with one space between words, and its sections; the suffix of its file tells how these are marked."""
+    """A text with one space between words, and its sections; the suffix of its file tells their marks."""
 
     def __init__(self, suffix: str, text: str) -> None:
         lines = text.splitlines()
