@@ -6,7 +6,7 @@ import math
 import shlex
 from collections import Counter
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -95,10 +95,9 @@ def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: boo
                 tuple((one.id, show_number(one.value)) for one in bounds if one.value is not None),
                 _bounds_note(bounds),
             )
-        unset = (None,) * (len(findings.arguments) - len(read) - len(made))
-        given = (*read, *unset, *made)
-        names = given if "" not in read else tuple(name or None for name in given)
-        yield NodeReport(proto.name or None, graph, position, proto.output[0], names, findings)
+        *operands, result = findings.arguments
+        named = {id_: name or None for id_, name in zip_longest(operands, read)} | {result: made[0]}
+        yield NodeReport(proto.name or None, graph, position, proto.output[0], named, findings)
 
 
 def _bounds_note(bounds: Sequence[Argument]) -> str | None:

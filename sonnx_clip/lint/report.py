@@ -107,8 +107,7 @@ def _problem_lines(
 
 def _tensors(group: Sequence[NodeReport], argument: str) -> str:
     """An argument with its names at several nodes."""
-    column = group[0].findings.arguments.index(argument)
-    names = some((name for node in group if (name := node.names[column]) is not None), quoted)
+    names = some((name for node in group if (name := node.tensors[argument]) is not None), quoted)
     return " ".join([argument, ", ".join(names)]).strip()
 
 
@@ -155,7 +154,6 @@ def root_causes(report: ModelReport) -> list[dict[str, Any]]:
 
 
 def _node_object(node: NodeReport) -> dict[str, Any]:
-    tensors = node.tensors
     return {
         "name": node.name,
         "graph": node.graph,
@@ -163,7 +161,7 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "index": node.position,
         "output": node.output,
         "operator": node.findings.operator,
-        "tensors": tensors,
+        "tensors": node.tensors,
         "bounds": dict(node.findings.bounds),
         "note": node.findings.note,
         "verdict": node.findings.verdict,
@@ -172,7 +170,7 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
                 "id": judgement.id,
                 "statement": profile().statement(judgement.id),
                 "verdict": judgement.verdict,
-                "problems": [{**vars(one), "tensor": tensors[one.argument]} for one in judgement.problems],
+                "problems": [{**vars(p), "tensor": node.tensors[p.argument]} for p in judgement.problems],
             }
             for judgement in node.findings.judgements
         ],

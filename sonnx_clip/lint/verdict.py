@@ -101,19 +101,14 @@ class Findings:
 
 
 class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
-    """One Clip node, with the names of its operands and of its result in the model, and its judgements."""
+    """One Clip node, with its tensors and its judgements."""
 
     name: str | None
     graph: str  # the path of the graph or function that holds the node
     position: int  # there, from 0
     output: str
-    names: tuple[str | None, ...]
+    tensors: dict[str, str | None]  # of each operand and the result, its name in the model if it is set
     findings: Findings
-
-    @property
-    def tensors(self) -> dict[str, str | None]:
-        """The name in the model of each operand and of the result, None where it is not set."""
-        return dict(zip(self.findings.arguments, self.names, strict=True))
 
     @property
     def place(self) -> str:
