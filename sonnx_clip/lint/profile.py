@@ -53,11 +53,8 @@ class ProfileType:
     theorems: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     def shown_by(self, property_id: str, role: str) -> str:
-        """The obligation that shows a property in a role; ValueError if it is missing."""
-        found = self.theorems.get(property_id, {}).get(role)
-        if found is None:
-            raise ValueError(f"no obligation shows that {property_id} of {self.id} is {role}")
-        return found
+        """The obligation that shows a property in a role."""
+        return self.theorems[property_id][role]
 
 
 @dataclass(frozen=True)

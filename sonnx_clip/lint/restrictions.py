@@ -79,11 +79,9 @@ class _Judge:
         node, name, position = self.node, bound.operand.onnx, bound.operand.position
         value = self.attribute(name)
         if name not in inputs(node.proto.op_type, node.version):
-            what = f"{node.operator} has no input {bound.id}"
-            if value is not None:
-                return _violates(bound, f"{what}; the bound is the attribute {name} = {value}", EXPORT_AGAIN)
-            applies = f"its attribute {name} is also not set, {self.default(name)}"
-            return _violates(bound, f"{what}; {applies}", EXPORT_AGAIN)
+            given = f"its attribute {name} is also not set, {self.default(name)}"
+            given = given if value is None else f"the bound is the attribute {name} = {value}"
+            return _violates(bound, f"{node.operator} has no input {bound.id}; {given}", EXPORT_AGAIN)
         title = f"input {bound.id} ({name})"
         how = "is the empty name" if len(node.proto.input) > position else "is absent"
         message = f"{title} is not set: input {position} of the node {how}"

@@ -34,13 +34,12 @@ def to_sarif(run: Run[ModelReport]) -> str:
 
     What could not be read or judged is a notification of the run, which then counts as not successful.
     """
-    failures = [(path, str(error)) for path, error in run.errors]
-    failures += [(report.path, text) for report in run.reports for text in report.undecided]
-    notes = [(report.path, text) for report in run.reports for text in report.notes]
+    failures = [("error", path, str(error)) for path, error in run.errors]
+    failures += [("error", report.path, text) for report in run.reports for text in report.undecided]
+    notes = [("note", report.path, text) for report in run.reports for text in report.notes]
     notifications = [
         {"level": level, "message": {"text": text}, "locations": [_place(path)]}
-        for level, about in (("error", failures), ("note", notes))
-        for path, text in about
+        for level, path, text in (*failures, *notes)
     ]
     driver = {"name": "sonnx-clip", "version": __version__, "rules": [_rule(id_) for id_ in profile().rules]}
     log = {

@@ -153,8 +153,7 @@ def _note(board: Board, call: int, failure: Failure) -> None:
 
 def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have damaged notes."""
-    found = Answer(board.bits(request), died=died)
-    found.remarks = remarks_of(board)
+    found = Answer(board.bits(request), died=died, remarks=remarks_of(board))
     for record in board.notes("call"):
         with suppress(KeyError, TypeError, ValueError):
             call, tags = int(record.pop("call")), tuple(record.pop("tags"))
