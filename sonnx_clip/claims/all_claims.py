@@ -9,7 +9,7 @@ from sonnx_clip.claims import meaning_claims as meaning
 from sonnx_clip.claims import reading_claims as readings
 from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.templates import SUBJECT
-from sonnx_clip.spec.findings import types_of_claim
+from sonnx_clip.spec.findings import SourceFinding, Theorem, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.findings import SourceFinding, Theorem
 
 MEANING: Final = ("encoding", "cases", "classes", "properties", "latitude", "examples")
 READINGS: Final = ("readings", "contrasts", "latitude and readings")

@@ -11,16 +11,16 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.all_claims import claims_of
-from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.claims.nodes import STATED, names_used
 from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.language.show import show
 from sonnx_clip.language.special import sampled, special_patterns
-from sonnx_clip.language.values import encode, identical
+from sonnx_clip.language.values import Value, encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.entries import is_number
-from sonnx_clip.spec.evaluate import Evaluator, TensorValue, as_tensors, declared_example
+from sonnx_clip.spec.evaluate import Evaluator, Function, TensorValue, as_tensors, declared_example
 from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.readings import same_value
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
@@ -28,12 +28,9 @@ from sonnx_clip.spec.wrong_operators import is_false_somewhere
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.evaluate import Function
 
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 

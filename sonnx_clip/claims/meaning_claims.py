@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.nodes import free_names, names, numbers, stated, values
 from sonnx_clip.claims.templates import Listed, expanded, templates
-from sonnx_clip.language.tree import Call, Kind, Use, conjuncts, subtrees
-from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.tree import Call, Expr, Kind, Use, conjuncts, subtrees
+from sonnx_clip.language.types import ElementType, FloatBits
 from sonnx_clip.language.values import encode, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
-from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator
+from sonnx_clip.spec import DeclaredTensor, Spec, broken_example, declared_example, evaluator
 from sonnx_clip.spec.evaluate import DECLARED_WORDS
 from sonnx_clip.spec.findings import types_of_claim
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Claim
-    from sonnx_clip.language.tree import Expr
-    from sonnx_clip.language.types import ElementType
-    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Property
 
 WRITTEN = frozenset({"Clip"})

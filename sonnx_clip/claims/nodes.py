@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of, rewritten
-from sonnx_clip.spec.entries import is_number
+from sonnx_clip.spec.entries import Case, Constraint, Restriction, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Case, Constraint, Restriction
 
 STATED = "stated_"
 """Prefix of a constraint or restriction as the YAML states it."""

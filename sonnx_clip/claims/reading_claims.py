@@ -13,7 +13,7 @@ from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind, Number
 from sonnx_clip.language.values import encode
-from sonnx_clip.spec.dialects import ComputedBy, bounds_of, defaults, given_defaults
+from sonnx_clip.spec.dialects import ComputedBy, Dialect, bounds_of, defaults, given_defaults
 from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.readings import leaves_values_open
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.dialects import Dialect
 
 
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, partial, reduce
 from itertools import product
 from pathlib import Path
@@ -29,13 +29,10 @@ from sonnx_clip.language.scope import (
 )
 from sonnx_clip.language.tree import Expr, Name, Number, rewritten
 from sonnx_clip.language.tree import Kind as Sort
-from sonnx_clip.language.types import Part
+from sonnx_clip.language.types import ElementType, Part
 from sonnx_clip.spec.entries import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
 SUBJECT = "restrictions"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import trunc
-from typing import TYPE_CHECKING
 
-from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.types import ElementType, FloatBits
 from sonnx_clip.language.values import (
     Value,
     constant_pattern,
@@ -18,9 +17,6 @@ from sonnx_clip.language.values import (
     round_to_format,
     sign_bit,
 )
-
-if TYPE_CHECKING:
-    from sonnx_clip.language.types import ElementType
 
 
 def convert(value: Value, of: ElementType, to: ElementType) -> Value | None:

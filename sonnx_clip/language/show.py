@@ -7,13 +7,9 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.types import ElementType, FloatBits
 from sonnx_clip.language.values import Value, decode, float_bits, round_to_format, sign_bit
-
-if TYPE_CHECKING:
-    from sonnx_clip.language.types import ElementType
 
 _EXACT = Context(prec=2000)  # a float64 has at most 767 significant digits
 

@@ -6,14 +6,11 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.types import FloatBits
-from sonnx_clip.language.values import constant_pattern, encode, infinity, integer_range, sign_bit
+from sonnx_clip.language.types import ElementType, FamilyId, FloatBits
+from sonnx_clip.language.values import Value, constant_pattern, encode, infinity, integer_range, sign_bit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from sonnx_clip.language.types import ElementType, FamilyId
-    from sonnx_clip.language.values import Value
 
 
 FEW: dict[FamilyId, tuple[str, ...]] = {

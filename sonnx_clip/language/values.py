@@ -11,13 +11,10 @@ import math
 import re
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from sonnx_clip.language.types import FloatBits, IntegerBits
+from sonnx_clip.language.types import ElementType, FloatBits, IntegerBits
 from sonnx_clip.root.errors import UserError
-
-if TYPE_CHECKING:
-    from sonnx_clip.language.types import ElementType
 
 Value: TypeAlias = int | Fraction
 """A bit pattern of a machine type, or a number of ``real``."""

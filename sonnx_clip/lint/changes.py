@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from onnx import TensorProto, helper
+from onnx import ModelProto, TensorProto, helper
 
 from sonnx_clip.lint.clip_nodes import ClipNode, scalars
-from sonnx_clip.lint.edit import set_dims
+from sonnx_clip.lint.edit import Editor, set_dims
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, NEITHER_LIMITS, inputs_since, type_problem
-from sonnx_clip.lint.profile import profile
+from sonnx_clip.lint.profile import OnnxOperand, profile
 from sonnx_clip.lint.tensors import Argument, compatible, from_type, numbers, quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from onnx import ModelProto
-
-    from sonnx_clip.lint.edit import Editor
-    from sonnx_clip.lint.profile import OnnxOperand
 
 _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
 

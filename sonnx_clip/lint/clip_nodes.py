@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.model_file import bodies, malformed
-from sonnx_clip.lint.onnx_process import MARK, ask_onnx, function_clips
+from sonnx_clip.lint.onnx_process import MARK, FunctionClip, ask_onnx, function_clips
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
 from sonnx_clip.lint.scope import FUNCTION_INFO, Scope, typed
-from sonnx_clip.lint.tensors import Argument, quoted, shown
+from sonnx_clip.lint.tensors import Argument, Known, quoted, shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto, NodeProto, OperatorSetIdProto
 
-    from sonnx_clip.lint.onnx_process import FunctionClip
     from sonnx_clip.lint.profile import OnnxOperand, Profile
-    from sonnx_clip.lint.tensors import Known
 
 
 @dataclass(slots=True)

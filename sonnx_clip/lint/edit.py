@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from sonnx_clip.lint.model_file import all_tensors, bodies, names
 
 if TYPE_CHECKING:
-    from onnx import GraphProto
-
     from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.lint.profile import OnnxOperand
 

@@ -24,7 +24,7 @@ from sonnx_clip.lint.operator_versions import (
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
 from sonnx_clip.lint.scope import typed
-from sonnx_clip.lint.tensors import quoted, show_dims, show_number, symbols
+from sonnx_clip.lint.tensors import Argument, Dims, quoted, show_dims, show_number, symbols
 from sonnx_clip.lint.verdict import (
     NORMALISE,
     Cause,
@@ -38,8 +38,6 @@ from sonnx_clip.root.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
     from pathlib import Path
-
-    from sonnx_clip.lint.tensors import Argument, Dims
 
 
 @without_collection()

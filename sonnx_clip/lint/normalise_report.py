@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.report import NO_CLIP, cause_lines, error_objects, node_title, root_causes
 from sonnx_clip.lint.tensors import shown
-from sonnx_clip.lint.verdict import Verdict, grouped, some
+from sonnx_clip.lint.verdict import Run, Verdict, grouped, some
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.lint.changes import Step
     from sonnx_clip.lint.normalise import NodeSteps, NormaliseReport
-    from sonnx_clip.lint.verdict import Run
 
 FORMAT = "sonnx-clip-normalise-4"
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import defs
+from onnx import NodeProto, defs
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
     from onnx.defs import OpSchema
 
     from sonnx_clip.lint.profile import Profile, ProfileType

@@ -13,13 +13,11 @@ from urllib.parse import quote
 from sonnx_clip import __version__
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.tensors import quoted
-from sonnx_clip.lint.verdict import Verdict
+from sonnx_clip.lint.verdict import Cause, ModelReport, NodeReport, Run, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from sonnx_clip.lint.verdict import Cause, ModelReport, NodeReport, Run
 
     Object = dict[str, Any]
 

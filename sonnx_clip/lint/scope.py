@@ -6,7 +6,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from onnx import FunctionProto, GraphProto, SparseTensorProto
+from onnx import FunctionProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, ValueInfoProto
 
 from sonnx_clip.lint.model_file import subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
@@ -14,8 +14,6 @@ from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, constant, from_
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from onnx import NodeProto, TensorProto, ValueInfoProto
 
 
 UNSET = Known(defined=False)

@@ -12,7 +12,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.guarded import ALL, Operands
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, OperatorNode
 from sonnx_clip.runtimes.words import words_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.model_forms import ModelForm
-    from sonnx_clip.runtimes.runtime import ClipFunction
 
 RETURNED = "it returned "
 """How the words begin on a result of another shape or type."""

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.root.dtypes import bits_type
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.root.dtypes import Array
 
 ByteOrder: TypeAlias = Literal["little", "big"]
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass, fields
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from sonnx_clip.runtimes.runtime import CLIP_NODE
+from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from sonnx_clip.runtimes.runtime import OperatorNode
 
 
 Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes", "attributes"]

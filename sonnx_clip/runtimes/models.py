@@ -15,9 +15,9 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.calls import Caller, failure_of
+from sonnx_clip.runtimes.calls import Caller, Request, failure_of
 from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
-from sonnx_clip.runtimes.model_forms import SYMBOLIC, base, inputs_of, model_statements
+from sonnx_clip.runtimes.model_forms import SYMBOLIC, ModelForm, base, inputs_of, model_statements
 from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, OpenModel, OperatorNode, RunText, Runtime
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import onnx
 
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.calls import Request
-    from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import ModelFunction
     from sonnx_clip.runtimes.supervisor import Handle
 

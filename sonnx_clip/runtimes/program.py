@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.root.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.find_runtime import command_words, quoted, split_name
@@ -35,16 +35,14 @@ from sonnx_clip.runtimes.frames import (
     reply_size,
     write_request,
 )
-from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
+from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, Runtime
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.frames import ByteOrder, FrameReply
-    from sonnx_clip.runtimes.runtime import ClipFunction
 
 _HIGH = 64  # our descriptors stay clear of 3 and 4
 _LOOK = 0.05

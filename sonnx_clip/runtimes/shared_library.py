@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import StringConstraints, ValidationError, field_validator
 
-from sonnx_clip.root.dtypes import bits_type
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.stored import Stored
@@ -29,7 +29,6 @@ from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
 
 Operand = Literal["x", "y", "min", "max", "n"]

@@ -17,19 +17,17 @@ import psutil
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
-from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer, remarks_of
+from sonnx_clip.runtimes.calls import Answer, Caller, Died, Request, failure_of, read_answer, remarks_of
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
 from sonnx_clip.runtimes.model_forms import ModelForm, call_statements
 from sonnx_clip.runtimes.models import handler_of
-from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import CLIP_NODE, Limits, OperatorNode, RunText
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sonnx_clip.runtimes.calls import Request
-    from sonnx_clip.runtimes.runtime import Limits, RunText
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor

@@ -17,7 +17,7 @@ from sonnx_clip.language.scope import (
     tensor_scope,
 )
 from sonnx_clip.language.tree import Expr, Kind, Number, subtrees
-from sonnx_clip.language.types import Part
+from sonnx_clip.language.types import ElementType, Part
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.findings import Theorem, allowed_answers, types_of_claim
@@ -25,7 +25,6 @@ from sonnx_clip.spec.findings import Theorem, allowed_answers, types_of_claim
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.document import Document, Way
     from sonnx_clip.spec.model import Spec
 

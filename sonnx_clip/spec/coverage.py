@@ -14,22 +14,19 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import Id, Part, Text
+from sonnx_clip.language.types import Id, Part, Source, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_document, unknown
-from sonnx_clip.spec.model import SECTIONS
+from sonnx_clip.spec.model import SECTIONS, Spec
 from sonnx_clip.spec.quotes import quoted
 from sonnx_clip.spec.structure import validate
-from sonnx_clip.spec.texts import fold, source_text
+from sonnx_clip.spec.texts import Section, fold, source_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sonnx_clip.language.types import Source
     from sonnx_clip.spec.entries import Page
-    from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.texts import Section
 
 PATH = "spec/coverage.yaml"
 Name: TypeAlias = Text

@@ -9,18 +9,15 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import Id, NumberText, Part, Source, Text, Word
-from sonnx_clip.language.values import encode
+from sonnx_clip.language.types import ElementType, Id, NumberText, Part, Source, Text, Word
+from sonnx_clip.language.values import Value, encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.document import Diagnostic, unknown
+from sonnx_clip.spec.document import Diagnostic, Way, unknown
 from sonnx_clip.spec.entries import Conditions, ExampleValues, NamedEntry, Numbers, Witness, Witnesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.language.types import ElementType
-    from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
 
 

@@ -18,16 +18,14 @@ from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.document import shown_path
-from sonnx_clip.spec.entries import Change, DeclaredTensor
-from sonnx_clip.spec.findings import allowed_answers
+from sonnx_clip.spec.entries import Case, Change, DeclaredTensor, Latitude, Restriction, ValueClass
+from sonnx_clip.spec.findings import Allowed, allowed_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.entries import Case, Latitude, Restriction, ValueClass
-    from sonnx_clip.spec.findings import Allowed
     from sonnx_clip.spec.model import Spec
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.show import show
-from sonnx_clip.language.values import encode
+from sonnx_clip.language.values import Value, encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.dialects import used_bounds
-from sonnx_clip.spec.document import Diagnostic
+from sonnx_clip.spec.document import Diagnostic, Way
 from sonnx_clip.spec.evaluate import as_tensors, evaluator
-from sonnx_clip.spec.findings import END, Contrast, Refutation, Stands, Theorem
+from sonnx_clip.spec.findings import END, Contrast, FindingWitness, Refutation, Side, Stands, Theorem
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.texts import fold, source_text
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.findings import FindingWitness, Side
     from sonnx_clip.spec.model import Spec
 
 

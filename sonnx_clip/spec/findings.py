@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, Tag, model_validator
 
-from sonnx_clip.language.types import Form, Id, Lines, Part, Source, Text, Word, chosen_by
+from sonnx_clip.language.types import ElementType, Form, Id, Lines, Part, Source, Text, Word, chosen_by
 from sonnx_clip.spec.entries import Condition, Families, NamedEntry, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.model import Spec
 
 END = "⟨end⟩"

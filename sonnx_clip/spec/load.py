@@ -12,7 +12,7 @@ from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.conditions import ConditionParser
 from sonnx_clip.spec.dialects import check_dialects
-from sonnx_clip.spec.document import raise_first, read_document
+from sonnx_clip.spec.document import Diagnostic, raise_first, read_document
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.numbers import check_numbers, check_operands, order_operands
 from sonnx_clip.spec.quotes import check_quotes
@@ -22,8 +22,6 @@ from sonnx_clip.spec.structure import validate
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from sonnx_clip.spec.document import Diagnostic
 
 
 def load_spec(path: Path | None = None) -> Spec:

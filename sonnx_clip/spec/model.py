@@ -14,7 +14,7 @@ from sonnx_clip.language.scope import Head
 from sonnx_clip.language.types import ElementType, Family, Part
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import Dialect, DialectExample
-from sonnx_clip.spec.document import unknown
+from sonnx_clip.spec.document import Diagnostic, Way, unknown
 from sonnx_clip.spec.entries import (
     Case,
     Constraint,
@@ -38,7 +38,6 @@ from sonnx_clip.spec.findings import SourceFinding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sonnx_clip.spec.document import Diagnostic, Way
 
 _Entry = TypeVar("_Entry", bound=BaseModel)
 

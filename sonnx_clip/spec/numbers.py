@@ -9,16 +9,12 @@ from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import ComputedBy
-from sonnx_clip.spec.document import Diagnostic
-from sonnx_clip.spec.entries import OperandValues, Witness, is_number
-from sonnx_clip.spec.model import entries_with
+from sonnx_clip.spec.document import Diagnostic, Way
+from sonnx_clip.spec.entries import Example, OperandValues, Witness, is_number
+from sonnx_clip.spec.model import Spec, entries_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Example
-    from sonnx_clip.spec.model import Spec
 
 
 def witnesses(spec: Spec) -> Iterator[tuple[Way, Iterable[str], Witness]]:

@@ -8,16 +8,14 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.model import entries_with
+from sonnx_clip.spec.document import Diagnostic, Way, unknown
+from sonnx_clip.spec.model import Spec, entries_with
 from sonnx_clip.spec.texts import fold, plain, source_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.language.types import Source
-    from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.model import Spec
 
 _SHORTEST = 12  # characters of a quotation
 _FOLDER = "spec/sources"

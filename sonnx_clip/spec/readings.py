@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.language.special import sampled
 from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
-from sonnx_clip.spec.entries import is_number
+from sonnx_clip.spec.entries import Reading, is_number
 from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.model import Spec
 
 Triple: TypeAlias = tuple[Value, ...]

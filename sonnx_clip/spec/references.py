@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES
-from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.model import SECTIONS, entries_with, unknown_in
+from sonnx_clip.spec.document import Diagnostic, Way, unknown
+from sonnx_clip.spec.model import SECTIONS, Spec, entries_with, unknown_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.model import Spec
 
 
 NAMES_IN_REPRODUCERS = frozenset({"b", "c", "d", "o", "p", "s", "v", "z", "np"})

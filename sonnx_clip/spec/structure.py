@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -12,8 +12,6 @@ from sonnx_clip.language.types import Part
 from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pydantic_core import ErrorDetails
 
     from sonnx_clip.root.errors import UserError

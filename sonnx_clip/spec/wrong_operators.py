@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.special import sampled
 from sonnx_clip.language.tree import Name, subtrees
-from sonnx_clip.spec.evaluate import Evaluator, evaluator
+from sonnx_clip.spec.evaluate import Evaluator, Function, evaluator
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Property, WrongClip
-    from sonnx_clip.spec.evaluate import Function
     from sonnx_clip.spec.model import Spec
 
 
