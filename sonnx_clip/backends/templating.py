@@ -135,15 +135,18 @@ BACKENDS = "sonnx_clip.backends"
 
 
 @cache
-def templates(package: str = BACKENDS) -> Environment:
-    """The templates of a package, in its folder of that name, with the filters that all share."""
+def templates(package: str = BACKENDS, *, html: bool = False) -> Environment:
+    """The templates of a package, in its folder of that name, with the filters that all share.
+
+    With `html`, values are escaped.
+    """
     environment = Environment(
         loader=PackageLoader(package),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701  what is rendered is code and Markdown, not HTML
+        autoescape=html,  # noqa: S701  what else is rendered is code and Markdown
     )
     environment.filters["layout"] = layout
     environment.filters["prose"] = _prose

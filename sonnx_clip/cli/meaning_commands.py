@@ -15,14 +15,9 @@ def explain(dtype: Type, x: X, min: X, max: X, format: Format = "text", build: B
     """Explain one call: its case and class, the result, accepted deviations, and the proofs."""
     from sonnx_clip.explain.triple import explain as explain_triple
     from sonnx_clip.explain.triple import explanation_text
+    from sonnx_clip.prove.proofs_record import known
 
-    status_of = None
-    if (build / "proofs.json").is_file():
-        from sonnx_clip.prove.proofs_record import known
-
-        status_of = partial(known, build)
-    found = explain_triple(dtype, x, min, max, status_of)
-    show(found, explanation_text, format)
+    show(explain_triple(dtype, x, min, max, partial(known, build)), explanation_text, format)
 
 
 def readings(

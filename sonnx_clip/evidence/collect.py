@@ -188,66 +188,49 @@ def _argument(
     found: Records, obligations: Sequence[ObligationEvidence], canaries: Sequence[Outcome],
     coq: CoqEvidence, c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
 ) -> Iterator[Argument]:  # fmt: skip
-    """Every line of argument, those too that were not run."""
-
-    def line(name: str, shows: str, result: str, record: str, basis: Basis) -> Argument:
-        return Argument(name=name, shows=shows, result=result, record=record, basis=basis)
-
-    def taken(name: str, shows: str, result: str, record: str) -> Argument:
-        return line(name, shows, result, record, TAKEN if result else "not run")
-
+    """Every line of argument, those too that were not run; without a basis, a result is one of records."""
     replies = sum(len(o.replies) for o in obligations)
-    yield line(
-        "Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
-        _counts((one.answer.sort for one in found.coverage), "; "), COVERAGE, "confirmed",
-    )  # fmt: skip
-    yield line(
-        "Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",
-        f"{len(found.generated.files)} files rendered again, equal", "generated/", "confirmed",
-    )  # fmt: skip
-    yield line(
-        "Statuses", "each status follows from the provers’ answers",
-        f"derived again from {replies:,} answers", "build/proofs.json", "confirmed",
-    )  # fmt: skip
-    yield taken(
-        "Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
-        f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json",
-    )  # fmt: skip
-    yield taken(
-        "Canaries", "the printer, Why3, its drivers and each prover refute false statements",
-        f"{sum(o.status == 'proved' for o in canaries)} of {len(canaries)} refuted", "build/proofs.json",
-    )  # fmt: skip
-    basis: Basis = TAKEN if coq.status in ("checked", "not proved") else coq.status  # type: ignore[assignment]
-    theorems = f"{len(coq.record.theorems)} theorems checked" if coq.record else ""
-    yield line(
-        "Coq’s kernel", "the definition and its properties, without Z3 and cvc5",
-        theorems if coq.status == "checked" else "", "build/foundation.json", basis,
-    )  # fmt: skip
+    refuted = sum(o.status == "proved" for o in canaries)
     kernels = {kernel.status for kernel in c_kernels}
-    yield line(
-        "Frama-C", "the generated C meets its contracts",
-        _counts((f"kernels {kernel.status}" for kernel in c_kernels), ", "), "build/frama-c.json",
-        TAKEN if kernels - {"not run", "stale"} else "stale" if "stale" in kernels else "not run",
-    )  # fmt: skip
+    theorems = f"{len(coq.record.theorems)} theorems checked" if coq.record else ""
     counted_again = (
         f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}" for r in found.replays
     )
-    yield taken("Replay", "the obligations again, by Why3 alone", "; ".join(counted_again), "build/replays/")
-    for runtime in runtimes:
-        recorded = counted(len(runtime.deviations), "recorded deviation")
-        result = f"{runtime.report.compared:,} answers compared, {recorded}" if runtime.report else ""
-        folder = "dialects" if " against " in runtime.name else "verdicts"
-        yield taken(f"Runtime {runtime.name}", "its answers, class by class", result, f"build/{folder}/")
+    lines: list[tuple[str, str, str, str, Basis | None]] = [
+        ("Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
+         _counts((one.answer.sort for one in found.coverage), "; "), COVERAGE, "confirmed"),
+        ("Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",
+         f"{len(found.generated.files)} files rendered again, equal", "generated/", "confirmed"),
+        ("Statuses", "each status follows from the provers’ answers",
+         f"derived again from {replies:,} answers", "build/proofs.json", "confirmed"),
+        ("Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
+         f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json", None),
+        ("Canaries", "the printer, Why3, its drivers and each prover refute false statements",
+         f"{refuted} of {len(canaries)} refuted", "build/proofs.json", None),
+        ("Coq’s kernel", "the definition and its properties, without Z3 and cvc5",
+         theorems if coq.status == "checked" else "", "build/foundation.json",
+         coq.status if coq.status in ("stale", "not run") else TAKEN),
+        ("Frama-C", "the generated C meets its contracts",
+         _counts((f"kernels {kernel.status}" for kernel in c_kernels), ", "), "build/frama-c.json",
+         TAKEN if kernels - {"not run", "stale"} else "stale" if "stale" in kernels else "not run"),
+        ("Replay", "the obligations again, by Why3 alone", "; ".join(counted_again), "build/replays/", None),
+    ]  # fmt: skip
+    for view in runtimes:
+        recorded = counted(len(view.deviations), "recorded deviation")
+        result = f"{view.report.compared:,} answers compared, {recorded}" if view.report else ""
+        folder = "build/dialects/" if " against " in view.name else "build/verdicts/"
+        lines.append((f"Runtime {view.name}", "its answers, class by class", result, folder, None))
     result, basis = _mutants(found)
-    yield line(
-        "Mutants", "small mistakes in the specification and the kernels are found", result, MUTANTS, basis
-    )
-    yield taken(
-        "Answers in findings", "what runtimes answer where a source is unclear",
-        f"{len(found.measured.answers):,} answers", "spec/measured/runtimes.json",
-    )  # fmt: skip
-    yield taken("DirectML", "its answers (needs Windows and a Direct3D 12 device)", "", "none")
-    yield taken("Other processors", "the C kernels elsewhere: make cross", "", "none")
+    lines += [
+        ("Mutants", "small mistakes in the specification and the kernels are found", result, MUTANTS, basis),
+        ("Answers in findings", "what runtimes answer where a source is unclear",
+         f"{len(found.measured.answers):,} answers", "spec/measured/runtimes.json", None),
+        ("DirectML", "its answers (needs Windows and a Direct3D 12 device)", "", "none", None),
+        ("Other processors", "the C kernels elsewhere: make cross", "", "none", None),
+    ]  # fmt: skip
+    for name, shows, result, record, basis_of in lines:
+        basis = basis_of or (TAKEN if result else "not run")
+        yield Argument(name=name, shows=shows, result=result, record=record, basis=basis)
 
 
 def _counts(sorts: Iterable[str], separator: str) -> str:
@@ -266,9 +249,7 @@ def _mutants(found: Records) -> tuple[str, Basis]:
     mutants = all_mutants(found.spec)
     if record.mutated_sha256 != digest_of(mutants):
         return "of other conditions or kernels; run: make mutants", "stale"
-    recorded = record.mutants_by_kind()
-    for kind, count in Counter(mutant.kind for mutant in mutants).items():
-        if recorded[kind] != count:
-            what = f"{kind}: {recorded[kind]} mutants are recorded, and there are {count}"
-            raise UserError(what, str(path), "run: make mutants")
+    if (recorded := record.mutants_by_kind()) != Counter(mutant.kind for mutant in mutants):
+        what = f"{recorded.total()} mutants are recorded, and there are {len(mutants)}, or of other kinds"
+        raise UserError(what, str(path), "run: make mutants")
     return record.closing_line, TAKEN

@@ -9,11 +9,13 @@ import os
 import re
 import stat
 import subprocess
+from contextlib import suppress
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.export.suite import OPERANDS
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
@@ -74,11 +76,9 @@ def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Cond
 def c_kernels(found: Records) -> tuple[Status, str]:
     """The C kernels of this user and processor, run on every vector."""
     in_c = clip_in_c()
-    return (
-        ("not checked", _UNBUILT)
-        if in_c is None
-        else _on_vectors(found, in_c, "the C kernels of this machine")
-    )
+    if in_c is None:
+        return "not checked", _UNBUILT
+    return _on_vectors(found, in_c, "the C kernels of this machine")
 
 
 def numpy_kernels(found: Records) -> tuple[Status, str]:
@@ -124,9 +124,7 @@ def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
         for vector in found.vectors(dtype.name):
-            x, low, high, due = (
-                np.array(int(vector[key], 16), bits) for key in ("x", "min", "max", "expected")
-            )  # fmt: skip
+            x, low, high, due = (np.array(int(vector[key], 16), bits) for key in OPERANDS)
             got = clip(np.full(_LENGTH, x, bits).view(dtype), low.view(dtype), high.view(dtype))
             if not (got.view(bits) == due).all():
                 return "not met", f"{who} are wrong at {dtype.name}.{vector['id']}"
@@ -150,20 +148,14 @@ def packages() -> tuple[Status, str]:
     locked = locked_packages()
     if not locked:
         return "not checked", "requirements.lock is missing"
-    there = {name: version for name in locked if (version := _version(name))}
+    there: dict[str, str] = {}
+    for name in locked:
+        with suppress(metadata.PackageNotFoundError):
+            there[name] = metadata.version(name)
     if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
-        return (
-            "not met",
-            f"{counted(len(other), 'package')} differing from requirements.lock, first {other[0]}",
-        )
+        number = counted(len(other), "package")
+        return "not met", f"{number} differing from requirements.lock, first {other[0]}"
     return "met", f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed"
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def checkout_state() -> tuple[Status, str]:

@@ -8,7 +8,7 @@ from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
 from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.finding_views import words_of
-from sonnx_clip.language import encode, unparse
+from sonnx_clip.language import encode, show_bits, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
@@ -17,7 +17,6 @@ from sonnx_clip.spec.quotes import lines_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.evidence.model import ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.language import ElementType
@@ -84,7 +83,7 @@ def entries_of(
                 classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
                 vectors={type_id: len(of_type) for type_id, of_type in touching.items() if of_type},
                 theorems=tuple(t.id for t in theorems if entry.id in t.shows),
-                violated_by=tuple(_violated_by(found, entry)) if section.name == "properties" else (),
+                violated_by=_violated_by(found, entry) if section.name == "properties" else (),
             )  # fmt: skip
 
 
@@ -214,7 +213,7 @@ def _example(spec: Spec, entry: Example) -> _Shown:
     if entry.not_representable_in:
         facts.append(("not representable in", ", ".join(entry.not_representable_in)))
     triples = {
-        (etype.id, *(_hex(encode(text, etype), etype) for text in given))
+        (etype.id, *(show_bits(encode(text, etype), etype) for text in given))
         for etype in spec.types_of(entry.family)
         if etype.id not in entry.not_representable_in and etype.width
         for given in entry.given
@@ -234,10 +233,8 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     texts = {name: of if isinstance(of, str) else f"[{', '.join(of)}]" for name, of in given.items()}
     y = entry.Y
     due = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
-    low, high = bounds_of(spec, entry)
-    triples = {
-        (etype.id, *(_hex(v, etype) for v in (encode(text, etype), low, high))) for text, _ in entry.pairs
-    }
+    bounds = [show_bits(bound, etype) for bound in bounds_of(spec, entry)]
+    triples = {(etype.id, show_bits(encode(text, etype), etype), *bounds) for text, _ in entry.pairs}
     call = f"{spec.head.function}({', '.join(texts.values())})"
     return _Shown(
         f"Worked example {entry.id}", f"{entry.dialect}: {call} = {due}",
@@ -245,10 +242,6 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
         (("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", due)),
         _is_one_of(triples), except_types=_others(spec, etype),
     )  # fmt: skip
-
-
-def _hex(value: Any, etype: ElementType) -> str:
-    return f"0x{int(value):0{(etype.width or 0) // 4}x}"
 
 
 def _is_one_of(triples: set[tuple[str, ...]]) -> Speaks:
@@ -318,28 +311,19 @@ def _meets_premise(spec: Spec, entry: Property) -> Speaks:
     return met
 
 
-def _violated_by(found: Records, entry: Property) -> Iterator[str]:
+def _violated_by(found: Records, entry: Property) -> tuple[str, ...]:
     """The runtimes and element types of which a recorded answer makes a property false."""
-    names = {node.id for node in subtrees(entry.claim) if isinstance(node, Name)}
-    calls = {node.function for node in subtrees(entry.claim) if isinstance(node, Call)}
-    if "X2" in names or "clip" in calls:
-        return  # a claim on two results of Clip says nothing of one answer
+    spec, nodes = found.spec, [*subtrees(entry.claim)]
+    words = {n.id if isinstance(n, Name) else n.function for n in nodes if isinstance(n, (Name, Call))}
+    if words & {"X2", "clip"}:
+        return ()  # a claim on two results of Clip says nothing of one answer
+    violated: dict[str, None] = {}
     for name, report in found.reports.items():
-        for of_type in report.types:
-            etype = found.spec.element_type(of_type.type)
-            if etype.family in entry.families and _is_violated(found.spec, entry, etype, of_type):
-                yield f"{name}, {etype.id}"
-
-
-def _is_violated(spec: Spec, entry: Property, etype: ElementType, of_type: TypeReport) -> bool:
-    ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
-    answers = (
-        deviation.environment(spec.head)
-        for klass in of_type.classes if klass.id not in RESULT_CONSTRAINTS
-        for deviation in klass.deviations
-        if deviation.kind == "violates"
-    )  # fmt: skip
-    return any(
-        (repaired is None or ask(repaired, answer)) and not ask(entry.claim, answer)
-        for answer in answers if answer is not None
-    )  # fmt: skip
+        for type_id, klass, form, deviation in report.deviations:
+            etype = spec.element_type(type_id)
+            judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
+            answer = deviation.environment(spec.head) if judged and etype.family in entry.families else None
+            ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
+            if answer and (repaired is None or ask(repaired, answer)) and not ask(entry.claim, answer):
+                violated[f"{name}, {type_id}"] = None
+    return tuple(violated)

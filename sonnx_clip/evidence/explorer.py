@@ -14,7 +14,6 @@ from sonnx_clip.evidence.page import packed, render_template
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.language import encode, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import CONSTANTS
 from sonnx_clip.spec.dialects import defaults
 
@@ -88,21 +87,14 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
 def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     texts = sorted({*CONSTANTS[etype.family], *constants_of(spec, etype.family)})
     form: Mapping[str, Any] = etype.bits.model_dump() if etype.bits else {}
+    special = [_hex(pattern, etype) for pattern in special_patterns(etype)] if etype.family == "float" else []
     return {
         "family": etype.family,
         "width": etype.width,
         **form,
-        "numbers": {text: _bits(text, etype) for text in texts},
-        **(
-            {"special": [show_bits(pattern, etype) for pattern in special_patterns(etype)]}
-            if isinstance(etype.bits, FloatBits)
-            else {}
-        ),
+        "numbers": {t: t if etype.width is None else show_bits(encode(t, etype), etype) for t in texts},
+        **({"special": special} if special else {}),
     }
-
-
-def _bits(text: str, etype: ElementType) -> str:
-    return text if etype.width is None else show_bits(encode(text, etype), etype)
 
 
 def _class(c: ValueClass) -> dict[str, Any]:

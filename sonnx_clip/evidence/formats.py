@@ -59,16 +59,8 @@ def render_needs(evidence: Evidence, found: Records) -> str:
 
 
 _SENTENCE = ("source", "line", "sentence", "answer")
-_SHOWN = (
-    "entry",
-    "section",
-    "element type",
-    "status",
-    "obligation",
-    "obligation status",
-    "vectors",
-    "runtimes",
-)
+_SHOWN = ("entry", "section", "element type", "status",
+          "obligation", "obligation status", "vectors", "runtimes")  # fmt: skip
 
 
 def render_matrix(evidence: Evidence, found: Records) -> str:
@@ -87,17 +79,12 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
     for one in found.coverage:
         named = [name for name in one.answer.encoded_by if name in shown]
         stated.update(named)
-        about = (
-            files[one.source],
-            one.line,
-            one.text.removeprefix("- "),
-        )  # a spreadsheet takes "-" for a formula
         others = (name for name in (*one.answer.encoded_by, *one.answer.disputed_by) if name not in shown)
         why = one.reason or one.answer.not_encoded or ", ".join(others)
         answer = f"{one.answer.sort}: {why}" if why else one.answer.sort
-        rows += [(*about, answer, *row) for name in named for row in shown[name]]
-        if not named:
-            rows.append((*about, answer, *[""] * len(_SHOWN)))
+        text = one.text.removeprefix("- ")  # a spreadsheet takes it for a formula
+        found_here = [row for name in named for row in shown[name]] or [("",) * len(_SHOWN)]
+        rows += [(files[one.source], one.line, text, answer, *row) for row in found_here]
     missing = [name for name in shown if name not in stated]
     rows += [("", "", "", "stated by no sentence", *row) for name in missing for row in shown[name]]
     out = io.StringIO()

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.evidence.runtimes import runtimes_of
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -53,25 +52,10 @@ class Item:
 
 
 def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
-    """All items: entries, obligations, tests, verdicts and findings, in this order.
-
-    Raises:
-        UserError: two items would have the same id.
-    """
-    entries = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.entries}
-    found = (
-        *_entries(evidence, entries),
-        *_obligations(evidence, entries),
-        *_judged(spec, evidence, entries),
-        *_findings(evidence),
-    )
-    by_id: dict[str, Item] = {}
-    for item in found:
-        if (other := by_id.setdefault(item.id, item)) is not item:
-            raise UserError(
-                f"{other.name} and {item.name} both have the id {item.id}", todo="rename one of them"
-            )
-    return found
+    """All items: entries, obligations, tests, verdicts and findings, in this order."""
+    ids = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.entries}
+    judged = _judged(spec, evidence, ids)
+    return *_entries(evidence, ids), *_obligations(evidence, ids), *judged, *_findings(evidence)
 
 
 def _id(kind: Kind, name: str) -> str:
@@ -91,7 +75,7 @@ def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
         cells = {cell.status for cell in entry.cells}
         order = ("gap", "not proved", "proved by one", "proved")
         status = next((status for status in order if status in cells), "no obligation")
-        links = () if _kind(entry) != "class" else tuple(dict.fromkeys(of_class.get(entry.id, ())))
+        links = dict.fromkeys(of_class.get(entry.id, ())) if _kind(entry) == "class" else ()
         quotation = [f"Source: “{entry.source.quote}”"] if entry.source else []
         text = "\n\n".join(filter(None, (entry.statement, *quotation)))
         refuted = " (refuted as written, proved under a condition)" if entry.refuted else ""
@@ -115,11 +99,10 @@ def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator
             continue
         for type_, number in entry.vectors.items():
             id_ = tests[type_, entry.id] = _id("test", f"{type_} {entry.id}")
-            text = (
-                f"{counted(number, 'test vector')} of the class {entry.id} in generated/vectors/{type_}.json"
-            )
-            title = f"{entry.title}, {type_}"
-            yield Item(id_, "test", f"{type_}.{entry.id}", title, text, "generated", (entries[entry.id],))
+            vectors = counted(number, "test vector")
+            yield Item(id_, "test", f"{type_}.{entry.id}", f"{entry.title}, {type_}",
+                       f"{vectors} of the class {entry.id} in generated/vectors/{type_}.json",
+                       "generated", (entries[entry.id],))  # fmt: skip
     for runtime in runtimes_of(spec, evidence.runtimes):
         version = runtime.report.runtime_version if runtime.report else "not run"
         compared = {

@@ -10,8 +10,7 @@ from dataclasses import asdict
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from sonnx_clip.backends.templating import templates
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.model import SHOWN
@@ -100,15 +99,7 @@ def render_review(spec: Spec) -> str:
 
 def render_template(template: str, **values: object) -> str:
     """A template of the page with its values, each of them escaped."""
-    environment = Environment(
-        loader=PackageLoader("sonnx_clip.evidence"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template).render(values)
+    return templates("sonnx_clip.evidence", html=True).get_template(template).render(values)
 
 
 def packed(data: Any) -> str:

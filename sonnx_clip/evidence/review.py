@@ -55,7 +55,7 @@ def differences(spec: Spec) -> tuple[Difference, ...]:
     tags = tuple(tags_of(spec, file))
     found = []
     for id_, about in file.corrects.items():
-        finding = next(one for one in spec.findings if one.id == id_)
+        finding = spec.entry("findings", id_)
         families = {etype.family for part in finding.theorems for etype in types_of_claim(spec, part)}
         concerned = tuple(
             tag.id for tag in tags if about in tag.entries and (not families or tag.family in families)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import datetime
 from importlib import metadata
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 import sonnx_clip
@@ -71,77 +72,58 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
         raise not_installed("cyclonedx-python-lib") from None
 
     tool = Component(
-        name="sonnx-clip",
-        version=sonnx_clip.__version__,
-        type=ComponentType.APPLICATION,
+        name="sonnx-clip", version=sonnx_clip.__version__, type=ComponentType.APPLICATION,
         bom_ref="sonnx-clip",
-    )
+    )  # fmt: skip
     installed = installed_packages()
     packages = {
-        one.name: Component(
-            name=one.name,
-            version=one.version,
-            bom_ref=one.name,
-            purl=PackageURL("pypi", name=one.name, version=one.version),
-            properties=[Property(name="sonnx-clip:sha256-of-RECORD", value=one.record_digest)],
+        name: Component(
+            name=name, version=one.version, bom_ref=name,
+            purl=PackageURL("pypi", name=name, version=one.version),
+            properties=[Property(name="sonnx-clip:sha256-of-RECORD",
+                                 value=digest_of(one.read_text("RECORD") or ""))],
         )
-        for one in installed.values()
-        if one.name != tool.name
-    }
+        for name, (one, _) in installed.items() if name != tool.name
+    }  # fmt: skip
     programs = [
         Component(
-            name=name,
-            version=evidence.tools.get(name),
+            name=name, version=evidence.tools.get(name), bom_ref=f"program:{name}",
             type=ComponentType.APPLICATION if name in evidence.tools else ComponentType.FILE,
-            bom_ref=f"program:{name}",
             hashes=[HashType.from_hashlib_alg("sha256", digest)],
         )
         for name, digest in evidence.programs.items()
-    ]
+    ]  # fmt: skip
     bom = Bom(components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32]))
     bom.metadata.component = tool
     bom.metadata.timestamp = datetime.fromisoformat(NO_DATE)
-    for one in installed.values():
-        needed = [packages[name] for name in one.needs if name in packages]
-        if one.name == tool.name:
+    for name, (_, needs) in installed.items():
+        needed = [packages[need] for need in sorted(needs & packages.keys())]
+        if name == tool.name:
             bom.register_dependency(tool, [*needed, *programs])
         else:
-            bom.register_dependency(packages[one.name], needed)
+            bom.register_dependency(packages[name], needed)
     return JsonV1Dot6(bom).output_as_string(indent=1) + "\n"
 
 
-class Package(NamedTuple):
-    """An installed package: the digest of its list of files, and the installed packages that it needs."""
-
-    name: str
-    version: str
-    record_digest: str
-    needs: tuple[str, ...]
-
-
-def installed_packages() -> dict[str, Package]:
-    """What is installed of this package and of what it needs to prove, check and collect."""
+def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
+    """What is installed of this package and of what it needs to prove, check and collect, with the needs."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    found: dict[str, Package] = {}
+    found: dict[str, tuple[metadata.Distribution, set[str]]] = {}
     waiting = ["sonnx-clip"]
     while waiting:
         name = waiting.pop()
-        try:
+        with suppress(metadata.PackageNotFoundError):
             package = metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            continue
-        wanted = [Requirement(text) for text in package.requires or ()]
-        extras = _EXTRAS if name == "sonnx-clip" else ("",)
-        needs = {
-            canonicalize_name(one.name)
-            for one in wanted
-            if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras)
-        }
-        record = digest_of(package.read_text("RECORD") or "")
-        found[name] = Package(name, package.version, record, tuple(sorted(needs - {name})))
-        waiting += sorted(needs - found.keys())
+            extras = _EXTRAS if name == "sonnx-clip" else ("",)
+            needs = {
+                str(canonicalize_name(one.name))
+                for one in map(Requirement, package.requires or ())
+                if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+            }
+            found[name] = package, needs - {name}
+            waiting += needs - found.keys()
     return dict(sorted(found.items()))
 
 
@@ -164,11 +146,7 @@ def render_statement(evidence: Evidence, build: Path) -> str:
             "command": ["make", "prove"],
             "materials": [{"name": n, "digest": {"sha256": d}} for n, d in evidence.files.items()],
             "byproducts": {"commands": COMMANDS},
-            "environment": {
-                "tools": evidence.tools,
-                "programs": evidence.programs,
-                "limits": evidence.limits,
-            },
+            "environment": {name: getattr(evidence, name) for name in ("tools", "programs", "limits")},
         },
     }
     return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
@@ -232,29 +210,19 @@ def verify_signed(build: Path, key: Path) -> str:
         raise not_installed("securesystemslib") from None
     path = build / "evidence" / STATEMENT
     again = f"run: sonnx-clip evidence --format in-toto --sign PRIVATE_KEY --build {build}"
-    public = _load_key(
-        key,
-        "public",
-        lambda text: SSlibKey.from_crypto(load_pem_public_key(text)),
-        "name a public key in PEM",
-    )
+    load = lambda text: SSlibKey.from_crypto(load_pem_public_key(text))  # noqa: E731
+    public = _load_key(key, "public", load, "name a public key in PEM")
     try:
         envelope = Envelope.from_dict(json.loads(read_regular(path)))
         envelope.verify([public], 1)
         statement = json.loads(envelope.payload)
-        named = {
-            *((build, one["name"], one["digest"]["sha256"]) for one in statement["subject"]),
-            *(
-                (repo_root(), one["name"], one["digest"]["sha256"])
-                for one in statement["predicate"]["materials"]
-            ),
-        }
+        files = ((build, statement["subject"]), (repo_root(), statement["predicate"]["materials"]))
+        named = {(folder / one["name"], one["digest"]["sha256"]) for folder, every in files for one in every}
     except FileNotFoundError:
         raise UserError("it is missing", str(path), again) from None
     except (OSError, ValueError, KeyError, TypeError, Error) as error:
         raise UserError(f"it is not signed by {key}: {error}", str(path), again) from None
-    for folder, name, digest in sorted(named):
-        file = folder / name
+    for file, digest in sorted(named):
         if not file.is_file():
             raise UserError("it was signed, but is missing", str(file), again)
         if digest_of_file(file) != digest:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from sonnx_clip.spec import Spec
-
 PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
 REVIEW, EXPLORER = "review.html", "explorer.html"
 FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
@@ -81,15 +79,13 @@ def render(found: Records) -> tuple[Evidence, dict[str, str]]:
 
 
 def write_evidence(
-    build: Path, output: Path, spec: Spec | None = None, formats: Iterable[str] = ("page",),
-    key: Path | None = None,
-) -> EvidenceSummary:  # fmt: skip
+    build: Path, output: Path, formats: Iterable[str] = ("page",), key: Path | None = None
+) -> EvidenceSummary:
     """Write the evidence; nothing is written if anything is wrong with what it is made of.
 
     Args:
         build: holds proofs.json (`sonnx-clip prove`) and verdicts/ (`sonnx-clip check -o`).
         output: the folder to write to; it is made if need be.
-        spec: the specification; by default spec/clip.yaml.
         formats: which of `FORMATS`; ``page`` and ``in-toto`` too.
         key: the private key that signs the statement of ``in-toto``, in PEM.
 
@@ -97,7 +93,7 @@ def write_evidence(
         UserError: something is missing, damaged or stale, or the output cannot be written.
     """
     signer = private_key(key) if key else None  # before anything is written
-    found = read_records(build, spec or load_spec())
+    found = read_records(build, load_spec())
     evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
 
-GIVEN_AS = {"inputs": "inputs", "attributes": "attributes", "members": "members of the structure"}
-
 
 class DialectRow(Stored):
     """A dialect of spec/clip.yaml.
@@ -41,19 +39,14 @@ class DialectTable(Stored):
 
 def dialect_table(spec: Spec) -> DialectTable:
     """The dialects of a specification."""
-    same = ("id", "title", "element_types", "after", "changes", "says", "unsaid")
-    return DialectTable(
-        rows=tuple(
-            DialectRow(words=_words(spec, d), **{name: getattr(d, name) for name in same})
-            for d in spec.dialects
-        )
-    )
+    same = DialectRow.model_fields.keys() - {"words"}
+    rows = (DialectRow(words=_words(spec, d), **{n: getattr(d, n) for n in same}) for d in spec.dialects)
+    return DialectTable(rows=tuple(rows))
 
 
 def _words(spec: Spec, d: Dialect) -> dict[str, str]:
-    of_tensor = d.bound_type == "tensor"
-    kind = "of X's type" if of_tensor else "FLOAT"
-    missing = "refused"
+    given = "members of the structure" if d.bounds == "members" else d.bounds
+    of_tensor, missing = d.bound_type == "tensor", "refused"
     if d.missing is not None:
         of = "X's type" if d.missing.of == "element" or of_tensor else "FLOAT"
         missing = f"{d.missing.min} and {d.missing.max} of {of}"
@@ -67,10 +60,9 @@ def _words(spec: Spec, d: Dialect) -> dict[str, str]:
     return {
         "element types": ", ".join(types),
         "ranks": str(d.ranks),
-        "bounds": f"{GIVEN_AS[d.bounds]}, {kind}",
+        "bounds": f"{given}, of X's type" if of_tensor else f"{given}, FLOAT",
         "a missing bound is": missing,
-        "bounds are converted": "; ".join(f"to {name} {words}" for name, words in how if name in families)
-        or "no",
+        "bounds are converted": "; ".join(f"to {of} {words}" for of, words in how if of in families) or "no",
         "reading": d.reading if d.reading == d.answers else f"{d.reading}, decided by {d.answers}",
         "ScaleBias": "yes" if d.scale_bias else "no",
         "in place": "yes" if d.in_place else "no",

@@ -59,18 +59,17 @@ def installed() -> dict[str, Runtime]:
 def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
     """The answers of these runtimes to all questions that apply to them."""
     for question in questions(spec):
-        for name in question.runtimes:
-            if name in runtimes:
-                yield answer_of(question, name, runtimes[name])
+        there = (name for name in question.runtimes if name in runtimes)
+        yield from (answer_of(question, name, runtimes[name]) for name in there)
 
 
-def write_record(spec: Spec, runtimes: Mapping[str, Runtime] | None = None) -> Measured:
-    """Run all runtimes, those that are installed by default, and write the record.
+def write_record(spec: Spec) -> Measured:
+    """Run all runtimes, and write the record.
 
     Raises:
-        UserError: one is missing, which the record would lack.
+        UserError: one is not installed, which the record would lack.
     """
-    runtimes = installed() if runtimes is None else runtimes
+    runtimes = installed()
     if missing := [name for name in RUNTIMES if name not in runtimes]:
         todo = 'pip install "sonnx-clip[onnx]"'
         raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
@@ -111,16 +110,17 @@ def _run(question: Question, runtime: Runtime) -> Any:
     return runtime.open_model(model_of(question).SerializeToString())(inputs)
 
 
-def _bounds(question: Question) -> dict[str, str]:
+def _bounds(question: Question) -> dict[str, Any]:
+    """The bounds that are given, as numbers by their names: of the type of X or, as attributes, FLOATs."""
+    of = "float32" if question.has_attributes else question.type
     given = {"min": question.min, "max": question.max}
-    return {name: bits for name, bits in given.items() if bits is not None}
+    return {name: from_bits(int(bits, 16), of) for name, bits in given.items() if bits is not None}
 
 
 def _inputs(question: Question) -> dict[str, Any]:
     """X and the bounds that are inputs, by the name of the input."""
     bounds = {} if question.has_attributes else _bounds(question)
-    numbers = {name: from_bits(int(bits, 16), question.type) for name, bits in bounds.items()}
-    return {"x": from_bits([int(question.x, 16)] * ENTRIES, question.type), **numbers}
+    return {"x": from_bits([int(question.x, 16)] * ENTRIES, question.type), **bounds}
 
 
 def model_of(question: Question) -> ModelProto:
@@ -132,7 +132,7 @@ def model_of(question: Question) -> ModelProto:
     while arguments[-1] == '""':
         arguments.pop()
     bounds = _bounds(question).items() if question.has_attributes else ()
-    floats = [f"{name}: float = {float(from_bits(int(bits, 16), 'float32'))!r}" for name, bits in bounds]
+    floats = [f"{name}: float = {float(bound)!r}" for name, bound in bounds]
     attributes = f" <{', '.join(floats)}>" if floats else ""
     clip = f"y = Clip{attributes}({', '.join(arguments)})"
     nodes = _NODES.get(question.form.partition("-")[0], clip)

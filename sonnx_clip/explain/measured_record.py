@@ -82,9 +82,7 @@ class MeasuredAnswer(Question):
 class Measured(Stored):
     """The whole record: `runtimes` with their versions; `machine` is the processor, which may matter."""
 
-    about: Literal["Measured by `sonnx-clip findings --measure`. Do not edit."] = (
-        "Measured by `sonnx-clip findings --measure`. Do not edit."
-    )
+    about: str = "Measured by `sonnx-clip findings --measure`. Do not edit."
     format: Literal[2] = 2
     machine: str
     python: str

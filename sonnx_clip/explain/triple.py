@@ -172,10 +172,9 @@ def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> t
 
 def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingView:
     allowed = answers(spec, etype, reading, triple)
-    by_value = all(same_value(y, due, etype) for y in allowed)
-    agreement: Literal["bit for bit", "by value", "differs"] = "by value" if by_value else "differs"
-    if all(identical(y, due) for y in allowed):
-        agreement = "bit for bit"
+    agreement: Literal["bit for bit", "by value", "differs"] = "differs"
+    if all(same_value(y, due, etype) for y in allowed):
+        agreement = "bit for bit" if all(identical(y, due) for y in allowed) else "by value"
     numbers, any_nan = answers_told(spec, etype, reading, triple)
     told = (*(written(y, etype) for y in numbers), *([None] if any_nan else []))
     return ReadingView(id=reading.id, title=reading.title, answers=told, agreement=agreement)
@@ -198,14 +197,12 @@ def _obligations(
     statuses = status_of(spec.digest, rows) if status_of else {}
     return tuple(
         ObligationShown(
-            id=row["id"],
-            title=row["title"],
-            kernel=row["kind"] == "refinement",
+            id=row["id"], title=row["title"], kernel=row["kind"] == "refinement",
             status=getattr(statuses.get(row["id"]), "status", None),
             proved_by=getattr(statuses.get(row["id"]), "proved_by", ()),
         )
         for row in rows
-    )
+    )  # fmt: skip
 
 
 def explanation_text(told: TripleExplanation, width: int | None = None) -> str:
@@ -238,10 +235,11 @@ def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> I
     """The obligations by status, those about kernels folded into a line."""
     by_status: dict[str, list[ObligationShown]] = {}
     for one in obligations:
-        only = " only" if one.status == "proved by one" else ""
-        words = f"proved by {' and '.join(one.proved_by)}{only}"
-        if one.status is None or one.status == "not proved":
-            words = "not proved by these provers" if one.status else "not yet proved here (run: make prove)"
+        words = {
+            None: "not yet proved here (run: make prove)", "not proved": "not proved by these provers",
+            "proved": f"proved by {' and '.join(one.proved_by)}",
+            "proved by one": f"proved by {' and '.join(one.proved_by)} only",
+        }[one.status]  # fmt: skip
         by_status.setdefault(words, []).append(one)
     for words, these in by_status.items():
         yield f"  obligations, {words}"

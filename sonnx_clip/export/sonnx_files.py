@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import sonnx_clip
 from sonnx_clip.backends.numpy_oracle import expression
@@ -11,34 +11,32 @@ from sonnx_clip.backends.templating import templates
 from sonnx_clip.explain.triple import known_obligations
 from sonnx_clip.export.latex import written_out
 from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
-from sonnx_clip.export.suite import ANY_NAN, granted, suite
+from sonnx_clip.export.suite import ANY_NAN, OPERANDS, granted, suite
 from sonnx_clip.language.values import encode
+from sonnx_clip.prove.proofs_record import known
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from sonnx_clip.export.sonnx_page import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.language.types import ElementType, FamilyId
+    from sonnx_clip.prove.proofs_record import Known
     from sonnx_clip.spec import Spec
-
-    StatusOf: TypeAlias = Callable[[str, list[dict[str, Any]]], Mapping[str, Any]]
 
 _NO_NUMPY_TYPE = "bfloat16"
 """The type that NumPy does not have; the cases leave it out."""
 _IN_PYTHON = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf", "-0": "-0.0"}
 
 
-def sonnx_files(status_of: StatusOf | None = None) -> dict[str, bytes]:
-    """All files of the format by their paths.
-
-    Args:
-        status_of: the statuses of obligations in an earlier run of the provers, as `known` has them.
-    """
+def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
+    """All files of the format by their paths, with the statuses of obligations that `build` has."""
     spec = load_spec()
     file, function = read_page_file(spec), spec.head.function
+    shown = known(build, spec.digest, known_obligations()) if build else {}
     found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
     suites = suite()
@@ -52,7 +50,7 @@ def sonnx_files(status_of: StatusOf | None = None) -> dict[str, bytes]:
     )
     trace = found.get_template("sonnx_trace.md.j2").render(
         **same,
-        rows=[_traced(spec, file, tag, suites, status_of) for tag in tags_of(spec, file)],
+        rows=[_traced(spec, file, tag, suites, shown) for tag in tags_of(spec, file)],
     )
     return {
         PAGE: page_text(spec).encode(),
@@ -63,13 +61,10 @@ def sonnx_files(status_of: StatusOf | None = None) -> dict[str, bytes]:
 
 def _rows(one: TypeSuite) -> Iterator[str]:
     """The vectors of a type as rows of the cases: class, bits, and what else is acceptable (1, 2 or both)."""
-    flags = {latitude.flag: 2 if latitude.accepts == ANY_NAN else 1 for latitude in granted()}
     for vector, also in zip(one.vectors, one.also.tolist(), strict=True):
-        numbers = ", ".join(vector[name] for name in ("x", "min", "max", "expected"))
-        acceptable = 0
-        for flag, meaning in flags.items():
-            acceptable |= meaning if also & flag else 0
-        yield f'"{vector["class"]}", {numbers}, {acceptable}'
+        numbers = ", ".join(vector[name] for name in OPERANDS)
+        acceptable = {1 + (g.accepts == ANY_NAN) for g in granted() if also & g.flag}
+        yield f'"{vector["class"]}", {numbers}, {sum(acceptable)}'
 
 
 def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
@@ -98,7 +93,7 @@ def _has(etype: ElementType, numbers: Iterable[str]) -> bool:
 
 
 def _traced(
-    spec: Spec, file: PageFile, tag: Tag, suites: Sequence[TypeSuite], status_of: StatusOf | None
+    spec: Spec, file: PageFile, tag: Tag, suites: Sequence[TypeSuite], shown: Mapping[str, Known]
 ) -> dict[str, str]:
     """A row of the trace."""
     types = {etype.id for etype in spec.types_of(tag.family)}
@@ -106,8 +101,7 @@ def _traced(
     ids = {*tag.entries, *(c.id for c in spec.classes if c.case in tag.entries)}
     subjects = types | {"restrictions"}
     rows = [row for row in known_obligations() if row["subject"] in subjects and ids & set(row["shows"])]
-    found = status_of(spec.digest, rows) if status_of else {}
-    statuses = Counter(found[row["id"]].status for row in rows if row["id"] in found)
+    statuses = Counter(shown[row["id"]].status for row in rows if row["id"] in shown)
     proofs = ", ".join([f"{len(rows)}", *(f"{count} {status}" for status, count in statuses.items())])
     vectors, functions = 0, ""
     if tag.zone == "function":

@@ -122,18 +122,15 @@ class Tag:
 def read_page_file(spec: Spec) -> PageFile:
     """spec/sonnx_page.yaml; UserError for an unknown key, family or finding, or a missing text."""
     file = validate(PageFile, read_document(repo_file(PATH))[0])
-    for key, given, wanted in (
-        ("families", file.families, [family.id for family in spec.families]),
-        ("operands", file.operands, [*spec.head.operands, spec.result.id]),
-        ("latitude", file.latitude, [one.id for one in spec.latitude]),
-        (
-            "restrictions",
-            file.restrictions,
-            [r.id for r in spec.restrictions if r.id not in file.constraints],
-        ),
-    ):
-        for id_ in set(given) ^ set(wanted):
-            raise UserError(f"`{key}` {'lacks' if id_ in wanted else 'has an unknown'} {id_}", PATH)
+    wanted: dict[str, set[str]] = {
+        "families": {family.id for family in spec.families},
+        "operands": {*spec.head.operands, spec.result.id},
+        "latitude": {one.id for one in spec.latitude},
+        "restrictions": {r.id for r in spec.restrictions if r.id not in file.constraints},
+    }
+    for key, ids in wanted.items():
+        for id_ in ids ^ {*getattr(file, key)}:
+            raise UserError(f"`{key}` {'lacks' if id_ in ids else 'has an unknown'} {id_}", PATH)
     for words in file.origins.keys() - {r.origin for r in spec.restrictions}:
         raise UserError(f"no restriction has the origin `{words}`", PATH)
     for id_ in file.corrects:

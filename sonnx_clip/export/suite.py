@@ -32,7 +32,6 @@ from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from sonnx_clip.language.types import ElementType
 
@@ -116,10 +115,8 @@ class TypeSuite:
         return (call.start + np.arange(call.length) * (not call.layout.repeats)) % size
 
 
-def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSuite]:
+def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
     """The suites of element types; of all that have bit patterns, if none is named.
-
-    `vectors` is the folder of the vectors; generated/vectors by default.
 
     Raises:
         UserError: an unknown type, one without bit patterns, or missing or stale vectors.
@@ -129,11 +126,11 @@ def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSu
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
-    return [_of_type(etype, vectors) for etype in etypes or spec.element_types if etype.width is not None]
+    return [_of_type(etype) for etype in etypes or spec.element_types if etype.width is not None]
 
 
-def _of_type(etype: ElementType, vectors: Path | None) -> TypeSuite:
-    text = vectors_text(f"{etype.id}.json", vectors)
+def _of_type(etype: ElementType) -> TypeSuite:
+    text = vectors_text(f"{etype.id}.json")
     document = json.loads(text)
     if {document["spec_sha256"]} != {load_spec().digest, load_oracle().SPEC_DIGEST}:
         raise UserError("generated/ is stale for spec/clip.yaml", todo="run: sonnx-clip generate")
@@ -145,9 +142,9 @@ def _of_type(etype: ElementType, vectors: Path | None) -> TypeSuite:
     return TypeSuite(etype, text, document["vectors"], tables, tuple(_calls(etype, *tables)))
 
 
-def vectors_text(name: str, folder: Path | None = None) -> str:
-    """A file of generated/vectors, or of another folder; UserError if it cannot be read."""
-    path = (folder or repo_file(VECTORS)) / name
+def vectors_text(name: str) -> str:
+    """A file of generated/vectors; UserError if it cannot be read."""
+    path = repo_file(VECTORS) / name
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

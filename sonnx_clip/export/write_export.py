@@ -26,7 +26,6 @@ from sonnx_clip.spec import load_spec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.export.sonnx_files import StatusOf
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.runtimes.layouts import Layout
     from sonnx_clip.runtimes.model_forms import Choice
@@ -43,13 +42,9 @@ _TODO = "name a new or empty folder"
 
 
 def write_export(
-    form: ExportFormat,
-    folder: Path,
-    types: Sequence[str] = (),
-    forms: Choice = "default",
-    newest: int | None = None,
-    status_of: StatusOf | None = None,
-) -> str:
+    form: ExportFormat, folder: Path, types: Sequence[str] = (), forms: Choice = "default",
+    newest: int | None = None, build: Path | None = None,
+) -> str:  # fmt: skip
     """Write an export, the whole folder or nothing; returns a summary in one line.
 
     Args:
@@ -58,7 +53,7 @@ def write_export(
         types: ids of element types; all that have bit patterns, if empty.
         forms: of models, for ``onnx-backend``: as `check` takes them.
         newest: their newest operator set; that of the installed onnx, if None.
-        status_of: the statuses of obligations in an earlier run of the provers, for ``sonnx``.
+        build: the folder of the results of an earlier run of the provers, for ``sonnx``.
 
     Raises:
         UserError: an unknown type or operator set, missing or stale vectors, or a folder that is not empty or
@@ -76,7 +71,7 @@ def write_export(
     elif form == "sonnx":
         from sonnx_clip.export.sonnx_files import sonnx_files  # only this format needs printers and claims
 
-        files, more, what = sonnx_files(status_of), {}, "the page, the cases and the trace"
+        files, more, what = sonnx_files(build), {}, "the page, the cases and the trace"
     else:
         counts: list[dict[str, Any]] = [
             {"type": one.etype.id, "vectors": len(one.vectors), "calls": len(one.calls)} for one in suites
@@ -108,24 +103,17 @@ def _manifest(
         "spec_sha256": spec.digest,
         **more,
         "latitude": [asdict(one) for one in granted()],
-        "cases": [
-            {"id": c.id, "title": c.title, "when": unparse(c.when), "result": c.result} for c in spec.cases
-        ],
+        "cases": [{"id": c.id, "title": c.title, "when": unparse(c.when), "result": c.result}
+                  for c in spec.cases],
         "classes": [
-            {
-                "id": c.id,
-                "title": c.title,
-                "matters": c.matters,
-                "case": c.case,
-                "when": unparse(c.when),
-                "example": {"X": c.inhabited_by.X, "min": c.inhabited_by.L, "max": c.inhabited_by.M},
-                "types": [s.etype.id for s in suites if s.etype.family in c.families],
-            }
+            {"id": c.id, "title": c.title, "matters": c.matters, "case": c.case, "when": unparse(c.when),
+             "example": {"X": c.inhabited_by.X, "min": c.inhabited_by.L, "max": c.inhabited_by.M},
+             "types": [s.etype.id for s in suites if s.etype.family in c.families]}
             for c in spec.classes
         ],
         "definitions": [{"id": d.id, "title": d.title, "is": unparse(d.is_)} for d in spec.definitions],
         "files": [{"file": name, "bytes": len(c), "sha256": digest_of(c)} for name, c in files.items()],
-    }
+    }  # fmt: skip
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -154,12 +142,10 @@ def _check_folder(folder: Path) -> None:
     """UserError for standard output, and for whatever exists and is no empty folder."""
     if is_standard_output(folder):
         raise UserError("an export is a folder, and cannot be written to standard output", todo=_TODO)
-    if not os.path.lexists(folder):
-        return
-    if folder.is_symlink() or not folder.is_dir():
+    if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise UserError("this exists and is not a folder", str(folder), _TODO)
     try:
-        occupied = any(folder.iterdir())
+        occupied = folder.exists() and any(folder.iterdir())
     except OSError as error:
         raise UserError(f"this folder cannot be read: {error.strerror}", str(folder), _TODO) from error
     if occupied:

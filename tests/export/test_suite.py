@@ -138,9 +138,12 @@ def test_json_equals_npz(npz: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stale", [False, True])
-def test_missing_or_stale_vectors_are_one_message(stale: bool, tmp_path: Path) -> None:
+def test_missing_or_stale_vectors_are_one_message(
+    stale: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suites, "VECTORS", str(tmp_path))
     if stale:
         other = repo_file("generated/vectors/int8.json").read_text().replace(SPEC.digest, "0" * 64)
         (tmp_path / "int8.json").write_text(other)
     with pytest.raises(UserError, match="run: sonnx-clip generate"):
-        suite(["int8"], tmp_path)
+        suite(["int8"])
