@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.model import Basis, Entry
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
-    from sonnx_clip.prove.proofs_record import TrustedItem
 
 TAKEN: Basis = "taken from records, not repeated"
 
@@ -53,12 +52,13 @@ def gather(found: Records) -> Evidence:
     spec, proofs = found.spec, found.proofs
     obligations = tuple(
         ObligationEvidence(obligation=o.obligation, status=o.status, replies=o.replies)
-        for o in proofs.outcomes_of(found.obligations)
+        for o in proofs.outcomes_of(found.generated.obligations)
     )
     coq = _coq(found)
     theorems = coq.record.theorems if coq.record and coq.status == "checked" else ()
     entries = tuple(entries_of(found, obligations, theorems))
-    taken = _trusted(found)
+    in_tasks = (item for item in proofs.trusted if item.kind in ("assertion", "setting", "refused"))
+    taken = (*trusted(found.generated.obligations), *in_tasks)  # what the theories assume is read again
     runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
     canaries = proofs.outcomes_of(render_canaries(spec)[1])  # false statements, which each prover must refute
@@ -96,12 +96,6 @@ def gather(found: Records) -> Evidence:
         },
         files={name: digest_of_file(repo_file(name)) for name in _files()},
     )
-
-
-def _trusted(found: Records) -> tuple[TrustedItem, ...]:
-    """The assumptions: read from the theories again; those of the tasks from the record."""
-    in_tasks = ("assertion", "setting", "refused")
-    return (*trusted(found.obligations), *(item for item in found.proofs.trusted if item.kind in in_tasks))
 
 
 def _coq(found: Records) -> CoqEvidence:
@@ -160,8 +154,7 @@ def _totals(
         *(f"unaccounted for: {line}" for line in unaccounted),
         *(f"{r.name} {v} in {t}, {c}" for r in ours for t, of_type in r.verdicts.items()
           for c, v in of_type.items() if v in FAILING),
-        *(f"not judged: {line}" for name in OURS
-          for line in not_judged(found.spec, name, found.reports.get(name))),
+        *(f"not judged: {line}" for runtime in ours for line in not_judged(runtime)),
         *(f"Frama-C did not prove the C of {k.type}" for k in c_kernels if k.status == "not proved"),
     ]  # fmt: skip
     return Totals(

@@ -51,13 +51,7 @@ class Condition(NamedTuple):
 
 
 def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Condition]:
-    """Each user constraint in the order of spec/qualification.yaml.
-
-    Args:
-        build: the folder of the records.
-        found: the records, for the vectors.
-        evidence: what follows from them, for the versions of tools and what was not run.
-    """
+    """Each user constraint in the order of spec/qualification.yaml; `build` is the folder of the records."""
     probes: Mapping[str, Callable[[], tuple[Status, str]]] = {
         "UC-0010": lambda: c_kernels(found),
         "UC-0020": subnormals,

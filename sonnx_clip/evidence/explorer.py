@@ -30,12 +30,7 @@ if TYPE_CHECKING:
 
 
 def render_explorer(evidence: Evidence, found: Records) -> str:
-    """The page as text.
-
-    Args:
-        evidence: the obligations with their statuses, and the reports on runtimes.
-        found: the records, of which it takes the specification.
-    """
+    """The page as text."""
     spec = found.spec
     data = meaning_data(spec) | {
         "obligations": {etype.id: _obligations(spec, evidence, etype.id) for etype in spec.element_types},

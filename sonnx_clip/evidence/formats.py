@@ -17,7 +17,7 @@ from sonnx_clip.evidence.supply_chain import NO_DATE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.model import Entry, Evidence
+    from sonnx_clip.evidence.model import Entry, Evidence, ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.prove.outcome import Status
@@ -115,20 +115,20 @@ def render_junit(evidence: Evidence, found: Records) -> str:
     An obligation that is not proved, or by one prover only, is a failure.
     """
     del found
-    suites = ET.Element("testsuites", name=evidence.tool)
-    by_subject: dict[str, ET.Element] = {}
+
+    def counts(some: Sequence[ObligationEvidence]) -> dict[str, str]:
+        return {"tests": str(len(some)), "failures": str(sum(one.status != "proved" for one in some))}
+
+    suites = ET.Element("testsuites", {"name": evidence.tool, **counts(evidence.obligations)})
+    by_subject: dict[str, list[ObligationEvidence]] = {}
     for one in evidence.obligations:
-        o = one.obligation
-        suite = by_subject.get(o.subject)
-        if suite is None:
-            suite = by_subject[o.subject] = ET.SubElement(suites, "testsuite", name=o.subject)
-        seconds = sum(r.cpu for r in one.replies)
-        case = ET.SubElement(suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}")
-        if one.status != "proved":
-            ET.SubElement(case, "failure", message=f"{one.status}: {one.answers}").text = o.statement
-    for element in (*by_subject.values(), suites):
-        cases = list(element.iter("testcase"))
-        element.set("tests", str(len(cases)))
-        element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+        by_subject.setdefault(one.obligation.subject, []).append(one)
+    for subject, some in by_subject.items():
+        suite = ET.SubElement(suites, "testsuite", {"name": subject, **counts(some)})
+        for one in some:
+            o, seconds = one.obligation, sum(r.cpu for r in one.replies)
+            case = ET.SubElement(suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}")
+            if one.status != "proved":
+                ET.SubElement(case, "failure", message=f"{one.status}: {one.answers}").text = o.statement
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -32,14 +32,8 @@ PREFIXES: dict[Kind, str] = {
 class Item:
     """Something that a tool for requirements tracks.
 
-    Args:
-        id: unique: a prefix and capital letters, digits and underscores.
-        kind: what it is.
-        name: its id in spec/clip.yaml, of the obligation, or of the runtime, type and class.
-        title: one line.
-        text: what it states.
-        status: as the evidence has it.
-        links: the ids of the items that it shows.
+    `id` is unique: a prefix and capital letters, digits and underscores. `name` is the id in spec/clip.yaml,
+    of the obligation, or of runtime, type and class. `links` are the ids of the items that it shows.
     """
 
     id: str

@@ -37,13 +37,7 @@ _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap":
 
 
 def render_page(evidence: Evidence, found: Records, digest: str) -> str:
-    """The page as text.
-
-    Args:
-        evidence: the content.
-        found: the records, of which it shows the vectors and draws the pictures.
-        digest: SHA-256 of evidence.json, which the page names.
-    """
+    """The page as text; `digest` is the SHA-256 of evidence.json."""
     spec = found.spec
     runtimes, compared = runtimes_of(spec, evidence.runtimes), dialects_of(spec, evidence.dialects)
     return render_template(

@@ -51,15 +51,14 @@ class Mark(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One kind of bounds. Ticks are positions and labels."""
+    """One kind of bounds. Ticks are positions on both axes, and labels."""
 
     title: str
     low: str
     high: str
     lines: tuple[Line, ...]
     marks: tuple[Mark, ...]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
+    ticks: tuple[tuple[float, float, str], ...]
 
 
 class SpecialCell(NamedTuple):
@@ -108,10 +107,8 @@ class _Plot:
     def panel(self, title: str, low: str, high: str) -> Panel:
         l, m = encode(low, self.etype), encode(high, self.etype)
         ticks = {"0": Fraction(0)} | {t: Fraction(t) for t in (low, high) if t != "nan"}
-        x_ticks = tuple((self.x(v), t) for t, v in ticks.items())
-        y_ticks = tuple((self.y(v), t) for t, v in ticks.items())
-        lines, marks = tuple(self._lines(l, m)), tuple(self._marks(l, m))
-        return Panel(title, low, high, lines, marks, x_ticks, y_ticks)
+        placed = tuple((self.x(v), self.y(v), t) for t, v in ticks.items())
+        return Panel(title, low, high, tuple(self._lines(l, m)), tuple(self._marks(l, m)), placed)
 
     def _lines(self, l: Value, m: Value) -> Iterator[Line]:
         count = int((self.greatest - self.least) * _STEPS) + 1

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.backends.generate import Generated
-    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.prove.proofs_record import ProofsRecord
     from sonnx_clip.spec import Spec
@@ -55,11 +54,6 @@ class Records:
     coq: CoqRecord | None
     replays: tuple[ReplayEvidence, ...]  # of these obligations
     measured: Measured  # what runtimes answered for the findings about the sources
-
-    @property
-    def obligations(self) -> tuple[Obligation, ...]:
-        """Every obligation of the theories."""
-        return self.generated.obligations
 
     def vectors(self, type_id: str) -> list[dict[str, Any]]:
         """The test vectors of a machine type, as in generated/vectors."""

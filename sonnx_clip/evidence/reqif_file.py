@@ -41,20 +41,16 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
     except ImportError:
         raise not_installed("reqif") from None
 
-    string = SpecObjectAttributeType.STRING
+    string, dated = SpecObjectAttributeType.STRING, {"last_change": NO_DATE}
 
     def type_of(kind: Kind) -> ReqIFSpecObjectType:
+        prefix = PREFIXES[kind]
         definitions = [
-            SpecAttributeDefinition(
-                string, f"{PREFIXES[kind]}-{name}", "STRING", long_name=name, last_change=NO_DATE
-            )
+            SpecAttributeDefinition(string, f"{prefix}-{name}", "STRING", long_name=name, **dated)
             for name in _ATTRIBUTES
         ]
         return ReqIFSpecObjectType(
-            f"TYPE-{PREFIXES[kind]}",
-            last_change=NO_DATE,
-            long_name=kind.upper(),
-            attribute_definitions=definitions,
+            f"TYPE-{prefix}", long_name=kind.upper(), attribute_definitions=definitions, **dated
         )
 
     def object_of(item: Item) -> ReqIFSpecObject:
@@ -62,35 +58,32 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
         values = (item.id, item.title, item.text or item.title, item.name, item.status)
         named = zip(_ATTRIBUTES, values, strict=True)
         attributes = [SpecObjectAttribute(string, f"{prefix}-{name}", value) for name, value in named]
-        return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", last_change=NO_DATE)
+        return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", **dated)
 
     def specification_of(kind: Kind, items: list[Item]) -> ReqIFSpecification:
         children = [
-            ReqIFSpecHierarchy(identifier=f"AT-{item.id}", spec_object=item.id, level=1, last_change=NO_DATE)
+            ReqIFSpecHierarchy(identifier=f"AT-{item.id}", spec_object=item.id, level=1, **dated)
             for item in items
         ]
-        title = f"{evidence.operator}: {kind}"
         return ReqIFSpecification(
-            f"SPECIFICATION-{PREFIXES[kind]}", last_change=NO_DATE, long_name=title, values=[],
-            specification_type="TYPE-SPECIFICATION", children=children,
+            f"SPECIFICATION-{PREFIXES[kind]}", long_name=f"{evidence.operator}: {kind}", values=[],
+            specification_type="TYPE-SPECIFICATION", children=children, **dated,
         )  # fmt: skip
 
     items = items_of(found.spec, evidence)
     of_kind = {kind: [item for item in items if item.kind == kind] for kind in PREFIXES}
     content = ReqIFReqIFContent(
         data_types=[
-            ReqIFDataTypeDefinitionString(
-                "STRING", last_change=NO_DATE, long_name="String", max_length="100000"
-            )
+            ReqIFDataTypeDefinitionString("STRING", long_name="String", max_length="100000", **dated)
         ],
         spec_types=[
             *(type_of(kind) for kind, there in of_kind.items() if there),
-            ReqIFSpecRelationType("TYPE-PARENT", last_change=NO_DATE, long_name="Parent"),
-            ReqIFSpecificationType("TYPE-SPECIFICATION", last_change=NO_DATE, long_name="Specification"),
+            ReqIFSpecRelationType("TYPE-PARENT", long_name="Parent", **dated),
+            ReqIFSpecificationType("TYPE-SPECIFICATION", long_name="Specification", **dated),
         ],
         spec_objects=[object_of(item) for item in items],
         spec_relations=[
-            ReqIFSpecRelation(f"{item.id}-TO-{link}", "TYPE-PARENT", item.id, link, last_change=NO_DATE)
+            ReqIFSpecRelation(f"{item.id}-TO-{link}", "TYPE-PARENT", item.id, link, **dated)
             for item in items
             for link in item.links
         ],

@@ -36,11 +36,8 @@ _MARK = '<p class="mark">{}</p>\n'
 class Difference:
     """A finding on the source that our page takes into account.
 
-    Args:
-        finding: the entry of spec/clip.yaml.
-        part: the part of our page that it concerns, in words; empty where `tags` name it.
-        tags: the tags of our page that it concerns.
-        lines: the lines of the source that it quotes.
+    It concerns `tags` of our page or, where no tag names it, a `part` in words; it quotes `lines` of the
+    source.
     """
 
     finding: SourceFinding
@@ -91,10 +88,8 @@ def review_parts(spec: Spec) -> dict[str, Any]:
 def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
     """A page in Markdown as HTML, each formula as MathML.
 
-    Args:
-        text: the page.
-        marks: the findings that concern a line; a link to each stands before the block of the line.
-        name: what the anchors of marked lines begin with: ``source-line-17``.
+    `marks` are the findings that concern a line: a link to each stands before the block of the line, with the
+    anchor ``NAME-line-17``.
     """
     reader = MarkdownIt("commonmark", {"html": True}).enable("table")
     reader.use(dollarmath_plugin, renderer=_formula, allow_labels=False, double_inline=True)

@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 
-def not_judged(spec: Spec, name: str, ours: Report | None) -> Iterator[str]:
-    """What is missing for a judgement of one of `OURS` in every class under the default policy."""
-    if ours is None:
-        yield f"{name} was not run"
-        return
-    judged = {t.type: t for t in ours.types if t.compared and t.verdict != "unsupported"}
-    machine = [etype for etype in spec.element_types if etype.width is not None]
-    if missing := [etype.id for etype in machine if etype.id not in judged]:
-        yield f"{name} was not judged in {', '.join(missing)}"
-    for etype in machine:
-        there = {klass.id for klass in judged[etype.id].classes} if etype.id in judged else None
-        due = {*(c.id for c in spec.classes_of(etype.family)), *RESULT_CONSTRAINTS}
-        if there is not None and (lacking := sorted(due - there)):
-            yield f"{name} was not judged in {etype.id}, {', '.join(lacking)}"
-    if ours.policy != "default":
-        yield f"{name} was judged under the {ours.policy} policy only"
-
-
 @dataclass(frozen=True)
 class RuntimeView:
     """A runtime with its verdicts by element type and class (or C1, C3); no report: it was not run."""
@@ -67,6 +49,22 @@ class RuntimeView:
             {"type": etype, "klass": klass, "form": form, **found.model_dump(exclude=call)}
             for etype, klass, form, found in (self.report.deviations if self.report else ())
         ]
+
+
+def not_judged(view: RuntimeView) -> Iterator[str]:
+    """What is missing for a judgement of one of `OURS` in every class under the default policy."""
+    if view.report is None:
+        yield f"{view.name} was not run"
+        return
+    compared = {found.type for found in view.report.types if found.compared}
+    for type_id, of_type in view.verdicts.items():
+        unjudged = {"not run", "unsupported"} if type_id in compared else {*of_type.values()}
+        missing = [klass for klass, verdict in of_type.items() if verdict in unjudged]
+        if missing:
+            where = [type_id] if len(missing) == len(of_type) else [type_id, *missing]
+            yield f"{view.name} was not judged in {', '.join(where)}"
+    if view.report.policy != "default":
+        yield f"{view.name} was judged under the {view.report.policy} policy only"
 
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:

@@ -75,7 +75,7 @@ def verify(
     seed = secrets.randbelow(10**6) if seed is None else seed
     replies = [
         (o.obligation, reply)
-        for o in found.proofs.outcomes_of(found.obligations) for reply in o.replies
+        for o in found.proofs.outcomes_of(found.generated.obligations) for reply in o.replies
     ]  # fmt: skip
     asked = sample(replies, replay, seed)
     say(f"repeating {len(asked)} of {len(replies)} answers of provers")
@@ -138,7 +138,7 @@ def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
 def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation, Reply]]) -> None:
     """UserError if a task is another one than recorded, is not accounted for, or is answered otherwise."""
     provers, why3 = {prover.name: prover for prover in find_provers()}, configure(build)
-    listed = trusted(found.obligations)
+    listed = trusted(found.generated.obligations)
     known = {(item.kind, item.name, item.statement) for item in found.proofs.trusted}
     printed: dict[tuple[str, str], PrintedTasks] = {}
 

@@ -14,7 +14,7 @@ from sonnx_clip.evidence.page import render_page, render_review
 from sonnx_clip.evidence.records import Records, read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
 from sonnx_clip.evidence.supply_chain import STATEMENT, private_key, render_sbom, render_statement, sign
-from sonnx_clip.root.files import digest_of, write_together
+from sonnx_clip.root.files import digest_of, write_together, write_whole
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
-REVIEW, EXPLORER = "review.html", "explorer.html"
+PAGE = "index.html"
 FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
     "needs": ("needs.json", render_needs),
     "reqif": ("evidence.reqif", render_reqif),
@@ -36,11 +35,10 @@ FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
 
 @dataclass(frozen=True)
 class EvidenceSummary:
-    """What was written: where, the evidence, and the names of the files."""
+    """What was written: where, and the evidence."""
 
     page: Path
     evidence: Evidence
-    files: tuple[str, ...]
 
     @property
     def exit_status(self) -> int:
@@ -70,11 +68,11 @@ def render(found: Records) -> tuple[Evidence, dict[str, str]]:
     evidence = gather(found)
     record = evidence.model_dump_json(indent=1) + "\n"
     return evidence, {
-        RECORD: record,
-        SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
+        "evidence.json": record,
+        "evidence.schema.json": json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
         PAGE: render_page(evidence, found, digest_of(record)),
-        REVIEW: render_review(found.spec),
-        EXPLORER: render_explorer(evidence, found),
+        "review.html": render_review(found.spec),
+        "explorer.html": render_explorer(evidence, found),
     }
 
 
@@ -97,16 +95,8 @@ def write_evidence(
     evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip
-    _write(output, written)
+    write_together({output / name: text for name, text in written.items()})
     if "in-toto" in formats:  # it has the digests of the others
         statement = render_statement(evidence, build)
-        _write(output, {STATEMENT: sign(statement, signer) if signer else statement})
-        written[STATEMENT] = statement
-    return EvidenceSummary(output / (PAGE if PAGE in written else ""), evidence, tuple(written))
-
-
-def _write(output: Path, files: dict[str, str]) -> None:
-    for name in files:  # left by a run that was killed
-        for left in output.glob(f".{name}.*"):
-            left.unlink(missing_ok=True)
-    write_together({output / name: text for name, text in files.items()})
+        write_whole(output / STATEMENT, sign(statement, signer) if signer else statement)
+    return EvidenceSummary(output / (PAGE if PAGE in written else ""), evidence)

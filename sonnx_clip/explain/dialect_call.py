@@ -46,13 +46,9 @@ class Applied(Stored):
 
 
 def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
-    """Call a dialect with one entry.
+    """Call a dialect, for example ``onnx-6``, with one entry of X of an element type.
 
-    Args:
-        id_: a dialect, for example ``onnx-6``.
-        type_id: the element type of X.
-        x: X as decimal, hex float, bit pattern or constant.
-        given: min, max, scale and bias likewise, or None; FLOATs where the dialect takes such.
+    X is a decimal, hex float, bit pattern or constant; so are min, max, scale and bias, or None.
 
     Raises:
         UserError: no such dialect or type, a text that is no number, or what the dialect rejects.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
@@ -99,14 +98,7 @@ class TripleExplanation(Stored):
 def explain(
     type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | None = None
 ) -> TripleExplanation:
-    """Explain a triple, given as decimals, hex floats, bit patterns or constants.
-
-    Args:
-        type_id: an element type, ``real`` too.
-        x: X.
-        min_: L.
-        max_: M.
-        status_of: the status of obligations in an earlier run of the provers.
+    """Explain a triple of an element type, given as decimals, hex floats, bit patterns or constants.
 
     Raises:
         UserError: no such type, or a text that is no value of it; or the obligations are not generated.
@@ -180,13 +172,12 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
     return ReadingView(id=reading.id, title=reading.title, answers=told, agreement=agreement)
 
 
-@cache
-def known_obligations() -> tuple[dict[str, Any], ...]:
+def known_obligations() -> list[dict[str, Any]]:
     """The obligations of generated/why3; UserError if they have not been generated."""
     path = repo_file(OBLIGATIONS_FILE)
     if not path.is_file():
         raise UserError("the obligations have not been generated", str(path), "run: sonnx-clip generate")
-    return tuple(json.loads(path.read_text(encoding="utf-8"))["obligations"])
+    return list(json.loads(path.read_text(encoding="utf-8"))["obligations"])
 
 
 def _obligations(

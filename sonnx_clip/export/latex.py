@@ -8,7 +8,7 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
@@ -71,24 +71,13 @@ class LatexPrinter(Printing):
                 raise TypeError(f"{expr} is not printed in LaTeX")
 
 
-def conjuncts(expr: Expr) -> frozenset[Expr]:
-    """The conditions of which an expression is the conjunction."""
-    if isinstance(expr, tree.Parentheses):
-        return conjuncts(expr.inner)
-    if isinstance(expr, tree.Connective) and expr.operator == "and":
-        return conjuncts(expr.left) | conjuncts(expr.right)
-    return frozenset({expr})
-
-
-def without(expr: Expr, holds: frozenset[Expr]) -> Expr:
+def without(expr: Expr, holds: Sequence[Expr]) -> Expr:
     """An expression without the conjuncts that hold anyway."""
 
     def shorter(node: Expr) -> Expr | None:
-        if isinstance(node, tree.Connective) and node.operator == "and":
-            if node.left in holds:
-                return node.right
-            return node.left if node.right in holds else None
-        return None
+        if not isinstance(node, tree.Connective) or node.operator != "and":
+            return None
+        return node.right if node.left in holds else node.left if node.right in holds else None
 
     return tree.rewritten(expr, shorter)
 

@@ -46,11 +46,9 @@ def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
 
 
 def json_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
-    """TYPE.json of generated/vectors with its schema, and TYPE.calls.json, a table or a call a line."""
+    """TYPE.json of generated/vectors with its schema, and TYPE.calls.json with tables and calls."""
     for one in suites:
         yield f"{one.etype.id}.json", one.text.encode()
-        classes = list(class_ids(one.etype.family))
-        head = {"spec_sha256": load_spec().digest, "type": one.etype.id, "classes": classes}
         tables = [
             {"id": name, **{key: _values(one, key, part.tolist()) for key, part in table.parts.items()}}
             for name, table in zip(TABLES, one.tables, strict=True)
@@ -58,16 +56,12 @@ def json_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
         calls = [
             {**asdict(call), "table": TABLES[call.table], "layout": call.layout.id} for call in one.calls
         ]
-        text = (
-            f"{json.dumps(head, indent=1)[:-2]},\n{_rows('tables', tables)},\n{_rows('calls', calls)}\n}}\n"
-        )
-        yield f"{one.etype.id}.calls.json", text.encode()
+        document = {
+            "spec_sha256": load_spec().digest, "type": one.etype.id,
+            "classes": class_ids(one.etype.family), "tables": tables, "calls": calls,
+        }  # fmt: skip
+        yield f"{one.etype.id}.calls.json", f"{json.dumps(document)}\n".encode()
     yield _SCHEMA, vectors_text(_SCHEMA).encode()
-
-
-def _rows(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    lines = ",\n  ".join(map(json.dumps, rows))
-    return f' "{name}": [\n  {lines}\n ]'
 
 
 def _values(one: TypeSuite, key: str, values: Any) -> Any:

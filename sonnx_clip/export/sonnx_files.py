@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sonnx_clip
 from sonnx_clip.backends.numpy_oracle import expression
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from sonnx_clip.export.sonnx_page import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.language.types import ElementType, FamilyId
-    from sonnx_clip.prove.proofs_record import Known
+    from sonnx_clip.prove.outcome import Status
     from sonnx_clip.spec import Spec
+
+    Obligations: TypeAlias = Sequence[tuple[Mapping[str, Any], Status | None]]
 
 _NO_NUMPY_TYPE = "bfloat16"
 """The type that NumPy does not have; the cases leave it out."""
@@ -36,7 +38,9 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
     """All files of the format by their paths, with the statuses of obligations that `build` has."""
     spec = load_spec()
     file, function = read_page_file(spec), spec.head.function
-    shown = known(build, spec.digest, known_obligations()) if build else {}
+    obligations = known_obligations()
+    shown = known(build, spec.digest, obligations) if build else {}
+    statuses = [(row, shown[row["id"]].status if row["id"] in shown else None) for row in obligations]
     found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
     suites = suite()
@@ -50,7 +54,7 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
     )
     trace = found.get_template("sonnx_trace.md.j2").render(
         **same,
-        rows=[_traced(spec, file, tag, suites, shown) for tag in tags_of(spec, file)],
+        rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)],
     )
     return {
         PAGE: page_text(spec).encode(),
@@ -93,16 +97,16 @@ def _has(etype: ElementType, numbers: Iterable[str]) -> bool:
 
 
 def _traced(
-    spec: Spec, file: PageFile, tag: Tag, suites: Sequence[TypeSuite], shown: Mapping[str, Known]
+    spec: Spec, file: PageFile, tag: Tag, suites: Sequence[TypeSuite], obligations: Obligations
 ) -> dict[str, str]:
     """A row of the trace."""
     types = {etype.id for etype in spec.types_of(tag.family)}
     of_family = [one for one in suites if one.etype.id in types]
     ids = {*tag.entries, *(c.id for c in spec.classes if c.case in tag.entries)}
     subjects = types | {"restrictions"}
-    rows = [row for row in known_obligations() if row["subject"] in subjects and ids & set(row["shows"])]
-    statuses = Counter(shown[row["id"]].status for row in rows if row["id"] in shown)
-    proofs = ", ".join([f"{len(rows)}", *(f"{count} {status}" for status, count in statuses.items())])
+    found = [s for row, s in obligations if row["subject"] in subjects and ids & set(row["shows"])]
+    counts = Counter(status for status in found if status)
+    proofs = ", ".join([f"{len(found)}", *(f"{count} {status}" for status, count in counts.items())])
     vectors, functions = 0, ""
     if tag.zone == "function":
         vectors = sum(len(one.vectors) for one in of_family)
@@ -110,7 +114,7 @@ def _traced(
     elif tag.zone == "latitude":
         vectors = sum(int((one.also != 0).sum()) for one in of_family)
     return {
-        "tag": tag.id, "entries": ", ".join(tag.entries), "obligations": proofs if rows else "none",
+        "tag": tag.id, "entries": ", ".join(tag.entries), "obligations": proofs if found else "none",
         "vectors": f"{vectors:,}" if vectors else "none", "c": functions or "none",
         "findings": ", ".join(id_ for id_, about in file.corrects.items() if about in tag.entries) or "none",
     }  # fmt: skip

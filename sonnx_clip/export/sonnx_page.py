@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.export.latex import LatexPrinter, conjuncts, without, written_out
+from sonnx_clip.export.latex import LatexPrinter, without, written_out
 from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import conjuncts
 from sonnx_clip.language.types import FamilyId, Id, NumberText, Part, Text
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
@@ -195,30 +196,27 @@ class _Family:
 
     def constraints(self, tensor: str) -> Iterator[dict[str, Any]]:
         """The constraints of a tensor: stated at the first tensor that has them, linked at others."""
-        for entry, number in getattr(self.text.tags, tensor).items():
-            at = next(name for name in self.file.operands if entry in getattr(self.text.tags, name))
+        numbers = {name: getattr(self.text.tags, name) for name in self.file.operands}
+        for entry, tag in numbers[tensor].items():
+            at = next(name for name in numbers if entry in numbers[name])
+            stated = self.file.constraints[entry]
+            statement, rationale = (stated.statement, "") if stated.statement else self._printed(entry)
             yield {
-                "tag": f"{self.start}_CONSTR_{tensor}_{number}",
-                "title": self.file.constraints[entry].title,
-                "at": at if at != tensor else None,
-                "first": f"{self.start}_CONSTR_{at}_{getattr(self.text.tags, at)[entry]}",
-                **self._statement(entry),
-            }
+                "tag": f"{self.start}_CONSTR_{tensor}_{tag}", "title": stated.title,
+                "at": at if at != tensor else None, "first": f"{self.start}_CONSTR_{at}_{numbers[at][entry]}",
+                "statement": statement, "rationale": rationale,
+                "of_function": not stated.statement and bool(self.latitude),  # more than Y conforms
+            }  # fmt: skip
 
-    def _statement(self, entry: str) -> dict[str, Any]:
-        """What a constraint states; `of_function` where other results than Y conform too."""
-        stated = self.file.constraints[entry].statement
-        if stated is not None:
-            return {"statement": stated, "rationale": None, "of_function": False}
+    def _printed(self, entry: str) -> tuple[str, str]:
+        """The condition of a constraint, and why it is restricted, if it is."""
         found = self.spec.constraint(entry)
-        where, rationale = "", None
-        if self.id in found.refuted_for:
-            where = f"if ${self.show(found.repaired[self.id])}$, then "
-            numbers = found.refuted_for[self.id].texts().items()
-            shown = ", ".join(f"${name} = {number(text, self.id)}$" for name, text in numbers)
-            rationale = f"elsewhere it does not hold, for example for {shown}."
-        statement = f"{where}${self.show(found.holds)}$."
-        return {"statement": statement, "rationale": rationale, "of_function": bool(self.latitude)}
+        if self.id not in found.refuted_for:
+            return f"${self.show(found.holds)}$.", ""
+        where = f"if ${self.show(found.repaired[self.id])}$, then "
+        numbers = found.refuted_for[self.id].texts().items()
+        shown = ", ".join(f"${name} = {number(text, self.id)}$" for name, text in numbers)
+        return f"{where}${self.show(found.holds)}$.", f"elsewhere it does not hold, for example for {shown}."
 
     @property
     def examples(self) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from sonnx_clip.explain import triple as module
 from sonnx_clip.explain.triple import explain, explanation_text
 from sonnx_clip.prove.proofs_record import theory_digests
 from sonnx_clip.root.errors import UserError
@@ -81,10 +80,8 @@ def test_bad_input_is_one_message(arguments, words):
 
 
 def test_obligations_that_are_not_generated_are_one_message(own_spec):
-    module.known_obligations.cache_clear()
     with pytest.raises(UserError, match="sonnx-clip generate"):
         explain("float32", "1", "0", "1")
-    module.known_obligations.cache_clear()
 
 
 def _record(replies, files=None, digest=None):
