@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.command import run
-
-
-def test_check_prints_its_report(tmp_path: Path) -> None:
-    arguments = ["check", "--runtime", "numpy", "--dtype", "int8", "--build", str(tmp_path / "build")]
-    done = run(*arguments, "-o", "-", cwd=tmp_path)
-    assert json.loads(done.stdout)["runtime"] == "numpy"
-    assert [path.name for path in tmp_path.iterdir()] == ["build"]
 
 
 @pytest.mark.parametrize(

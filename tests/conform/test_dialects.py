@@ -9,7 +9,6 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.dialects import dialect_operator
 from sonnx_clip.conform.units import CheckOptions
-from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.spec import load_spec
@@ -104,24 +103,6 @@ def test_deadly_form_is_reported_and_the_rest_compared(name, opset, dtype, dead)
     found = verdicts(report)
     assert found["both"] == "conforms"
     assert found[dead] == found["no max"] == "crashed"
-
-
-@pytest.mark.parametrize(
-    ("opset", "dtype"), [(6, "float16"), (6, "float64"), (11, "float64"), (13, "bfloat16"), (12, "int8")]
-)
-def test_expected_results_are_those_of_single_calls_of_the_oracle(opset, dtype):
-    of = dialect_operator(f"onnx-{opset}")
-    for form in of.forms:
-        table = of.table_of_form(SPEC.element_type(dtype), form, few=False)
-        x, *bounds = (part.view(numpy_type(dtype)) for part in (table.pool, *table.scalars))
-        for call in range(0, table.count, 7):
-            given = {"l": "min", "m": "max"}
-            ends = {given[n]: b[call] for n, b in zip("lm", bounds, strict=True) if n in form.bound_names}
-            if of.has_attributes:
-                ends = {name: float(end) for name, end in ends.items()}
-            else:
-                ends = {name: end.reshape(()) for name, end in ends.items()}
-            assert table.results[call].tobytes() == of.of_version(x, **ends).tobytes()
 
 
 def test_onnxruntime_deviates_in_older_versions_only():

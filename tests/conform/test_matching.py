@@ -28,10 +28,6 @@ def cases_but_for_one(x, low, high):
     return found
 
 
-def raises(x, low, high):
-    raise ValueError("no")
-
-
 def match(name, dtype="float32"):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge, "chosen", three_layouts)
@@ -56,9 +52,3 @@ def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
     assert found.left_in == ("high_equal_bounds",)
     assert line.startswith(f"{PLANTED}:cases_but_for_one, float32: no reading allows all ")
     assert f"; the nearest, cases, does not allow {found.left} of them, in high_equal_bounds" in line
-
-
-def test_raising_runtime_matches_no_reading():
-    found, lines = match("raises")
-    assert found is None
-    assert lines == []

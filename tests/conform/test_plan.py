@@ -9,7 +9,6 @@ import pytest
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.plan import LENGTHS, chosen
-from sonnx_clip.conform.tally import accepted_by, latitudes
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -103,21 +102,6 @@ def test_random_triples_are_those_of_every_machine():
     )
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[213, 8, 128, 93, 129, 8, 2, 1]"
-
-
-def values(*texts):
-    return np.array([encode(text, F32) for text in texts], np.uint32)
-
-
-@pytest.mark.parametrize(("policy", "latitude"), [("default", [0, 1, 2, -1]), ("strict", [-1, 0, -1, -1])])
-def test_first_latitude_that_accepts_is_named_if_the_policy_keeps_it(policy, latitude):
-    accepts = latitudes(F32, policy)
-    lower, upper = values("0"), values("1")
-    operands = values("-0", "nan", "3"), lower, upper, values("0", "nan", "1"), values("-0", "-nan", "2")
-    zero, payload, wrong = accepted_by(F32, operands, accepts).tolist()
-    operands = values("nan"), upper, lower, values("0"), values("nan")
-    (inverted,) = accepted_by(F32, operands, accepts).tolist()
-    assert [zero, payload, inverted, wrong] == latitude
 
 
 @pytest.mark.parametrize("name", ["int8", "uint16", "bfloat16", "float32", "float64"])

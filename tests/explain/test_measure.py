@@ -76,15 +76,6 @@ def test_models_have_the_form_of_the_question() -> None:
     assert steps(measuring.model_of(body)) == steps(quoted)
 
 
-@pytest.mark.parametrize(("name", "version"), [("Where", 9), ("Where", 16), ("Less", 13)])
-def test_quoted_types_are_those_of_the_installed_onnx(name: str, version: int) -> None:
-    text = repo_file("spec/sources/onnx-where.txt").read_text(encoding="utf-8")
-    section = " ".join(text.partition(f"{name} - {version}\n")[2].split())
-    constraints = onnx.defs.get_schema(name, version).type_constraints
-    (types,) = [c.allowed_type_strs for c in constraints if c.type_param_str == "T"]
-    assert f"T in ( {', '.join(sorted(types))} )" in section.partition(" - ")[0]
-
-
 def test_command_measures_all_runtimes_or_writes_nothing(
     own_spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

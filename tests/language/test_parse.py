@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from sonnx_clip.language import tree
-from sonnx_clip.language.parse import COMPARISONS, LanguageError, parse
+from sonnx_clip.language.parse import LanguageError, parse
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.scope import Head, Scope, Usable, declared_scope, element_scope, tensor_scope
-from sonnx_clip.language.tree import Expr, Kind
+from sonnx_clip.language.tree import Kind
 
 B, E = Kind.BOOL, Kind.ELEMENT
 FLOAT = frozenset({"float"})
@@ -147,42 +144,3 @@ def test_an_element_definition_must_exist_in_every_family() -> None:
     scope = element_scope("a test", ("X",), uses, frozenset({"int", "float"}))
     with pytest.raises(LanguageError, match="`top` is not defined for int"):
         parse("X < top", scope)
-
-
-element_leaves = st.one_of(
-    st.builds(tree.Name, st.sampled_from(["X", "L", "M", "Y", "X2"]), st.just(E)),
-    st.builds(tree.Number, st.sampled_from(["0", "-0", "9.5", "-1e-3", "12", "nan", "-inf", "lowest"])),
-    st.just(tree.Use("formula", (), E, HEAD.operands)),
-)
-condition_leaves = st.just(tree.Use("low", (), B, HEAD.operands))
-
-
-def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]:
-    """Elements and conditions of at most a depth."""
-    if depth == 0:
-        return element_leaves, condition_leaves
-    e, c = trees(depth - 1)
-    words = st.sampled_from(["and", "or", "implies", "iff"])
-    return (
-        st.one_of(
-            element_leaves,
-            st.builds(tree.If, c, e, e, st.just(E)),
-            st.builds(tree.Use, st.just("min"), st.tuples(e, e), st.just(E)),
-            st.builds(tree.CasesResult, st.just("clip"), st.tuples(e, e, e), st.just(E)),
-        ),
-        st.one_of(
-            condition_leaves,
-            st.builds(tree.Compare, st.sampled_from(COMPARISONS), e, e, st.just(E)),
-            st.builds(tree.Not, c),
-            st.builds(tree.Connective, words, c, c),
-            st.builds(tree.If, c, c, c, st.just(B)),
-            st.builds(tree.Call, st.just("is_nan"), st.tuples(e), st.just(B)),
-            st.builds(tree.Use, st.just("same"), st.tuples(e, e), st.just(B)),
-        ),
-    )
-
-
-@settings(max_examples=200)
-@given(expr=st.one_of(*trees(3)))
-def test_every_tree_comes_back_from_its_text(expr: Expr) -> None:
-    assert parse(unparse(expr), ELEMENT, None) == expr

@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonnx_clip.backends import coq_printer, numpy_oracle, whyml_printer
+from sonnx_clip.backends import numpy_oracle, whyml_printer
 from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.export import latex
 from sonnx_clip.language import tree, unparse
 from sonnx_clip.language.parse import parse
-from sonnx_clip.language.printing import infix
 from sonnx_clip.language.scope import NO_HEAD, element_scope
 from sonnx_clip.spec import load_spec
 from tests.language.forms import Former, joined
@@ -212,31 +211,3 @@ def _wrong(target: str, expr: Expr) -> bool:
 @given(expr=CONDITIONS)
 def test_printed_condition_parses_to_the_same_tree(target: str, expr: Expr) -> None:
     assert not _wrong(target, expr), TARGETS[target][0](expr)
-
-
-def _both(operator: str, left: Expr, right: Expr) -> Expr:
-    return tree.Connective(operator, left, right)
-
-
-@pytest.mark.parametrize(
-    ("target", "table", "key", "wrong"),
-    [
-        ("Coq, a proposition", coq_printer.Proposition, "iff", infix(0, "<->", "alone")),
-        ("Coq, a proposition", coq_printer.Proposition, "and", infix(3, "/\\", "right")),
-        ("WhyML", whyml_printer.WhymlPrinter, "implies", infix(1, "->", "left")),
-        ("NumPy", numpy_oracle._NumPy, "implies", infix(1, "|", "left")),
-        ("LaTeX", latex.LatexPrinter, "or", infix(5, r"\lor", "left")),
-    ],
-    ids=["a loose <->", "a loose /\\", "-> to the left", "no ~ in an implication", "a tight \\lor"],
-)
-def test_a_wrong_table_is_noticed(monkeypatch, target, table, key, wrong) -> None:
-    a, b, c, d = (tree.Call("is_nan", (tree.Name(name, E),), B) for name in NAMES)
-    trees = [
-        made
-        for one in WORDS
-        for two in WORDS
-        for made in (_both(one, _both(two, a, b), _both("or", c, d)), _both(one, a, _both(two, b, c)))
-    ]
-    assert not [expr for expr in trees if _wrong(target, expr)]
-    monkeypatch.setattr(table, "forms", {**table.forms, key: wrong})
-    assert [expr for expr in trees if _wrong(target, expr)]

@@ -35,8 +35,6 @@ LANGUAGE = [
 EVALUATED = [
     m("overlapping cases", "and not (M <= X)", "and not (M < X)", "(cases[…])",
       "`real.cases_disjoint` is false for X = 1, L = 0, M = 1"),
-    m("gap in the cases", "and not (X <= L) and M <= X", "and not (X <= L) and M < X", "(cases[…])",
-      "`real.cases_complete` is false for X =", "every input falls into a case"),
     m("example contradicts", "Y: [0, 9.5, 10]", "Y: [0, 9.25, 10]", "(examples[…])",
       "`real.example_real_1` is false"),
 ]

@@ -112,11 +112,3 @@ def test_line_ends_of_windows_do_not_move_the_place(tmp_path: Path) -> None:
     line = lines[: lines.index("X ? L")].count("\n") + 1
     with pytest.raises(UserError, match=rf"ends\.yaml:{line}:31 "):
         load_spec(path)
-
-
-def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "clip.yaml"
-    path.write_text(TEXT, encoding="utf-8")
-    digest = load_spec(path).digest
-    path.write_text(TEXT + "# more\n", encoding="utf-8")
-    assert load_spec(path).digest != digest

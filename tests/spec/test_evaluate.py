@@ -11,9 +11,7 @@ import pytest
 
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import sampled
-from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.spec import DeclaredTensor, Evaluator, TensorValue, declared_example, evaluator, load_spec
-from sonnx_clip.spec.readings import answers
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
@@ -116,26 +114,6 @@ def test_latitude(x: str, l: str, m: str, answer: str, ids: set[str]) -> None:
     values = [encode(text, FLOAT32) for text in (x, l, m)]
     found = tuple(evaluator(SPEC, FLOAT32).latitudes(values, encode(answer, FLOAT32)))
     assert {entry.id for entry in found} == ids
-
-
-def test_definitions_with_families_are_false_elsewhere() -> None:
-    infinite, nan = (Use(id_, (), Kind.BOOL) for id_ in ("any_infinite", "inside_nan"))
-    numbers = {"X": 0, "L": 0, "M": 0}
-    assert evaluator(SPEC, FLOAT32)(infinite, {**numbers, "X": encode("inf", FLOAT32)})
-    for use in (infinite, nan):
-        assert not evaluator(SPEC, SPEC.element_type("int8"))(use, numbers)
-
-
-def test_copy_with_other_cases_answers_by_them() -> None:
-    """What is derived from a specification belongs to that very one."""
-    of_type, of_cases = SPEC.element_type("int8"), SPEC.reading("cases")
-    three, zero, two = (encode(text, of_type) for text in ("3", "0", "2"))
-    assert evaluator(SPEC, of_type).result(three, zero, two) == two
-    assert answers(SPEC, of_type, of_cases, (three, zero, two)) == (two,)
-    cases = [c.model_copy(update={"result": "X"}) if c.id == "high" else c for c in SPEC.cases]
-    changed = SPEC.model_copy(update={"cases": tuple(cases)})
-    assert evaluator(changed, of_type).result(three, zero, two) == three
-    assert answers(changed, of_type, of_cases, (three, zero, two)) == (three,)
 
 
 def test_r5_is_c3_for_every_choice_of_types() -> None:

@@ -10,8 +10,7 @@ import onnx.defs
 import onnx.printer
 
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.texts import fold, source_text
+from sonnx_clip.spec.texts import fold
 
 BODIES = tuple(
     f"test_clip{name}_expanded" for name in ("", "_default_min", "_default_max", "_default_inbounds")
@@ -54,27 +53,3 @@ def test_facts_that_are_cited_are_those_of_the_installed_packages() -> None:
         words = fold(onnx.defs.get_schema(name, 13).doc)
         assert words.startswith(f"Element-wise {name.lower()} of each of the input tensors")
         assert not re.search("nan|zero", words, re.IGNORECASE)
-
-
-def _unmarked(text: str) -> str:
-    """Words alone: the two renderings have other marks."""
-    return fold(re.sub(r"[*•]", "", text).replace("‘", "'").replace("’", "'"))
-
-
-def test_where_the_two_renderings_of_onnx_differ() -> None:
-    """What a dialect quotes from the newer one stands in the older one too, but for what is listed here."""
-    path = repo_file("spec/sources/onnx-clip-onnx-doc.rst")
-    older = {section.title: _unmarked("\n".join(section.lines)) for section in source_text(path).sections}
-    quoted = [
-        (dialect.id, aspect, source)
-        for dialect in load_spec().dialects
-        for aspect, source in dialect.says.items()
-        if dialect.system == "onnx"
-    ]
-    assert len(quoted) > 30
-    missing = {(id_, a) for id_, a, source in quoted if _unmarked(source.quote) not in older[source.section]}
-    assert missing == {
-        ("onnx-1", "bounds"), ("onnx-1", "attributes"),  # FLOAT and INTS are not printed
-        ("onnx-6", "bounds"), ("onnx-6", "missing_bounds_of"),  # nor here; the defaults have all digits
-        ("onnx-13", "inverted_bounds"), ("onnx-13", "equivalence"), ("onnx-13", "function"),
-    }  # fmt: skip

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.trace.evaluate_table import PatternOrder, evaluate
 from sonnx_clip.trace.formula import FormulaError, parse
 from sonnx_clip.trace.numpy_meaning import PATH, table
 
@@ -74,19 +72,3 @@ def test_precedence() -> None:
     assert parse("lt a b = lt b a") == parse("(lt a b) = (lt b a)")
     with pytest.raises(FormulaError, match="a name is expected, not `in`"):
         parse("let in = a in b")
-
-
-@pytest.mark.parametrize("width", [8, 16, 32, 64])
-def test_the_orders_of_integers_are_those_of_python(width: int) -> None:
-    edges = [0, 1, 2, (1 << width - 1) - 1, 1 << width - 1, (1 << width - 1) + 1, (1 << width) - 1]
-    if width == 64:
-        edges += [(1 << 32) - 1, 1 << 32, (1 << 32) + 1, (1 << 64) - (1 << 32), (1 << 63) + (1 << 32)]
-    a, b = np.array([(i, j) for i in edges for j in edges], np.uint64).T
-    signed = [n - (1 << width) if n >> width - 1 else n for n in edges]
-    for name, numbers in (("Unsigned", edges), ("Signed", signed)):
-        how = PatternOrder(name, width)
-        assert how.lt(a, b).tolist() == [i < j for i in numbers for j in numbers]
-        assert how.le(a, b).tolist() == [i <= j for i in numbers for j in numbers]
-    shifts = np.full(a.shape, width - 1, np.uint64)
-    sign = [(1 << width) - 1 if n < 0 else 0 for n in signed for _ in signed]
-    assert evaluate(table()["right_shift"], (a, shifts), PatternOrder("Signed", width)).tolist() == sign
