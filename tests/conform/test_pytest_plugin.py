@@ -127,19 +127,17 @@ def test_unsupported_types_are_skipped_and_comparing_nothing_fails(pytester: pyt
 
 @pytest.mark.nightly
 def test_workers_of_xdist_share_it(pytester: pytest.Pytester) -> None:
-    log = pytester.path / "log"
+    log, logs = pytester.path / "log", []
     pytester.makepyfile(mine=f"open({str(log)!r}, 'a').write('x')\n{MINE}", test_own="def test_own(): pass")
-    result = pytester.runpytest_subprocess(
-        *LOADED, "-n", "2", "--sonnx-clip-runtime=./mine.py:no_upper", "--sonnx-clip-types=uint8"
-    )
-    alone = log.read_text()
-    assert result.parseoutcomes()["passed"] > 3
-    assert "sonnx-clip::uint8::high_ordinary" in failed(result)
-    log.unlink()
-    pytester.runpytest_subprocess(
-        *LOADED, "-p", "no:xdist", "--sonnx-clip-runtime=./mine.py:no_upper", "--sonnx-clip-types=uint8"
-    )
-    assert alone == log.read_text() != ""
+    for options in (("-n", "2"), ("-p", "no:xdist")):
+        result = pytester.runpytest_subprocess(
+            *LOADED, *options, "--sonnx-clip-runtime=./mine.py:no_upper", "--sonnx-clip-types=uint8"
+        )
+        assert result.parseoutcomes()["passed"] > 3
+        assert "sonnx-clip::uint8::high_ordinary" in failed(result)
+        logs.append(log.read_text())
+        log.unlink()
+    assert logs[0] == logs[1] != ""
 
 
 # --- expected deviations
@@ -152,18 +150,14 @@ def expecting(
     return run(pytester, planted(name), "--sonnx-clip-xfail=expected.txt", *more, types=types)
 
 
-def all_of(name: str, reason: str = "known") -> str:
-    report, _ = judged(f"planted:{name}", "int8")
-    return "".join(f"sonnx-clip::int8::{c.id} {reason}\n" for c in cases(report) if c.outcome == "failed")
-
-
 def test_expected_deviations_do_not_fail_and_others_do(pytester: pytest.Pytester) -> None:
-    first, *others = all_of("ignores_upper", "our unit has no upper bound").splitlines(keepends=True)
+    report, _ = judged("planted:ignores_upper", "int8")
+    first, *others = (f"sonnx-clip::int8::{c.id}" for c in cases(report) if c.outcome == "failed")
     assert others
-    text = f"# why we live with it\n\n{''.join(others)}"
-    result = expecting(pytester, text, "ignores_upper", "-rxfE")
+    lines = "\n".join(f"{id_} our unit has no upper bound" for id_ in others)
+    result = expecting(pytester, f"# why we live with it\n\n{lines}\n", "ignores_upper", "-rxfE")
     result.assert_outcomes(xfailed=len(others), passed=10 - len(others), failed=1)
-    assert failed(result) == {first.split()[0]}
+    assert failed(result) == {first}
     assert "our unit has no upper bound" in result.stdout.str()
 
 
@@ -193,24 +187,15 @@ def test_environment_failure_is_no_expected_deviation(pytester: pytest.Pytester)
     assert result.parseoutcomes().get("xfailed", 0) == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"sonnx-clip::int8::C1\n", "expected.txt:1: `sonnx-clip::int8::C1` has no reason"),
-        (b"sonnx-clip::int8::C1 a\n" * 2, "expected.txt:2: `sonnx-clip::int8::C1` is already in line 1"),
-        (b"\xff", "not UTF-8 text"),
-        (None, "cannot be read: No such file"),
-    ],
-)
-def test_unreadable_file_of_expected_deviations_is_refused(
-    content: bytes | None, words: str, tmp_path: Path
-) -> None:
+def test_unreadable_file_of_expected_deviations_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "expected.txt"
-    if content is not None:
-        file.write_bytes(content)
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match="cannot be read: No such file"):
         pytest_items.read_expected(file)
-    assert words in str(caught.value)
+    twice = "expected.txt:2: `sonnx-clip::int8::C1` is already in line 1"
+    for content, words in ((b"sonnx-clip::int8::C1 a\n" * 2, twice), (b"\xff", "not UTF-8 text")):
+        file.write_bytes(content)
+        with pytest.raises(UserError, match=words):
+            pytest_items.read_expected(file)
 
 
 def usage(result: pytest.RunResult) -> str:

@@ -29,8 +29,6 @@ WRONG = "tests.meta.planted:ignores_upper"
 TYPES = ("int16", "uint8")
 EVERY = len(TYPES) * (1 + UNITS)
 PATIENCE = 120  # seconds
-KILLS = 3
-SEED = 5
 
 
 def start(file: Path, report: Path, *more: str) -> subprocess.Popen[str]:
@@ -79,9 +77,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_killed_campaign_resumes(whole: str, tmp_path: Path) -> None:
-    file, report, moments = tmp_path / "j.sqlite", tmp_path / "report.json", random.Random(SEED)
+    file, report, moments = tmp_path / "j.sqlite", tmp_path / "report.json", random.Random(5)
     counts = [0]
-    for _ in range(KILLS):
+    for _ in range(3):
         process = start(file, report, "--jobs", "2")
         wait_until(lambda process=process: done(file) > counts[-1] or process.poll() is not None)
         time.sleep(moments.random() * 0.1)
