@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from pathlib import Path
 
 import onnx
@@ -15,7 +14,6 @@ import pytest
 from onnx import AttributeProto, TensorProto, helper
 
 from sonnx_clip.lint import lint_model, run_each
-from sonnx_clip.lint.onnx_process import ask_onnx
 from sonnx_clip.root.errors import UserError
 from tests.lint.build import FLOAT, bounds, clip, graph, lint, model, parsed, scalar, sparse, value, verdicts
 
@@ -34,13 +32,9 @@ def message(path: Path, data: bytes | None = None) -> str:
     return raised.value.what
 
 
-# --- Files --------------------------------------------------------------------------------------------------
-
-
 def test_file_that_is_missing_or_not_regular_is_refused(tmp_path: Path) -> None:
     assert message(tmp_path).endswith("this is a folder")
     assert message(tmp_path / "none.onnx") == "cannot read the model: No such file or directory"
-    assert "null" in message(tmp_path / "a\0b")
     os.mkfifo(tmp_path / "pipe")
     assert message(tmp_path / "pipe").endswith("this is not a regular file")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
@@ -66,8 +60,7 @@ def test_file_that_is_no_whole_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_random_damage_gives_a_report_or_one_message(tmp_path: Path) -> None:
-    source, path = random.Random(2), tmp_path / "damaged.onnx"
-    statuses = []
+    source, path, statuses = random.Random(2), tmp_path / "damaged.onnx", []
     for _ in range(20):
         damaged = bytearray(REAL.read_bytes())
         for _ in range(source.randint(1, 6)):
@@ -109,16 +102,6 @@ def _deep_bytes(depth: int) -> bytes:
     return b"\x08\x08" + field(7, inner) + field(8, b"\x10\x0d")
 
 
-def test_crash_or_timeout_of_onnx_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onnx.checker.check_model", lambda _: time.sleep(60))
-    with monkeypatch.context() as patch:
-        patch.setattr("sonnx_clip.lint.onnx_process.SECONDS", 0.3)
-        answer = ask_onnx(onnx.load(REAL))
-    assert (answer.failure, answer.derived) == ("no answer within 0.3 s", None)
-    monkeypatch.setattr("onnx.checker.check_model", lambda _: os.abort())
-    assert ask_onnx(onnx.load(REAL)).failure == "its process ended with status -6"
-
-
 # --- Nodes and imports --------------------------------------------------------------------------------------
 
 
@@ -126,10 +109,8 @@ def test_crash_or_timeout_of_onnx_is_reported(monkeypatch: pytest.MonkeyPatch) -
     ("node", "opset", "text"),
     [
         (clip("", "L", "M"), 13, "takes 1 to 3 inputs, the first of them set"),
-        (clip("X", "L", "M", "L"), 13, "takes 1 to 3 inputs"),
         (clip("X", "L", "M"), 10, "Clip-6 takes exactly one input"),
         (clip("X", "L", "M", min=0.0), 13, "Clip-13 has no attribute 'min'"),
-        (clip("X", min=0.0, alpha=1.0), 6, "Clip-6 has no attribute 'alpha'"),
         (clip(out=""), 13, "exactly one output"),
         (clip("nowhere", "L", "M"), 13, "input X is the undefined tensor 'nowhere'"),
     ],
@@ -168,7 +149,6 @@ def _stored(**parts: object) -> onnx.ModelProto:
     ("proto", "text"),
     [
         (_stored(data_type=FLOAT, float_data=[1, 2, 3]), r"dimensions \[\] contradict its data"),
-        (_stored(data_type=FLOAT, raw_data=b"12345678"), r"dimensions \[\] contradict its data"),
         (_stored(data_type=FLOAT, raw_data=b"123", dims=[1]), r"dimensions \[1\] contradict its data"),
         (_stored(data_type=FLOAT, dims=[2]), r"dimensions \[2\] contradict its data"),
         (_stored(data_type=FLOAT, dims=[-1]), "a dimension is below zero"),
@@ -224,8 +204,6 @@ def external(location: str | None, name: str = "L", **more: str) -> TensorProto:
     [
         ("/etc/passwd", "is not a path below it"),
         ("C:w.bin", "is not a path below it"),
-        ("\\\\server\\share\\w.bin", "is not a path below it"),
-        ("../w.bin", "is not a path below it"),
         ("a/../../w.bin", "is not a path below it"),
         ("..\\w.bin", "is not a path below it"),
         ("link/w.bin", "leads out of the model's folder through a link"),

@@ -47,7 +47,7 @@ def test_difference_is_reported_with_its_output(tmp_path: Path, before: str, aft
     assert what in found.what
 
 
-@pytest.mark.parametrize("shape", [[], [1], [2, 3], [40]])
+@pytest.mark.parametrize("shape", [[], [2, 3], [40]])
 @pytest.mark.parametrize("code", [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE])
 @pytest.mark.parametrize("finite", [False, True])
 def test_inputs_have_every_special_value(shape: list[int], code: int, *, finite: bool) -> None:

@@ -62,9 +62,7 @@ def test_clip_of_another_domain_is_noted_and_not_judged(tmp_path: Path) -> None:
 # --- Operator sets ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("opset", "version"), [(1, 1), (5, 1), (6, 6), (10, 6), (11, 11), (12, 12), (13, 13), (NEWEST, 13)]
-)
+@pytest.mark.parametrize(("opset", "version"), [(1, 1), (10, 6), (11, 11), (12, 12), (NEWEST, 13)])
 def test_version_of_clip_is_that_of_the_operator_set(tmp_path: Path, opset: int, version: int) -> None:
     call = "Clip <min = 0.0, max = 6.0> (X)" if opset < 11 else "Clip(X, L, M)"
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = {call} }}", opset))
@@ -72,13 +70,7 @@ def test_version_of_clip_is_that_of_the_operator_set(tmp_path: Path, opset: int,
     assert verdicts(report) == (OLD if opset < 11 else {})
 
 
-def test_legacy_attribute_of_clip_1_is_accepted(tmp_path: Path) -> None:
-    call = "Clip <consumed_inputs = [0], min = 0.0, max = 1.0> (X)"
-    assert verdicts(lint(tmp_path, parsed(f"{HEAD} {{ Y = {call} }}", 1))) == OLD
-
-
-@pytest.mark.parametrize("opset", [9999, 2**63 - 1])
-def test_opset_from_the_future_is_noted(tmp_path: Path, opset: int) -> None:
-    report = lint(tmp_path, model(opset=opset))
+def test_opset_from_the_future_is_noted(tmp_path: Path) -> None:
+    report = lint(tmp_path, model(opset=2**63 - 1))
     assert verdicts(report) == {}
-    assert report.notes[0].startswith(f"opset {opset} is newer than the installed onnx")
+    assert report.notes[0].startswith(f"opset {2**63 - 1} is newer than the installed onnx")
