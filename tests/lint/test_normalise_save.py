@@ -78,8 +78,6 @@ def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert status == 0
     assert "nothing is written: 1 Clip node, 1 changed" in out
     assert "self-check: equal bits by onnxruntime" in out
-    assert "without optimisation" in out
-    assert "with all optimisation" in out
     assert names(tmp_path) == ["old.onnx"]
 
 
@@ -202,11 +200,6 @@ def test_open_sizes_of_inputs_are_set_by_the_user(tmp_path: Path) -> None:
     after = onnx.load(out)
     assert after.graph.input[0] == value("X", [4, 3])
     assert after.graph.output[0] == value("Y", [4, 3])
-    wrong = {
-        "X=4,5": "does not fit",
-        "Z=1": "no tensor input 'Z'",
-        "X": "is not the shape",
-        "X=0": "is not the shape",
-    }
+    wrong = {"X=4,5": "does not fit", "Z=1": "no tensor input 'Z'", "X": "is not the shape"}
     for given, reason in wrong.items():
         assert_refused(reason, path, "-o", out, "--input-shape", given)

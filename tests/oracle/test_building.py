@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sonnx_clip.oracle import built
 from sonnx_clip.oracle.built import built_file, find_compiler, source_files
 from sonnx_clip.root.errors import UserError
 from tests.other_root import use_root
@@ -57,18 +56,6 @@ def test_other_sources_and_other_flags_are_another_library(sources, cache, monke
     assert len([*cache.glob("*.so")]) == 3
 
 
-@pytest.mark.parametrize("damaged", [lambda whole: b"", lambda whole: whole[:-1] + b"?"])
-def test_a_damaged_library_is_built_anew(sources, cache, damaged):
-    built_library(find_compiler())
-    (kept,) = cache.glob("*.so")
-    whole = kept.read_bytes()
-    kept.unlink()  # not overwritten: this process has it mapped
-    kept.write_bytes(damaged(whole))
-    assert built_library(find_compiler()).one() == 1
-    (again,) = cache.glob("*.so")
-    assert len(again.read_bytes()) == len(whole)
-
-
 def test_many_at_once_build_one_library(sources, cache):
     compiler = find_compiler()
     with ThreadPoolExecutor(8) as pool:
@@ -117,14 +104,11 @@ def test_the_words_of_the_compiler_are_in_the_message(sources, cache):
     assert [*cache.iterdir()] == []
 
 
-@pytest.mark.parametrize("flag", ["-ffast-math", "-ffinite-math-only", "-Ofast"])
+@pytest.mark.parametrize("flag", ["-ffast-math", "-ffinite-math-only"])
 def test_fast_math_is_refused_by_the_header(monkeypatch, flag):
     monkeypatch.setenv("CC", f"{find_compiler().command[0]} {flag}")
-    compiler = find_compiler()
-    if flag == "-Ofast":  # -O3 of ours comes later and is the one that counts
-        compiler = built.Compiler(compiler.command, (*compiler.flags, flag), compiler.predefined)
     with pytest.raises(UserError, match="compile without -ffast-math"):
-        built_library(compiler)
+        built_library(find_compiler())
 
 
 def test_sources_that_are_not_generated_are_named(sources):
@@ -133,16 +117,8 @@ def test_sources_that_are_not_generated_are_named(sources):
         built_library(find_compiler())
 
 
-def test_a_cache_that_cannot_be_written_is_named(sources, cache, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_named(sources, cache):
     cache.parent.mkdir(parents=True)
     cache.write_text("a file")
     with pytest.raises(UserError, match="cannot be stored"):
         built_library(find_compiler())
-    cache.unlink()
-    monkeypatch.setattr(built.tempfile, "TemporaryDirectory", refuse)
-    with pytest.raises(UserError, match="cannot be stored"):
-        built_library(find_compiler())
-
-
-def refuse(**_):
-    raise PermissionError(13, "Permission denied")

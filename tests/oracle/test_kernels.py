@@ -9,7 +9,7 @@ import pytest
 
 from sonnx_clip import clip
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.oracle import kernels, load_oracle, strict
+from sonnx_clip.oracle import load_oracle, strict
 from sonnx_clip.oracle.formats import FORMATS
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.root.dtypes import bits_type, numpy_type
@@ -75,17 +75,6 @@ def check(x, lower, upper, got, what=""):
     assert got.dtype == x.dtype
     wrong = np.argwhere(np.atleast_1d(got.view(bits) != due.view(bits)))
     assert not len(wrong), f"{what} {x.dtype} at {wrong[0]}: x {x}, bounds {lower} {upper}, got {got}"
-
-
-def test_every_kernel_is_planned_and_tried_by_these_tests():
-    def planned(names, bounds):
-        with np.errstate(invalid="ignore"):
-            return {PLANNERS[numpy_type(name)](*pair).kernel for name in names for pair in bounds(name)}
-
-    written = {value for name, value in vars(kernels).items()
-               if callable(value) and name.startswith(("fill", "limit"))}  # fmt: skip
-    assert planned(TYPES, lambda name: product(special(name), repeat=2)) == written
-    assert planned(FLOATS, lambda name: (bounds_of(kind, name) for kind in KINDS)) == written
 
 
 @pytest.mark.parametrize("name", TYPES)

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-import tomllib
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-import sonnx_clip
 from sonnx_clip import RestrictionError, clip
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.folders import repo_file
@@ -31,19 +29,14 @@ REFUSED = {
     "R2": (X, L, None),
     "R3": (FakeSparse(), L, M),
     "R3 masked": (np.ma.masked_array(X, X > 1), L, M),
-    "R3 sparse bound": (X, FakeSparse(), M),
     "R5": (X, np.float64(0), M),
     "R5 int bound": (X, L, np.int32(1)),
     "R5 python float": (X, 0.0, M),
-    "R5 python int": (np.array([1, 2]), 0, np.int64(1)),
     "R5 list": ([1.0, 2.0], L, M),
-    "R5 text": ("1.0", L, M),
     "R5 swapped bytes of a bound": (X, np.array(0, ">f4"), M),
     "scalar_bounds": (X, np.zeros(1, F), M),
-    "scalar_bounds max": (X, L, np.zeros((2, 2), F)),
     "element_types bool": (X > 0, np.bool_(False), np.bool_(True)),
     "element_types complex": (X.astype(np.complex64), np.complex64(0), np.complex64(1)),
-    "element_types longdouble": (X.astype(np.longdouble), np.longdouble(0), np.longdouble(1)),
     "element_types object": (X.astype(object), L, M),
     "element_types swapped bytes": (X.astype(">f4"), np.array(0, ">f4"), np.array(1, ">f4")),
     "element_types float8": (X.astype(ml_dtypes.float8_e4m3fn), L, M),
@@ -56,15 +49,6 @@ def test_violated_restriction_is_refused_by_its_tag(name):
         clip(*REFUSED[name])
     assert caught.value.tag == name.split()[0]
     assert str(caught.value).startswith(f"[{caught.value.tag}] ")
-
-
-def test_a_refusal_says_what_to_do():
-    with pytest.raises(RestrictionError, match=r"np\.float32\(0\)"):
-        clip(X, 0, M)
-    with pytest.raises(RestrictionError, match=r"np\.asarray\(x, np\.float32\)"):
-        clip([1], L, M)
-    with pytest.raises(RestrictionError, match=r"x\.astype\('float32'\)"):
-        clip(X.astype(">f4"), np.array(0, ">f4"), np.array(1, ">f4"))
 
 
 OUTS = {
@@ -131,10 +115,3 @@ def test_the_import_is_light():
     ).stdout.splitlines()
     assert set(installed.split()) == {"sonnx_clip", "ml_dtypes"}
     assert {name.split(".")[1] for name in own.split()} == {"root", "oracle"}
-
-
-def test_the_version_is_that_of_the_package():
-    project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
-    assert sonnx_clip.__version__ == project["version"]
-    with pytest.raises(AttributeError, match="klip"):
-        sonnx_clip.klip  # noqa: B018
