@@ -116,6 +116,7 @@ def test_constants_are_those_of_the_format(etype: ElementType) -> None:
     nan, minus_nan = encode("nan", etype), encode("-nan", etype)
     assert is_nan(nan, etype)
     assert nan ^ minus_nan == encode("-0", etype)
+    assert encode("snan", etype) == encode("inf", etype) + 1
     assert np.isnan(np.array([nan], f"u{etype.width // 8}").view(dtype_of(etype)))[0]
 
 
