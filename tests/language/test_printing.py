@@ -1,12 +1,11 @@
 """Print, read back, compare: what each target makes of a tree is that tree, by a reader of the target's own.
 
-Python and whyml_reader.py read two of the targets. Coq's is read by its manual's levels, below.
+Python, whyml_reader.py and readers.py read the targets.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +20,7 @@ from sonnx_clip.language.parse import parse
 from sonnx_clip.language.scope import NO_HEAD, element_scope
 from sonnx_clip.spec import load_spec
 from tests.language.forms import Former, joined
-from tests.language.latex_reader import read_latex
+from tests.language.readers import read_coq, read_latex
 from tests.language.whyml_reader import read_formula
 
 if TYPE_CHECKING:
@@ -105,83 +104,6 @@ def in_numpy(form: Any) -> Any:
             return (word, *map(in_numpy, parts))
 
 
-# --- Coq, by the levels of its manual: the smaller, the tighter -----------------------------------------
-
-# Sign: level, and the levels of the operands, here and in coq/Order.v.
-_COQ = {
-    "->": (99, 98, 99, "implies"), "<->": (95, 94, 94, "iff"),
-    "\\/": (85, 84, 85, "or"), "/\\": (80, 79, 80, "and"),
-    "=": (70, 69, 69, "identical"), "<": (70, 69, 69, "<"),
-    "<=": (70, 69, 69, "<="), "==": (70, 69, 69, "=="),
-    "||": (50, 50, 49, "or"), "&&": (40, 40, 39, "and"),
-}  # fmt: skip
-_HEADS = {"nan": "is_nan", "identical": "identical", "negb": "not", "implb": "implies", "Bool.eqb": "iff"}
-_TOKEN = re.compile(r"<->|->|\\/|/\\|\|\||&&|<=|==|[=<~():]|[\w.]+")
-
-
-class Coq:
-    """Reads a term of Coq."""
-
-    def __init__(self, text: str) -> None:
-        self.left = _TOKEN.findall(text)
-        assert "".join(self.left) == text.replace(" ", "")
-
-    def take(self, *wanted: str) -> str:
-        assert not wanted or self.left[0] in wanted, (wanted, self.left)
-        return self.left.pop(0)
-
-    def term(self, most: int = 200) -> Any:
-        """A term of at most a level."""
-        made, level = self.start(most)
-        while self.left and self.left[0] in _COQ:
-            own, before, after, word = _COQ[self.left[0]]
-            if own > most or level > before:
-                break
-            self.take()
-            made, level = joined(word, made, self.term(after)), own
-        return made
-
-    def start(self, most: int) -> tuple[Any, int]:
-        if self.left[0] == "~":
-            assert most >= 75
-            self.take()
-            return ("not", self.term(75)), 75
-        if self.left[0] == "if":
-            assert most >= 200
-            parts = []
-            for word in ("if", "then", "else"):
-                self.take(word)
-                parts.append(self.term())
-            return ("if", *parts), 200
-        return self.applied(), 10
-
-    def applied(self) -> Any:
-        if self.left[0] not in _HEADS:
-            return self.atom()
-        head, arguments = _HEADS[self.take()], []
-        while self.left and (self.left[0] == "(" or re.fullmatch(r"[xlmy]", self.left[0])):
-            arguments.append(self.atom())
-        return joined(head, *arguments) if len(arguments) == 2 else (head, *arguments)
-
-    def atom(self) -> Any:
-        if self.left[0] != "(":
-            return self.take()
-        self.take("(")
-        made = self.term()
-        if self.left[0] == ":":
-            self.take(":")
-            self.take("Prop")
-        self.take(")")
-        return made
-
-
-def from_coq(text: str) -> Any:
-    reader = Coq(text)
-    made = reader.term()
-    assert not reader.left, reader.left
-    return made
-
-
 # --- The tests -------------------------------------------------------------------------------------------
 
 COQ = CoqPrinter("float", "here", load_spec().head)
@@ -191,8 +113,8 @@ TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: FORMER.form(parse(text, SCOPE))),
     "WhyML": (WHYML.show, read_formula),
     "NumPy": (lambda expr: numpy_oracle.expression(expr, "float", "X"), from_numpy),
-    "Coq, a proposition": (COQ.proposition, from_coq),
-    "Coq, a bool": (COQ.show, from_coq),
+    "Coq, a proposition": (COQ.proposition, read_coq),
+    "Coq, a bool": (COQ.show, read_coq),
     "LaTeX": (LATEX.show, read_latex),
 }
 
