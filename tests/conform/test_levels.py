@@ -126,14 +126,6 @@ def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name:
 
 
 @pytest.mark.nightly
-def test_table_by_ranges_equals_that_of_the_oracle_for_every_triple_of_8_bits() -> None:
-    every = np.arange(256, dtype=np.uint8)
-    for at in range(0, 2**16, 1024):
-        scalars = [scalar[at : at + 1024] for scalar in together(every, 2)]
-        _require_equal(_by_ranges(TYPES["int8"], every, scalars), tabulate(TYPES["int8"], [every], scalars))
-
-
-@pytest.mark.nightly
 def test_some_units_of_the_level_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
     some = {16: [("every-max", 1)], 32: [("every-x", 2)]}
     monkeypatch.setattr(units, "kinds_of", lambda etype, _: some[etype.width])
