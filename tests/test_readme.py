@@ -5,30 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.language import unparse
 from sonnx_clip.spec import load_spec
 from tests.command import run
-
-if TYPE_CHECKING:
-    from sonnx_clip.claims.claim import Obligation
+from tests.obligations import obligations
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-
-
-@cache
-def obligations() -> tuple[Obligation, ...]:
-    """Every obligation: those of generated/ and those of the theories written by hand."""
-    return render_theories(load_spec()).obligations
 
 
 def test_the_measured_answers() -> None:
@@ -53,14 +42,14 @@ def test_the_measured_answers() -> None:
         of, _, form = name.partition(", ")
         runtime = "sonnx-clip 0.1.0" if of == "SONNX" else of.removesuffix(" reference")
         for numbers, shown in zip(inputs, printed, strict=True):
-            bits = found.get((runtime, forms.get(form, "call"), *numbers), "not measured")
-            assert shown == (bits if bits == "not measured" else _number(bits)), (name, numbers)
+            bits = found.get((runtime, forms.get(form, "call"), *numbers))
+            assert shown == _shown(bits), (name, numbers)
 
 
-def _number(bits: list[str]) -> str:
-    """The one number of recorded bits, as the README prints it."""
+def _shown(bits: list[str] | None) -> str:
+    """Recorded bits as the README prints them."""
     if not bits:
-        return "rejected"
+        return "not measured" if bits is None else "rejected"
     (of,) = bits
     value = np.array(int(of, 16), np.uint32).view(np.float32)
     return f"{value:.8g}" if np.isfinite(value) else str(value)

@@ -69,8 +69,6 @@ def test_options_that_do_not_fit_are_one_message(arguments: tuple[str, ...], mes
 
 def test_missing_extra_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    done = run(
-        "check", "--runtime", "numpy", "--build", "b", "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path
-    )
+    done = run("check", "--runtime", "numpy", "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'sonnx-clip[dask]'" in done.stderr

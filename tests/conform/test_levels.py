@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,18 +11,12 @@ from sonnx_clip.conform import plan, units
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import TypeReport
 from sonnx_clip.conform.checked_operator import machine_types
-from sonnx_clip.conform.expected import Table, range_tables, tabulate
+from sonnx_clip.conform.expected import range_tables, tabulate
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sonnx_clip.language.types import ElementType
-    from sonnx_clip.root.dtypes import Array
 
 TYPES = {etype.id: etype for etype in machine_types()}
 
@@ -93,36 +86,22 @@ def test_blind_spots_depend_on_the_level() -> None:
     assert "one unusual length above 2,048 " in whole[1]
 
 
-def _by_ranges(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Table:
-    (found,) = range_tables(etype, pool, scalars, len(scalars[0]))
-    return found
-
-
-def _pool_and_scalars(name: str, size: int) -> tuple[Array, list[Array]]:
-    """Special values and random ones, sorted; some pairs of bounds of both kinds."""
-    special = np.array(special_patterns(TYPES[name]), bits_type(name))
-    random = np.random.PCG64(7).random_raw(size).astype(special.dtype)
-    both = zip(covering_scalars(TYPES[name], 8), together(random[:40], 2), strict=True)
-    return np.unique(np.concatenate([special, random])), [np.concatenate([a, b[:40]]) for a, b in both]
-
-
-def _require_equal(found: Table, expected: Table) -> None:
-    assert np.array_equal(found.scalars, expected.scalars)
-    assert np.array_equal(found.results, expected.results)
-    assert np.array_equal(found.classes, expected.classes)
-    counts = expected.counts(None)
-    assert found.counts(None)[: len(counts)] == counts
-    assert sum(found.counts(None)) == found.results.size
-
-
 @pytest.mark.parametrize("name", TYPES)
 def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name: str) -> None:
-    etype = TYPES[name]
-    pool, scalars = _pool_and_scalars(name, 300)
-    mixed = np.random.default_rng(3).permutation(pool)
-    for values in (pool, mixed):
-        _require_equal(_by_ranges(etype, values, scalars), tabulate(etype, [values], scalars))
-    assert sum(_by_ranges(etype, mixed[:0], scalars).counts(None)) == 0
+    etype, special = TYPES[name], np.array(special_patterns(TYPES[name]), bits_type(name))
+    random = np.random.PCG64(7).random_raw(300).astype(special.dtype)
+    both = zip(covering_scalars(etype, 8), together(random[:40], 2), strict=True)
+    scalars = [np.concatenate([a, b[:40]]) for a, b in both]
+    pool = np.unique(np.concatenate([special, random]))
+    for values in (pool, np.random.default_rng(3).permutation(pool), pool[:0]):
+        (found,) = range_tables(etype, values, scalars, len(scalars[0]))
+        assert sum(found.counts(None)) == found.results.size
+        if len(values):
+            expected = tabulate(etype, [values], scalars)
+            for part in ("scalars", "results", "classes"):
+                assert np.array_equal(getattr(found, part), getattr(expected, part))
+            counts = expected.counts(None)
+            assert found.counts(None)[: len(counts)] == counts
 
 
 @pytest.mark.nightly
