@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
-from sonnx_clip.whyml.why3_lexer import Why3Token, tokens
-from tests.language.forms import joined
+from sonnx_clip.whyml.why3_lexer import tokens
+from tests.language.readers import Reader
 
-# Sign: how tightly it binds, the same for the operand on its right, the word of the language.
-_INFIX = {
-    "->": (1, 1, "implies"), "<->": (1, 1, "iff"), "\\/": (2, 2, "or"), "/\\": (3, 3, "and"),
-    "=": (5, 6, "identical"), "<>": (5, 6, "distinct"), "/.": (6, 7, "/."),
-}  # fmt: skip
-_NOT = 4
 _NAMES = {"lt": "<", "le": "<=", "eq": "==", "nan": "is_nan"}
 _KEYWORDS = ("then", "else", "in")
 
@@ -22,63 +16,47 @@ def read_formula(text: str) -> Any:
     """The form of a formula; AssertionError if it is outside the part of WhyML that goals are printed in."""
     read = tokens(text)
     assert not read.refusals, read.refusals
-    reader = _Reader(read.tokens)
-    made = reader.formula()
-    assert not reader.left, reader.left
-    return made
+    return _Whyml([token.text for token in read.tokens]).whole()
 
 
-class _Reader:
-    def __init__(self, found: tuple[Why3Token, ...]) -> None:
-        self.left = [token.text for token in found]
+class _Whyml(Reader):
+    signs: ClassVar = {
+        "->": (90, 80, 90, "implies"), "<->": (90, 80, 90, "iff"),
+        "\\/": (80, 70, 80, "or"), "/\\": (70, 60, 70, "and"),
+        "=": (50, 40, 40, "identical"), "<>": (50, 40, 40, "distinct"), "/.": (40, 30, 30, "/."),
+    }  # fmt: skip
 
-    def sees(self, *texts: str) -> bool:
-        return bool(self.left) and self.left[0] in texts
-
-    def take(self, *wanted: str) -> str:
-        assert self.left, "the text ends too early"
-        assert not wanted or self.left[0] in wanted, (wanted, self.left)
-        return self.left.pop(0)
+    def pair(self, word: str, left: Any, right: Any) -> Any:
+        return ("literal", left[1] / right[1]) if word == "/." else super().pair(word, left, right)
 
     def word(self) -> str:
-        assert self.left, "the text ends too early"
         assert self.left[0].isidentifier(), self.left
         return self.take()
 
-    def formula(self, least: int = 0) -> Any:
-        """A formula whose signs bind at least so tightly."""
-        made = self.start()
-        while self.left and self.left[0] in _INFIX and _INFIX[self.left[0]][0] >= least:
-            _, right, word = _INFIX[self.take()]
-            made = joined(word, made, self.formula(right))
-            if word == "/.":
-                made = ("literal", made[1][1] / made[2][1])
-        return made
-
-    def start(self) -> Any:
-        if self.sees("forall", "exists"):
-            return self.quantified()
-        if self.sees("let"):
-            self.take()
-            name = self.word()
-            self.take("=")
-            value = self.formula()
-            self.take("in")
-            return ("let", name, value, self.formula())
-        if self.sees("if"):
-            self.take()
-            condition = self.formula()
-            self.take("then")
-            then = self.formula()
-            self.take("else")
-            return ("if", condition, then, self.formula())
-        if self.sees("not"):
-            self.take()
-            return ("not", self.formula(_NOT))
-        if self.sees("-"):
-            self.take()
-            return ("literal", -self.application()[1])
-        return self.application()
+    def start(self, most: int) -> tuple[Any, int]:
+        match self.left[0]:
+            case "forall" | "exists":
+                return self.quantified(), 100
+            case "let":
+                self.take()
+                name = self.word()
+                self.take("=")
+                value = self.term()
+                self.take("in")
+                return ("let", name, value, self.term()), 100
+            case "if":
+                parts = []
+                for word in ("if", "then", "else"):
+                    self.take(word)
+                    parts.append(self.term())
+                return ("if", *parts), 100
+            case "not":
+                self.take()
+                return ("not", self.term(60)), 60
+            case "-":
+                self.take()
+                return ("literal", -self.application()[1]), 30
+        return self.application(), 30
 
     def quantified(self) -> Any:
         """``forall x y: t, i: index [trigger]. formula``."""
@@ -97,7 +75,7 @@ class _Reader:
             while self.take() != "]":
                 pass
         self.take(".")
-        return (quantifier, tuple(sorted(binders)), self.formula())
+        return (quantifier, tuple(sorted(binders)), self.term())
 
     def qualified(self) -> str:
         """A name, perhaps of a module: ``FLOAT.lt``."""
@@ -117,7 +95,7 @@ class _Reader:
     def atom(self) -> Any:
         if self.sees("("):
             self.take()
-            made = self.formula()
+            made = self.term()
             if self.sees(":"):
                 self.take()
                 made = ("FLOAT" if self.qualified() == "FLOAT.t" else "literal", made[1])

@@ -109,16 +109,6 @@ def test_every_short_length_with_a_nan_at_either_end(name, kind):
             check(x, lower, upper, clip(x, lower, upper), f"{length} entries, NaN at {place}")
 
 
-@pytest.mark.parametrize("name", ["float16", "bfloat16"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_value_of_16_bits(name, kind):
-    lower, upper = bounds_of(kind, name)
-    x = np.arange(1 << 16, dtype=np.uint16).view(numpy_type(name))
-    check(x, lower, upper, clip(x, lower, upper))
-    numbers = numbers_of(x)
-    check(numbers, lower, upper, clip(numbers, lower, upper), "no NaN")
-
-
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
