@@ -19,28 +19,11 @@ TYPES = [dtype.name for dtype in PLANNERS]
 FLOATS = [dtype.name for dtype in FORMATS]
 LENGTHS = (*range(1, 71), 127, 128, 129, 255, 256, 257, 1000)
 
-KINDS = {
-    "ordinary": ("-1", "2"),
-    "both plus": ("0.5", "2"),
-    "both minus": ("-2", "-0.5"),
-    "from +0": ("0", "6"),
-    "from -0": ("-0", "6"),
-    "to +0": ("-6", "0"),
-    "to -0": ("-6", "-0"),
-    "+0 to +0": ("0", "0"),
-    "-0 to -0": ("-0", "-0"),
-    "+0 to -0": ("0", "-0"),
-    "-0 to +0": ("-0", "0"),
-    "equal": ("1", "1"),
-    "infinite": ("-inf", "inf"),
-    "nan": ("nan", "nan"),
-    "nan to +0": ("nan", "0"),
-    "-0 to nan": ("-0", "nan"),
-    "inverted": ("2", "-1"),
-    "inverted plus": ("2", "1"),
-    "inverted minus": ("-1", "-2"),
-    "inverted infinite": ("inf", "-inf"),
-}
+# Bounds: with zeros of each sign, of one sign and of two, equal, infinite, NaN, and inverted.
+KINDS = (
+    "-1 2", "0.5 2", "-2 -0.5", "0 6", "-0 6", "-6 0", "-6 -0", "0 0", "-0 -0", "0 -0", "-0 0", "1 1",
+    "-inf inf", "nan nan", "nan 0", "-0 nan", "2 -1", "2 1", "-1 -2", "inf -inf",
+)  # fmt: skip
 
 
 def special(name):
@@ -49,7 +32,7 @@ def special(name):
 
 
 def bounds_of(kind, name):
-    return tuple(np.array(float(text)).astype(numpy_type(name)) for text in KINDS[kind])
+    return tuple(np.array(float(text)).astype(numpy_type(name)) for text in kind.split())
 
 
 def nans(name):
@@ -137,7 +120,7 @@ def test_whatever_a_kernel_looks_for_may_be_there_or_not(name, kind, taken):
 
 
 @pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize("kind", ["ordinary", "both plus", "from +0", "to +0", "from -0", "-0 to +0"])
+@pytest.mark.parametrize("kind", ["-1 2", "0.5 2", "0 6", "-6 0", "-0 6", "-0 0"])
 def test_long_arrays_are_clipped_piece_by_piece(name, kind):
     clip = partial(strict._clip, may_be_in_c=True, chunk=7)
     lower, upper = bounds_of(kind, name)

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from sonnx_clip import clip
-from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle, strict
 from sonnx_clip.oracle.plan import PLANNERS
-from sonnx_clip.root.dtypes import bits_type, numpy_type
-from sonnx_clip.spec import load_spec
+from sonnx_clip.root.dtypes import numpy_type
+from tests.oracle.test_kernels import check, special
 
 pytestmark = pytest.mark.parametrize("by", ["numpy", "c"], indirect=True)
 TYPES = [dtype.name for dtype in PLANNERS]
@@ -20,8 +19,7 @@ F = np.float32
 
 
 def values_of(name, size):
-    patterns = special_patterns(load_spec().element_type(name))
-    return np.resize(np.array(patterns, bits_type(name)), size).view(numpy_type(name))
+    return np.resize(special(name), size)
 
 
 def some_bounds(name):
@@ -29,13 +27,6 @@ def some_bounds(name):
     if numpy_type(name).kind != "u":
         numbers |= {"across": (-1, 2), "to zero": (-2, 0)}
     return [tuple(np.array(bound).astype(numpy_type(name)) for bound in pair) for pair in numbers.values()]
-
-
-def assert_due(got, x, lower, upper):
-    bits = bits_type(x.dtype.name)
-    due = load_oracle().clip(x, lower, upper)
-    assert got.shape == x.shape
-    assert np.array_equal(got.view(bits), due.view(bits)), (x.dtype, lower, upper)
 
 
 def unaligned(x):
@@ -72,11 +63,11 @@ def test_every_layout_of_x_and_of_out(name):
     for bounds in some_bounds(name):
         for source, out in product(all_layouts(x), all_layouts(np.zeros_like(x))):
             assert clip(source, *bounds, out=out) is out
-            assert_due(out, x, *bounds)
+            check(x, *bounds, out)
         for place in all_layouts(x):
             clip(place, *bounds, out=place)
-            assert_due(place, x, *bounds)
-            assert_due(clip(place, *bounds, out=place[...]), place.copy(), *bounds)
+            check(x, *bounds, place)
+            check(place.copy(), *bounds, clip(place, *bounds, out=place[...]))
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -84,14 +75,14 @@ def test_x_that_repeats_its_entries_and_shapes_without_entries(name):
     row = values_of(name, 6)
     for bounds in some_bounds(name):
         wide = np.broadcast_to(row, (5, 6))
-        assert_due(clip(wide, *bounds), wide, *bounds)
+        check(wide, *bounds, clip(wide, *bounds))
         for shape in ((0,), (3, 0, 2)):
             assert clip(np.zeros(shape, row.dtype), *bounds).shape == shape
         alone = row[3, ...]
-        assert_due(clip(alone, *bounds), alone, *bounds)
+        check(alone, *bounds, clip(alone, *bounds))
         place = alone.copy()
         assert clip(place, *bounds, out=place) is place
-        assert_due(place, alone, *bounds)
+        check(alone, *bounds, place)
 
 
 @pytest.mark.parametrize("chunk", [strict.CHUNK, 7])
@@ -102,7 +93,7 @@ def test_every_shift_of_out_against_x(name, chunk):
         x = memory[20:40]
         before = x.copy()
         strict._clip(x, *bounds, memory[20 + shift : 40 + shift], may_be_in_c=True, chunk=chunk)
-        assert_due(memory[20 + shift : 40 + shift], before, *bounds)
+        check(before, *bounds, memory[20 + shift : 40 + shift])
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -115,7 +106,8 @@ def test_out_whose_entries_share_memory_holds_one_of_the_results(name):
         assert out.tobytes() == due.tobytes()
     sliding = np.lib.stride_tricks.sliding_window_view(memory, 2, writeable=True)
     x = np.repeat(values_of(name, 1), 4).reshape(2, 2)
-    assert_due(clip(x, *some_bounds(name)[0], out=sliding), x, *some_bounds(name)[0])
+    bounds = some_bounds(name)[0]
+    check(x, *bounds, clip(x, *bounds, out=sliding))
 
 
 def test_a_type_that_is_equal_but_another_object():
@@ -141,8 +133,8 @@ def test_bounds_differ_by_their_bits_and_type():
     x = np.array([-0.0, 0.0], F)
     for pattern in 2 * (0, 0x8000_0000, 0x7FC0_0000, 0x7FC0_0001, 0xFFC0_0000):
         lower = np.uint32(pattern).view(F)
-        assert_due(clip(x, lower, F(1)), x, lower, F(1))
-        assert_due(clip(x, np.array(lower), F(1)), x, lower, F(1))
+        check(x, lower, F(1), clip(x, lower, F(1)))
+        check(x, lower, F(1), clip(x, np.array(lower), F(1)))
     assert clip(np.array([7], np.int32), np.int32(0), np.int32(0x3F80_0000)).tolist() == [7]
 
 
