@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.oracle.built import built_file, find_compiler, functions_of, in_c, source_files
-from sonnx_clip.oracle.strict import bound_of, check_bounds, checked_out, is_plain, tensor_of
+from sonnx_clip.oracle.strict import bound_of, check_bounds, is_plain, tensor_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,25 +19,20 @@ if TYPE_CHECKING:
     from sonnx_clip.oracle.formats import Array
 
 
-def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
+def clip(x: object, min: object, max: object) -> Array:
     """Limit the entries of `x` to the interval [`min`, `max`], as `sonnx_clip.clip`, whose checks these are.
 
     Raises:
-        RestrictionError, ValueError: as `sonnx_clip.clip`.
+        RestrictionError: as `sonnx_clip.clip`.
         UserError: there is no C compiler, or it refuses the kernels.
     """
     tensor = tensor_of("x", x)
     lower, upper = bound_of("min", "R1", min), bound_of("max", "R2", max)
     check_bounds(tensor.dtype, lower, upper)
-    result = np.empty(tensor.shape, tensor.dtype) if out is None else checked_out(out, tensor)
-    target = result if is_plain(result) else np.empty(tensor.shape, tensor.dtype)
     source = tensor if is_plain(tensor) else tensor.copy(order="C")
-    if source.ctypes.data != target.ctypes.data and np.may_share_memory(source, target):
-        source = source.copy(order="C")
-    in_c(functions()[tensor.dtype], lower.tobytes(), upper.tobytes())(source, target)
-    if target is not result:
-        np.copyto(result, target)
-    return result if out is None else out
+    result = np.empty(tensor.shape, tensor.dtype)
+    in_c(functions()[tensor.dtype], lower.tobytes(), upper.tobytes())(source, result)
+    return result
 
 
 @cache
