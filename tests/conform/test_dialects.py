@@ -145,13 +145,6 @@ def test_reports_are_written_and_printed(tmp_path):
     assert "1 conforms of 1 type" in run(*arguments, "--brief").stdout.splitlines()[0]
 
 
-def test_result_that_only_the_text_of_a_dialect_allows_is_printed(tmp_path):
-    chosen = ("--runtime", "onnx-reference", "--dtype", "float16", "--build", str(tmp_path))
-    done = run("onnx-12", *chosen)
-    assert done.exit_code == 1
-    assert "acceptable, onnx-words: float16 " in done.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -107,7 +107,6 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda d: d["answers"].append(d["answers"][0]), "occurs twice"),
     (lambda d: d["answers"][3].update(x="0x00000001"), "no answer of sonnx to call"),
     (lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-8"}), "clip-8 .* has no witness"),
-    (lambda d: d["answers"][0].update(bits=[]), "must answer or refuse .*, and not both"),
     (lambda d: d["answers"][0].update(words="no"), "must answer or refuse .*, and not both"),
     (lambda d: d["answers"][0].pop("runtime"), "answers.0.runtime: Field required"),
     (lambda d: d.update(format=1), "runtimes.json: format: Input should be 2"),

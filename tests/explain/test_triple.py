@@ -91,7 +91,6 @@ RECORDS = {
     "another specification": (lambda: _record([PROVED, PROVED], digest="0" * 64), NOT_YET),
     "another theory": (lambda: _record([PROVED, PROVED], {"why3/clip.mlw": "0" * 64}), NOT_YET),
     "no outcome": (lambda: _record([PROVED, PROVED]) | {"outcomes": []}, NOT_YET),
-    "no list": (lambda: _record([PROVED, PROVED]) | {"outcomes": 7}, NOT_YET),
     "one prover": (lambda: _record([PROVED, ("unknown", "2" * 64)]), "proved by Z3 only"),
     "no task": (lambda: _record([PROVED, ("valid", "")]), "proved by Z3 only"),
     "a model": (lambda: _record([PROVED, ("countermodel", "2" * 64)]), "not proved by these provers"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 import subprocess
@@ -26,10 +25,6 @@ def test_page_is_what_its_records_say() -> None:
     assert judging.PAGE.read_text(encoding="utf-8") == judging.page(RECORDS), (
         "run: python tools/judge_runtimes.py --render"
     )
-    changed = copy.deepcopy(RECORDS)
-    for record in changed:
-        record["spec_sha256"] = load_spec().digest
-    assert "under an earlier spec/clip.yaml" not in judging.page(changed)
 
 
 def test_every_adapter_has_a_record_of_every_type_and_a_line_for_what_does_not_conform() -> None:
