@@ -103,12 +103,3 @@ def test_nesting_that_would_exhaust_the_stack_is_refused(tmp_path: Path) -> None
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 1, "a crash of the process would be a negative status"
     assert ended.stderr.rstrip().endswith("deep.yaml: not YAML: nested too deeply")
-
-
-def test_line_ends_of_windows_do_not_move_the_place(tmp_path: Path) -> None:
-    path = tmp_path / "ends.yaml"
-    lines = TEXT.replace("when: not inverted and X <= L\n", 'when: "not inverted and X ? L"\n')
-    path.write_bytes(lines.encode().replace(b"\n", b"\r\n"))
-    line = lines[: lines.index("X ? L")].count("\n") + 1
-    with pytest.raises(UserError, match=rf"ends\.yaml:{line}:31 "):
-        load_spec(path)
