@@ -15,11 +15,7 @@ from tests.lint.build import clip, graph, lint, model, value
 from tests.lint.normalised import MODELS
 
 FILE = Path(__file__).parent / "data/sarif-schema-2.1.0.json"
-FILES = [
-    MODELS / "relu6_op9.onnx",
-    MODELS / "relu6_op11.onnx",
-    MODELS / "ch_ppocr_mobile_v2.0_cls_infer.onnx",
-]
+NAMES = ("relu6_op9", "relu6_op11", "ch_ppocr_mobile_v2.0_cls_infer")
 
 
 def valid(text: str) -> dict[str, Any]:
@@ -33,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run[Any]:
     """The reports of three real models, and of a file that is none."""
     broken = tmp_path_factory.mktemp("sarif") / "broken.onnx"
     broken.write_bytes(b"no")
-    return run_each([*FILES, broken], lint_model)
+    return run_each([*(MODELS / f"{name}.onnx" for name in NAMES), broken], lint_model)
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +48,7 @@ def test_every_problem_is_in_one_result(run: Run[Any], log: dict[str, Any]) -> N
     assert sum(r["occurrenceCount"] for r in results) == sum(not p.open for p in problems) > 100
     assert all(len(r["locations"]) + len(r["relatedLocations"]) == r["occurrenceCount"] for r in results)
     open_nodes = [len(r.open) for r in run.reports for _ in r.causes]
-    assert [len(r["relatedLocations"]) for r in causes] == open_nodes
-    assert (
-        sum(open_nodes)
-        == len({(r.path, n.path) for r in run.reports for n in r.nodes if n.findings.open})
-        > 0
-    )
+    assert [len(r["relatedLocations"]) for r in causes] == open_nodes != []
 
 
 def test_nodes_with_the_same_problem_share_a_result(log: dict[str, Any]) -> None:
@@ -66,11 +57,8 @@ def test_nodes_with_the_same_problem_share_a_result(log: dict[str, Any]) -> None
     assert len(paddle) < 10
     rules = log["tool"]["driver"]["rules"]
     assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in log["results"])
-    fingerprints = [
-        (str(r["locations"][0]["physicalLocation"]), *r["partialFingerprints"].values())
-        for r in log["results"]
-    ]
-    assert len(set(fingerprints)) == len(fingerprints)
+    results = [(r["locations"][0]["physicalLocation"], r["partialFingerprints"]) for r in log["results"]]
+    assert len(set(map(str, results))) == len(results)
 
 
 def test_file_that_is_no_model_is_a_notification(log: dict[str, Any]) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, Any]
 SPEC = load_spec()
-BLOCK = 1 << 14  # results that are judged at once: what is computed on the way stays in the caches
 TYPES = {e.id: e for e in SPEC.element_types if e.width is not None and e.id != "bfloat16"}
 
 
@@ -65,31 +64,7 @@ def cases() -> list[tuple[str, str]]:
 
 
 def wrong(meaning: Meaning, how: PatternOrder, operands: tuple[Array, ...], got: Array) -> int:
-    """At how many places NumPy's result is none of those that the meaning allows.
-
-    Args:
-        meaning: of the operation.
-        how: the order of the patterns.
-        operands: patterns as unsigned integers, and masks, which together have the shape of the result.
-        got: NumPy's results: patterns, or a mask.
-    """
-    rows = len(got) if got.ndim else 0
-    step = max(1, BLOCK * rows // max(1, got.size))
-    if rows <= step:
-        return _wrong(meaning, how, operands, got)
-    spread = [a.ndim == got.ndim and len(a) == rows for a in operands]
-    return sum(
-        _wrong(
-            meaning,
-            how,
-            tuple(a[i : i + step] if s else a for a, s in zip(operands, spread, strict=True)),
-            got[i : i + step],
-        )
-        for i in range(0, rows, step)
-    )
-
-
-def _wrong(meaning: Meaning, how: PatternOrder, operands: tuple[Array, ...], got: Array) -> int:
+    """At how many places NumPy's result, patterns or a mask, is none of those that the meaning allows."""
     given = tuple(a if a.dtype == np.bool_ else a.astype(np.uint64) for a in operands)
     found = got if got.dtype == np.bool_ else got.astype(np.uint64)
     allowed, every = np.zeros(found.shape, np.bool_), table()
