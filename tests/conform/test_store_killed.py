@@ -18,9 +18,9 @@ import pytest
 
 from sonnx_clip.root.folders import repo_root
 from tests.conform.small_campaign import UNITS
+from tests.meta.judged import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.nightly
@@ -34,7 +34,7 @@ PATIENCE = 120  # seconds
 def start(file: Path, report: Path, *more: str) -> subprocess.Popen[str]:
     types = [word for etype in TYPES for word in ("--dtype", etype)]
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.conform.small_campaign", "--runtime", WRONG, *types,
+        [sys.executable, "-m", "tests.conform.small_campaign", "check", "--runtime", WRONG, *types,
          "--level", "standard", "--journal", str(file), "-o", str(report), "--brief", *more],
         cwd=repo_root(), env={**os.environ, "PYTHONPATH": str(repo_root())}, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -60,13 +60,6 @@ def done(file: Path) -> int:
     return 0
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.02)
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The report of a campaign that nothing has interrupted."""
@@ -81,7 +74,7 @@ def test_killed_campaign_resumes(whole: str, tmp_path: Path) -> None:
     counts = [0]
     for _ in range(3):
         process = start(file, report, "--jobs", "2")
-        wait_until(lambda process=process: done(file) > counts[-1] or process.poll() is not None)
+        wait_until(lambda process=process: done(file) > counts[-1] or process.poll() is not None, PATIENCE)
         time.sleep(moments.random() * 0.1)
         process.kill()  # itself alone: what it started has to notice
         process.communicate(timeout=PATIENCE)
