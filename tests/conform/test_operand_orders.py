@@ -50,10 +50,6 @@ def test_instructions_of_arm_are_explained(name, end):
     assert explanation(name, orders[words]) == words
 
 
-def test_wrong_operator_of_the_specification_is_named():
-    assert explanation("int8", lambda x, l, m: l).startswith("the wrong operator always_min: ")
-
-
 @pytest.mark.parametrize("where", [0, 1, -1])
 def test_answer_outside_the_sample_counts(where):
     x, l, m = triples("float32")

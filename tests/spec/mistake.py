@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """What is replaced by what, the path that the message must name, and its words."""
+class Mistake(NamedTuple):
+    """A text is replaced where it first stands in the file; the message names the path, with these words.
+
+    `§` in the replacement marks where the message must point; it is taken out before the file is read.
+    `[…]` in the path stands for the number of an entry in its section.
+    """
 
     name: str
     old: str

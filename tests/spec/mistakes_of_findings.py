@@ -1,4 +1,4 @@
-"""Mistakes in the findings of spec/clip.yaml; the form is that of mistakes_of_meaning."""
+"""Mistakes in the findings of spec/clip.yaml; the form is that of `tests.spec.mistake`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Mistakes in the form of spec/clip.yaml, and in what refers to something.
-
-A mistake replaces a text that stands once in the file. `§` in the replacement marks where the message must
-point; it is taken out before the file is read. `[…]` stands for the number of an entry in its section.
-"""
+"""Mistakes in the form of spec/clip.yaml and in its references, in the form of `tests.spec.mistake`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Mistakes in the conditions of spec/clip.yaml, and in what it says of its own entries.
-
-A mistake replaces a text where it first stands in the file. `§` in the replacement marks where the message
-must point; it is taken out before the file is read. `[…]` stands for the number of an entry in its section.
-"""
+"""Mistakes in the conditions and numbers of spec/clip.yaml, in the form of `tests.spec.mistake`."""
 
 from __future__ import annotations
 
