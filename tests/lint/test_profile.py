@@ -1,4 +1,4 @@
-"""generated/profile.json: its facts are those of NumPy, ONNX and the obligations; a broken one is refused."""
+"""generated/profile.json: one that cannot be used is refused."""
 
 from __future__ import annotations
 
@@ -16,16 +16,12 @@ if TYPE_CHECKING:
 
 
 def test_unusable_profile_is_one_message(tmp_path: Path) -> None:
-    file = tmp_path / "profile.json"
-    for text in (None, "", "[]", "{", "\xff"):
+    file, document = tmp_path / "profile.json", json.loads(repo_file("generated/profile.json").read_bytes())
+    del document["operands"]
+    incomplete = json.dumps(document), "the profile has no entry 'operands'"
+    for text, says in (*((text, "cannot be read") for text in (None, "", "[]", "{", "\xff")), incomplete):
         if text is not None:
             file.write_text(text, encoding="latin-1")
-        with pytest.raises(UserError, match="cannot be read") as raised:
+        with pytest.raises(UserError, match=says) as raised:
             read_profile(file)
         assert "run: sonnx-clip generate" in str(raised.value)
-    document = json.loads(repo_file("generated/profile.json").read_text(encoding="utf-8"))
-    del document["operands"]
-    file.write_text(json.dumps(document))
-    with pytest.raises(UserError, match="the profile has no entry 'operands'") as raised:
-        read_profile(file)
-    assert "run: sonnx-clip generate" in str(raised.value)
