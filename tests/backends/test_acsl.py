@@ -1,21 +1,12 @@
 """The contracts for Frama-C: their text, and what they take for granted."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.acsl import (
-    FOLDER,
-    LOOP,
-    AcslPrinter,
-    contract_path,
-    is_bits,
-    render_acsl,
-)
+from sonnx_clip.backends.acsl import FOLDER, LOOP, AcslPrinter, contract_path, is_bits, render_acsl
 from sonnx_clip.language import tree
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.tree import Kind

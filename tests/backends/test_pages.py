@@ -1,7 +1,5 @@
 """The generated pages of docs/: complete, ranked, short, and prose of the YAML never becomes markup."""
 
-from __future__ import annotations
-
 import csv
 import re
 from functools import cache
@@ -38,12 +36,12 @@ HOSTILE = (
 
 
 @cache
-def page_with(path: str, prose: str) -> str:
+def page_with(path, prose):
     """A page of a specification with this text for each prose."""
     return RENDERERS[path](hostile(SPEC, prose))[path]
 
 
-def structure(text: str) -> list[str]:
+def structure(text):
     """What a reader of Markdown makes of the page, without its words."""
     return [
         token.type
@@ -55,13 +53,13 @@ def structure(text: str) -> list[str]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("path", RENDERERS)
-def test_hostile_prose_adds_no_markup(path: str, text: str) -> None:
+def test_hostile_prose_adds_no_markup(path, text):
     assert structure(page_with(path, text)) == structure(page_with(path, "plain"))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("path", [FINDINGS, READINGS])
-def test_a_reader_sees_hostile_prose_as_it_is_written(path: str, text: str) -> None:
+def test_a_reader_sees_hostile_prose_as_it_is_written(path, text):
     shown = [
         "".join(token.content for token in block.children or ())
         for block in MARKDOWN.parse(page_with(path, text))
@@ -69,7 +67,7 @@ def test_a_reader_sees_hostile_prose_as_it_is_written(path: str, text: str) -> N
     assert any(" ".join(text.split()) in words for words in shown)
 
 
-def test_table_of_coverage_has_every_word_of_every_source() -> None:
+def test_table_of_coverage_has_every_word_of_every_source():
     coverage = require_coverage(SPEC, (o.id for o in obligations()))
     rows = list(csv.DictReader(repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()))
     assert [(row["source"], row["line"], row["words"]) for row in rows] == [
@@ -81,7 +79,7 @@ def test_table_of_coverage_has_every_word_of_every_source() -> None:
         assert any(row[column] for column in ("encoded by", "disputed by", "reason"))
 
 
-def test_summary_of_coverage_counts_every_row() -> None:
+def test_summary_of_coverage_counts_every_row():
     page = render_coverage(SPEC, (o.id for o in obligations()))[COVERAGE]
     rows = repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()[1:]
     assert f"| {len(rows)} |" in page.partition("| all | ")[2].splitlines()[0] + "|"
@@ -89,7 +87,7 @@ def test_summary_of_coverage_counts_every_row() -> None:
     assert len(listed) == sum(",not encoded," in row for row in rows)
 
 
-def test_page_of_readings_counts_each_class_once() -> None:
+def test_page_of_readings_counts_each_class_once():
     text = render_readings(SPEC)[READINGS]
     counts = {id_: map(int, numbers) for id_, *numbers in re.findall(COUNTS, text, re.MULTILINE)}
     classes = len(SPEC.classes_of("float"))

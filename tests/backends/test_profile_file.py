@@ -1,7 +1,5 @@
 """What lint is told of a restriction is the word in which the YAML states it, and of which tensors."""
 
-from __future__ import annotations
-
 import pytest
 
 from sonnx_clip.backends.profile_file import render_profile
@@ -10,7 +8,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 
-def test_a_restriction_in_two_words_is_refused() -> None:
+def test_a_restriction_in_two_words_is_refused():
     """Lint would judge one of them and call the other met."""
     spec = load_spec()
     first, second, third, *_ = spec.restrictions

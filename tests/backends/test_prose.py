@@ -1,12 +1,9 @@
 """Prose of the YAML never becomes code of a generated file."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import BaseModel
@@ -21,12 +18,8 @@ from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
 from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.document import Document
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 PROSE = {
     "title", "statement", "reason", "matters", "origin", "ours", "alternative", "reference", "says", "found",
@@ -41,7 +34,7 @@ HOSTILE = (
 )
 
 
-def hostile(value: Any, text: str, *, is_prose: bool = False) -> Any:
+def hostile(value, text, *, is_prose=False):
     """A copy of the model in which every prose field holds this text."""
     if isinstance(value, BaseModel):
         fields = {name: hostile(of, text, is_prose=name in PROSE) for name, of in value}
@@ -55,15 +48,15 @@ def hostile(value: Any, text: str, *, is_prose: bool = False) -> Any:
     return text if is_prose and isinstance(value, str) else value
 
 
-def theories(spec: Spec) -> Mapping[str, str]:
-    files: dict[str, str] = {}
+def theories(spec):
+    files = {}
     for _, render in THEORIES:
         if render not in (kernel_theories, numpy_theories):  # they show no prose
             files |= render(spec)[0]
     return files
 
 
-def contracts(spec: Spec) -> Mapping[str, str]:
+def contracts(spec):
     """The headers of a specification whose first case uses a definition: contracts show no other prose."""
     first, *others = spec.cases
     used = Use("bounds_are_numbers", (), Kind.BOOL, spec.head.operands)
@@ -71,7 +64,7 @@ def contracts(spec: Spec) -> Mapping[str, str]:
     return {path: text for path, text in render_acsl(planted).items() if path.endswith(".h")}
 
 
-def without_ml_comments(text: str) -> str:
+def without_ml_comments(text):
     """What is outside comments, which nest; the markers must balance."""
     code, depth, end = "", 0, 0
     for found in re.finditer(r"\(\*\)|\(\*|\*\)", text):
@@ -84,13 +77,13 @@ def without_ml_comments(text: str) -> str:
     return code + text[end:]
 
 
-def without_coq_comments(text: str) -> str:
+def without_coq_comments(text):
     for comment in re.findall(r"\(\*.*?\*\)", text, re.DOTALL):
         assert comment.count('"') % 2 == 0  # Coq reads strings in comments
     return without_ml_comments(text)
 
 
-def without_c_comments(text: str) -> str:
+def without_c_comments(text):
     """What the compiler and Frama-C read: comments of ACSL end with their line."""
     command = ["gcc", "-std=c99", "-fsyntax-only", "-x", "c", "-I", str(repo_file("generated/c")), "-"]
     subprocess.run(command, input=text, text=True, check=True, capture_output=True)
@@ -98,7 +91,7 @@ def without_c_comments(text: str) -> str:
     return re.sub(r"//.*", "", re.sub(r"/\*(?!@).*?\*/", "", spliced, flags=re.DOTALL))
 
 
-def python_code(text: str) -> str:
+def python_code(text):
     """The program without docstrings and comments; prose that is data stays a literal."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -110,7 +103,7 @@ def python_code(text: str) -> str:
     return ast.unparse(tree)
 
 
-BACKENDS: dict[str, tuple[Callable[[Spec], Mapping[str, str]], Callable[[str], str]]] = {
+BACKENDS = {
     "whyml": (theories, without_ml_comments),
     "coq": (render_coq, without_coq_comments),
     "acsl": (contracts, without_c_comments),
@@ -119,25 +112,25 @@ BACKENDS: dict[str, tuple[Callable[[Spec], Mapping[str, str]], Callable[[str], s
 
 
 @cache
-def rendered(backend: str, text: str | None) -> Mapping[str, str]:
+def rendered(backend, text):
     """What a backend renders, with this text for each prose if there is one."""
     render, _ = BACKENDS[backend]
     return render(load_spec() if text is None else hostile(load_spec(), text))
 
 
 @cache
-def code(backend: str, text: str | None) -> dict[str, str]:
+def code(backend, text):
     _, stripped = BACKENDS[backend]
     return {path: stripped(of) for path, of in rendered(backend, text).items()}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_hostile_prose_leaves_the_code_as_it_is(backend: str, text: str) -> None:
+def test_hostile_prose_leaves_the_code_as_it_is(backend, text):
     assert code(backend, text) == code(backend, None)
 
 
-def test_why3_parses_theories_with_hostile_prose(tmp_path: Path) -> None:
+def test_why3_parses_theories_with_hostile_prose(tmp_path):
     files = [tmp_path / f"float32_{number}.mlw" for number in range(len(HOSTILE))]
     for file, text in zip(files, HOSTILE, strict=True):
         file.write_text(rendered("whyml", text)["generated/why3/float32.mlw"])
@@ -146,7 +139,7 @@ def test_why3_parses_theories_with_hostile_prose(tmp_path: Path) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def test_every_backend_shows_prose() -> None:
+def test_every_backend_shows_prose():
     """The tests above see the fields that they are about."""
     for backend in BACKENDS:
         assert any(MARK in text for text in rendered(backend, HOSTILE[0]).values())
@@ -154,7 +147,7 @@ def test_every_backend_shows_prose() -> None:
 
 
 @pytest.mark.parametrize("character", ["\\a", "\\r", "\\0", "\\u202e", "\\u2028", "\\x85", "\\t"])
-def test_control_characters_are_refused_with_their_place(character: str) -> None:
+def test_control_characters_are_refused_with_their_place(character):
     with pytest.raises(UserError, match=r"^clip.yaml:2:8 .*U\+[^\n]*\n *remove it"):
         Document("clip.yaml", f'format: 1\ntitle: "a {character} b"\n')
 
@@ -167,7 +160,7 @@ HOSTILE_NAMES = (
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_a_hostile_file_name_stays_in_comments(name: str, tmp_path: Path) -> None:
+def test_a_hostile_file_name_stays_in_comments(name, tmp_path):
     plain = repo_file("tests/toy/relu.yaml")
     file = tmp_path / name
     file.write_bytes(plain.read_bytes())

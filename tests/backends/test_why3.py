@@ -1,40 +1,24 @@
 """The rendered theories: conditions as WhyML, literals, and files that Why3 accepts without a warning."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, real_literal
-from sonnx_clip.language.tree import (
-    Compare,
-    Connective,
-    If,
-    Kind,
-    Name,
-    Not,
-    Number,
-)
+from sonnx_clip.language.tree import Compare, Connective, If, Kind, Name, Not, Number
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sonnx_clip.language.tree import Expr
 
 SPEC = load_spec()
 THEORIES = sorted(repo_file("generated/why3").glob("*.mlw"))
 HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
 
 
-def printer(etype: str) -> WhymlPrinter:
+def printer(etype):
     return WhymlPrinter(SPEC.element_type(etype), SPEC.head)
 
 
@@ -53,7 +37,7 @@ def printer(etype: str) -> WhymlPrinter:
         ("123456789/10", "12345678.9"),
     ],
 )
-def test_real_literal(number: str, text: str) -> None:
+def test_real_literal(number, text):
     value = Fraction(number)
     assert real_literal(value) == text
     read = text.replace("/.", "/")
@@ -73,11 +57,11 @@ def test_real_literal(number: str, text: str) -> None:
         ("real", "-9.5", "(-9.5)"),
     ],
 )
-def test_literals_are_bits(etype: str, number: str, text: str) -> None:
+def test_literals_are_bits(etype, number, text):
     assert printer(etype).show(Number(number)) == text
 
 
-def _random_tree(draw: random.Random, depth: int) -> Expr:
+def _random_tree(draw, depth):
     if depth == 0:
         left, right = draw.sample(["X", "L", "M", "Y"], 2)
         operator = draw.choice(["<", "<=", "=="])
@@ -92,7 +76,7 @@ def _random_tree(draw: random.Random, depth: int) -> Expr:
             return Connective(draw.choice(list(HOW_TIGHT)), parts[0], parts[1])
 
 
-def _in_parentheses(expr: Expr) -> str:
+def _in_parentheses(expr):
     match expr:
         case Not(operand=operand):
             return f"(not {_in_parentheses(operand)})"
@@ -105,7 +89,7 @@ def _in_parentheses(expr: Expr) -> str:
 
 
 @pytest.mark.nightly
-def test_why3_reads_what_the_tree_means(tmp_path: Path) -> None:
+def test_why3_reads_what_the_tree_means(tmp_path):
     """Random trees, printed with as few parentheses as the printer thinks right, and with all of them."""
     draw = random.Random(13)
     trees = [_random_tree(draw, 4) for _ in range(80)]
@@ -121,7 +105,7 @@ def test_why3_reads_what_the_tree_means(tmp_path: Path) -> None:
     assert done.stdout.count("Prover result is: Valid") == len(trees), done.stdout + done.stderr
 
 
-def test_why3_reads_every_theory_without_a_warning() -> None:
+def test_why3_reads_every_theory_without_a_warning():
     paths = [*THEORIES, *sorted(repo_file("why3").glob("*.mlw"))]
     asked = ["why3", "prove", "--type-only", "-L", "why3", *map(str, paths)]
     done = subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, check=False)

@@ -1,9 +1,6 @@
 """`sonnx-clip generate`: everything or nothing, and what is not fresh is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,14 +10,11 @@ from sonnx_clip.backends.generate import Generated, differences, render_all, wri
 from sonnx_clip.claims import evaluation
 from sonnx_clip.spec import load_spec
 
-if TYPE_CHECKING:
-    from tests.prove.workbench import Workbench
-
 MADE = {"generated/why3/a.mlw": "a\n", "generated/b.txt": "b\n", REPLAY: "#!/bin/sh\n"}
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(monkeypatch):
     """Without the vectors, which take longest and have tests of their own."""
     monkeypatch.setattr(generate, "render_vectors", lambda _: {})
 
@@ -28,7 +22,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 SOME = Generated(MADE, ())
 
 
-def test_difference_is_named(tmp_path: Path) -> None:
+def test_difference_is_named(tmp_path):
     assert write(SOME, tmp_path) == list(MADE)
     assert differences(SOME, tmp_path) == []
     assert write(SOME, tmp_path) == []
@@ -48,7 +42,7 @@ def test_difference_is_named(tmp_path: Path) -> None:
     assert differences(SOME, tmp_path) == []
 
 
-def test_other_line_ends_are_a_difference(tmp_path: Path) -> None:
+def test_other_line_ends_are_a_difference(tmp_path):
     """A lone CR begins a new line for Python, and hides what follows it from a shell's comment."""
     write(SOME, tmp_path)
     file = tmp_path / "generated/b.txt"
@@ -57,17 +51,17 @@ def test_other_line_ends_are_a_difference(tmp_path: Path) -> None:
     assert write(SOME, tmp_path) == ["generated/b.txt"]
 
 
-def test_only_the_script_can_be_run(tmp_path: Path) -> None:
+def test_only_the_script_can_be_run(tmp_path):
     write(SOME, tmp_path)
     modes = {path: (tmp_path / path).stat().st_mode & 0o777 for path in MADE}
     assert modes == {"generated/why3/a.mlw": 0o644, "generated/b.txt": 0o644, REPLAY: 0o755}
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     write(SOME, tmp_path)
     (tmp_path / "generated/b.txt").write_text("as it was\n")
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "replace", interrupted)
@@ -80,7 +74,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 PROFILE = "generated/profile.json"
 
 
-def test_the_command(bench: Workbench, quick: None) -> None:
+def test_the_command(bench, quick):
     first = bench.command("generate")
     assert first.status == 0
     assert "written: generated/replay.sh" in first.out

@@ -1,12 +1,9 @@
 """generated/replay.sh: the same obligations by Why3 and a shell alone; it cannot pass by accident."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,14 +14,8 @@ from sonnx_clip.spec import load_spec
 from tests.obligations import obligations
 from tests.prove.tools import fake
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from sonnx_clip.claims.claim import Obligation
-    from tests.prove.workbench import Workbench
-
-
-def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, str, list[list[str]]]:
+def _replay(bench, obligations, *options):
     """Run the script for some obligations: exit status, its words and the lines of its file."""
     text = render_replay(load_spec(), obligations)[PATH]
     script = bench.root / PATH
@@ -40,12 +31,12 @@ def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, s
 
 
 @pytest.fixture
-def some() -> tuple[Obligation, ...]:
+def some():
     """A theorem and a smoke goal of a type."""
     return tuple(o for o in obligations() if o.id in ("uint8.monotone", "uint8.smoke_meaning"))
 
 
-def test_every_obligation_stands_in_the_script() -> None:
+def test_every_obligation_stands_in_the_script():
     text = repo_file(PATH).read_text()
     goals = re.findall(r'^  -G "([^"]+)"', text, re.MULTILINE)
     assert sorted(goals) == sorted(o.goal for o in obligations() if o.kind != "instance")
@@ -53,7 +44,7 @@ def test_every_obligation_stands_in_the_script() -> None:
     assert instances == list(dict.fromkeys(o.file for o in obligations() if o.kind == "instance"))
 
 
-def test_some_obligations_are_replayed(bench: Workbench) -> None:
+def test_some_obligations_are_replayed(bench):
     """With the instances, which are asked of their module and not goal by goal."""
     some = tuple(
         o for o in obligations()
@@ -84,23 +75,19 @@ def test_some_obligations_are_replayed(bench: Workbench) -> None:
         ),
     ],
 )
-def test_a_fault_fails_the_replay(
-    name: str, fault: str, bench: Workbench, tmp_path: Path, some: tuple[Obligation, ...]
-) -> None:
+def test_a_fault_fails_the_replay(name, fault, bench, tmp_path, some):
     fake(name, fault, tmp_path / "bin", bench.monkeypatch)
     status, said, _ = _replay(bench, some)
     assert status != 0
     assert "goals Valid" in said
 
 
-def _record(bench: Workbench) -> dict[str, str]:
+def _record(bench):
     (file,) = (bench.root / "build" / "replays").iterdir()
     return dict(line.split(": ") for line in file.read_text().splitlines())
 
 
-def test_a_tool_that_is_named_is_used_and_recorded(
-    bench: Workbench, tmp_path: Path, some: tuple[Obligation, ...]
-) -> None:
+def test_a_tool_that_is_named_is_used_and_recorded(bench, tmp_path, some):
     fake("z3", "echo sat", tmp_path / "other", bench.monkeypatch)
     other = tmp_path / "z3-99"
     text = (tmp_path / "other" / "z3").read_text().replace("esac", "esac\n", 1)
@@ -116,15 +103,13 @@ def test_a_tool_that_is_named_is_used_and_recorded(
 
 
 @pytest.mark.parametrize("options", [("--z3", "/nowhere/z3"), ("--z4", "/bin/true"), ("--why3",)])
-def test_a_tool_that_is_not_there_is_one_message(
-    options: tuple[str, ...], bench: Workbench, some: tuple[Obligation, ...]
-) -> None:
+def test_a_tool_that_is_not_there_is_one_message(options, bench, some):
     status, said, lines = _replay(bench, some, *options)
     assert (status, lines) == (2, [])
     assert len(said.splitlines()) == 1
 
 
-def test_a_lost_goal_fails_the_replay(bench: Workbench, some: tuple[Obligation, ...]) -> None:
+def test_a_lost_goal_fails_the_replay(bench, some):
     bench.plant("generated/why3/uint8.mlw", "goal monotone ", "goal monotonous ")
     status, _, lines = _replay(bench, some)
     assert status != 0
@@ -132,7 +117,7 @@ def test_a_lost_goal_fails_the_replay(bench: Workbench, some: tuple[Obligation, 
 
 
 @pytest.mark.nightly
-def test_the_whole_replay_agrees_with_the_proofs(bench: Workbench, tmp_path: Path) -> None:
+def test_the_whole_replay_agrees_with_the_proofs(bench, tmp_path):
     """Every obligation and prover: Valid there exactly where it is valid here."""
     shutil.copy(repo_file("generated/why3/obligations.json"), tmp_path)
     ended = bench.prove("--json")

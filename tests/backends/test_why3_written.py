@@ -1,9 +1,5 @@
 """The hand-written theories: which goals they hold; a goal that does not say what it shows is refused."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from sonnx_clip.backends.generate import ids_of
@@ -11,9 +7,6 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.hand_written import written_obligations
 from sonnx_clip.whyml.why3_lexer import tokens
-
-if TYPE_CHECKING:
-    from tests.prove.workbench import Workbench
 
 WHERE = "why3/clip.mlw (ClipTheorems.monotone)"
 IDS = ids_of(load_spec())
@@ -31,12 +24,12 @@ IDS = ids_of(load_spec())
         ("", ""),
     ],
 )
-def test_without_comments(text: str, plain: str) -> None:
+def test_without_comments(text, plain):
     assert tokens(text).plain == plain
     assert len(plain) == len(text)
 
 
-def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
+def test_a_goal_without_a_sentence_is_refused(bench):
     bench.plant("why3/clip.mlw", "  (** A greater x never gives a smaller result. *)\n", "")
     with pytest.raises(UserError) as caught:
         written_obligations(IDS)
@@ -70,14 +63,14 @@ def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
         ),
     ],
 )
-def test_a_goal_that_is_not_in_order(new: str, message: str, bench: Workbench) -> None:
+def test_a_goal_that_is_not_in_order(new, message, bench):
     bench.plant("why3/clip.mlw", "goal monotone [@shows:monotone] :", new)
     with pytest.raises(UserError) as caught:
         written_obligations(IDS)
     assert str(caught.value) == message
 
 
-def test_a_goal_in_a_comment_is_none(bench: Workbench) -> None:
+def test_a_goal_in_a_comment_is_none(bench):
     before = written_obligations(IDS)
     bench.plant("why3/clip.mlw", "  goal smoke_clip", "  (* goal more : true *)\n  goal smoke_clip")
     assert written_obligations(IDS) == before

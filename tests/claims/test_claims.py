@@ -1,7 +1,5 @@
 """Claims: one list, from which names, titles and what is shown are read; each is an obligation."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -15,7 +13,7 @@ from tests.obligations import obligations
 SPEC = load_spec()
 
 
-def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows() -> None:
+def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows():
     claims, by_id = [*every_claim(SPEC)], {o.id: o for o in obligations()}
     assert len({claim.id for claim in claims}) == len(claims) > 2000
     for claim in claims:
@@ -23,14 +21,14 @@ def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows(
         assert (o.kind, o.title, o.shows, o.subject) == (claim.kind, claim.title, claim.shows, claim.subject)
 
 
-def test_every_template_makes_a_claim() -> None:
+def test_every_template_makes_a_claim():
     made = {(claim.role, claim.name) for claim in every_claim(SPEC)}
     for template in (template for section in templates().values() for template in section):
         pattern = re.compile(re.sub(r"\{[\w.]+\}", r"\\w+", template.goal))
         assert any(role == template.role and pattern.fullmatch(name) for role, name in made), template.goal
 
 
-def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch):
     (right,) = templates()["inhabited"]
     etype, case = SPEC.element_type("int8"), SPEC.cases[0]
     assert len(list(expanded(SPEC, etype, "inhabited", case))) == 1

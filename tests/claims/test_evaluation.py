@@ -1,10 +1,7 @@
 """Claims evaluated at samples: all hold, and what a person gets wrong in the YAML is told with numbers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,27 +22,22 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import check_spec, load_spec
 from tests.meta.spec_bugs import ALL, YAML
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sonnx_clip.claims.claim import Claim
-
 SPEC = load_spec()
 
 
-def negated(claim: Claim) -> Claim:
+def negated(claim):
     assert not isinstance(claim.conclusion, Written)
     return replace(claim, conclusion=Not(Parentheses(claim.conclusion)))
 
 
-def test_nine_tenths_of_the_claims_are_evaluated_and_hold() -> None:
+def test_nine_tenths_of_the_claims_are_evaluated_and_hold():
     of_types = [c for etype in SPEC.element_types for c in claims_of(SPEC, etype.id)]
     assert sum(map(is_evaluated, of_types)) > 0.9 * len(of_types)
     check_claims(SPEC)
 
 
 @pytest.mark.parametrize("id_", ["real", "int8", pytest.param("bfloat16", marks=pytest.mark.nightly)])
-def test_no_claim_holds_with_its_negation(id_: str) -> None:
+def test_no_claim_holds_with_its_negation(id_):
     """Some sample reaches the conclusion of each: none passes because nothing was compared."""
     etype = SPEC.element_type(id_)
     tried = 0
@@ -56,12 +48,12 @@ def test_no_claim_holds_with_its_negation(id_: str) -> None:
     assert tried > 80
 
 
-def test_claim_is_evaluated_once_for_each_kind_of_type() -> None:
+def test_claim_is_evaluated_once_for_each_kind_of_type():
     types = [etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == "monotone"]
     assert sorted(types) == ["float16", "int8", "real", "uint8"]
 
 
-def test_claim_that_the_first_type_of_a_kind_lacks_is_evaluated_in_another() -> None:
+def test_claim_that_the_first_type_of_a_kind_lacks_is_evaluated_in_another():
     """The example is stated of float32, and float16 is the first type of floats."""
     name = "example_onnx_default_min"
     assert all(claim.name != name for claim in claims_of(SPEC, "float16"))
@@ -96,14 +88,14 @@ MISTAKES = {
 """By the claim that is false: what refutes, shows a latitude or a change, or breaks a restriction."""
 
 
-def planted(folder: Path, old: str, new: str) -> Path:
+def planted(folder, old, new):
     text = repo_file(YAML).read_text(encoding="utf-8")
     assert old in text
     (folder / "clip.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     return folder / "clip.yaml"
 
 
-def is_false(file: Path, subject: str, name: str) -> bool:
+def is_false(file, subject, name):
     """Whether a claim of the specification in a file is false at a sample."""
     spec = load_spec(file)
     (claim,) = (claim for claim in claims_of(spec, subject) if claim.name == name)
@@ -112,11 +104,11 @@ def is_false(file: Path, subject: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("id_", MISTAKES)
-def test_mistake_in_a_witness_makes_its_claim_false(id_: str, tmp_path: Path) -> None:
+def test_mistake_in_a_witness_makes_its_claim_false(id_, tmp_path):
     assert is_false(planted(tmp_path, *MISTAKES[id_]), *id_.split("."))
 
 
-def test_false_claim_on_restrictions_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_false_claim_on_restrictions_is_reported(tmp_path, monkeypatch):
     """Those of types, which come first and take longer, are left out: tests/spec/test_errors.py has them."""
     monkeypatch.setattr(evaluation, "evaluated_claims", lambda _: ())
     spec = load_spec(planted(tmp_path, *MISTAKES["restrictions.consistent"]))
@@ -129,7 +121,7 @@ def test_false_claim_on_restrictions_is_reported(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in BUGS]
 )
-def test_evaluation_finds_the_mistake(name: str, tmp_path: Path) -> None:
+def test_evaluation_finds_the_mistake(name, tmp_path):
     """The claim that its message names is false at a sample; tests/spec/test_errors.py reads messages."""
     bug = BUGS[name]
     file = planted(tmp_path, bug.old, bug.new)

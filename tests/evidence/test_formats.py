@@ -20,7 +20,6 @@ from reqif.parser import ReqIFParser
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.collect import gather
 from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
-from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
 from sonnx_clip.evidence.supply_chain import STATEMENT, render_sbom, verify_signed
@@ -41,7 +40,7 @@ def found(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def evidence(found) -> Evidence:
+def evidence(found):
     return gather(found)
 
 

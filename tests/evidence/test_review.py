@@ -1,7 +1,5 @@
 """build/evidence/review.html: the exported page beside its source, rendered without a network."""
 
-from __future__ import annotations
-
 import html
 import re
 from functools import cache
@@ -17,15 +15,15 @@ SPEC = load_spec()
 
 
 @cache
-def page() -> str:
+def page():
     return render_review(SPEC)
 
 
-def column(name: str) -> str:
+def column(name):
     return page().partition(f'<article id="{name}">')[2].partition("</article>")[0]
 
 
-def test_every_formula_is_drawn_and_no_latex_is_left() -> None:
+def test_every_formula_is_drawn_and_no_latex_is_left():
     formulas = re.findall(r"<math.*?</math>", page(), re.DOTALL)
     assert len(formulas) > 200
     for formula in formulas:
@@ -36,7 +34,7 @@ def test_every_formula_is_drawn_and_no_latex_is_left() -> None:
     assert "http" not in re.sub(r'xmlns="[^"]+"|href="https://onnx\.ai[^"]*"', "", page())
 
 
-def test_links_lead_to_anchors_of_the_page_or_to_findings_of_the_evidence() -> None:
+def test_links_lead_to_anchors_of_the_page_or_to_findings_of_the_evidence():
     anchors = re.findall(r'id="([^"]+)"', page())
     links = re.findall(r'href="#([^"]+)"', page())
     # The source links to an anchor that it lacks, and has some twice: the finding constraint-links.
@@ -48,7 +46,7 @@ def test_links_lead_to_anchors_of_the_page_or_to_findings_of_the_evidence() -> N
     assert set(re.findall(r'href="index\.html#finding-([^"]+)"', page())) <= known
 
 
-def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page() -> None:
+def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page():
     found = differences(SPEC)
     assert {one.finding.id for one in found} >= {"c2-for-floats", "sign-of-zero", "constraint-links"}
     for one in found:
@@ -71,5 +69,5 @@ def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page() -
         ),
     ],
 )
-def test_parts_of_a_page_are_rendered(text: str, shown: str) -> None:
+def test_parts_of_a_page_are_rendered(text, shown):
     assert shown in rendered(text, {}, "page")

@@ -1,21 +1,15 @@
 """The exported C headers: they compile without a warning, accept our kernels, and find a wrong one."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from tests.c.targets import OTHERS, Target
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.c.targets import OTHERS
 
 TYPES = {etype.id: etype for etype in load_spec().element_types if etype.width is not None}
 JUDGED = ("int8", "float16", "float32", "bfloat16")  # compiled in `make test`; every type nightly
@@ -23,27 +17,25 @@ FLAGS = ("-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror")
 
 
 @pytest.fixture(scope="module")
-def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def headers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("headers") / "vectors"
     write_export("c-header", folder, JUDGED)
     return folder
 
 
 @pytest.fixture(scope="module")
-def every_header(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def every_header(tmp_path_factory):
     folder = tmp_path_factory.mktemp("headers") / "every"
     write_export("c-header", folder)
     return folder
 
 
-def in_c(type_id: str) -> str:
+def in_c(type_id):
     known = {"float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t"}
     return known.get(type_id, f"{type_id}_t")
 
 
-def ran(
-    compiler: str, headers: Path, type_id: str, source: str, *more: str, emulator: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess[str]:
+def ran(compiler, headers, type_id, source, *more, emulator=()):
     program = headers.parent / f"{compiler}_{type_id}"
     options = [f"-DTYPE={type_id}", f"-DT={in_c(type_id)}", f"-DWIDTH={TYPES[type_id].width}"]
     options += [f"-DCLIP=sonnx_clip_{type_id}", f"-I{headers}", f"-I{repo_file('generated/c')}", *more]
@@ -55,14 +47,14 @@ def ran(
     return subprocess.run([*emulator, program], capture_output=True, text=True, check=False)
 
 
-def needs(compiler: str) -> str:
+def needs(compiler):
     return compiler if shutil.which(compiler) else pytest.skip(f"{compiler} is not installed")
 
 
 @pytest.mark.parametrize(
     ("compiler", "type_id"), [("clang", "bfloat16"), ("gcc", "int8"), ("gcc", "float32")]
 )
-def test_our_kernels_are_right(compiler: str, headers: Path, type_id: str) -> None:
+def test_our_kernels_are_right(compiler, headers, type_id):
     needs(compiler)
     kernel = str(repo_file(f"generated/c/sonnx_clip_{type_id}.c"))
     done = ran(compiler, headers, type_id, kernel, "-DPOLICY=0u")
@@ -75,7 +67,7 @@ def test_our_kernels_are_right(compiler: str, headers: Path, type_id: str) -> No
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("target", [t for t in OTHERS if not t.bare], ids=lambda target: target.name)
-def test_our_kernels_are_right_on_other_processors(target: Target, every_header: Path) -> None:
+def test_our_kernels_are_right_on_other_processors(target, every_header):
     """Bits are the same in every byte order: s390x is big-endian."""
     if not (shutil.which(target.compiler) and shutil.which(target.emulator[0])):
         pytest.skip(f"no compiler or emulator for {target.name}")
@@ -87,7 +79,7 @@ def test_our_kernels_are_right_on_other_processors(target: Target, every_header:
 
 
 @pytest.mark.nightly
-def test_headers_compile_as_cpp(every_header: Path, tmp_path: Path) -> None:
+def test_headers_compile_as_cpp(every_header, tmp_path):
     needs("g++")
     names = [f"sonnx_clip_{type_id}_suite.vector_count" for type_id in TYPES]
     includes = "".join(f'#include "sonnx_clip_vectors_{type_id}.h"\n' for type_id in TYPES)
@@ -105,9 +97,7 @@ def test_headers_compile_as_cpp(every_header: Path, tmp_path: Path) -> None:
         ("float32", "x <= min", "x < min", {"STRICT"}),  # the sign of a zero
     ],
 )
-def test_wrong_kernel_is_found(
-    headers: Path, tmp_path: Path, type_id: str, old: str, new: str, policies: set[str]
-) -> None:
+def test_wrong_kernel_is_found(headers, tmp_path, type_id, old, new, policies):
     compiler, text = needs("gcc"), repo_file(f"generated/c/sonnx_clip_{type_id}.c").read_text()
     assert old in text
     wrong = tmp_path / "wrong.c"

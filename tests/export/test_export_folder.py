@@ -1,7 +1,5 @@
 """The folder of an export: new or empty, and written whole or not at all."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -12,21 +10,21 @@ from sonnx_clip.root.errors import UserError
 from tests.command import run
 
 
-def export(folder: Path) -> None:
+def export(folder):
     write_export("npz", folder, ["int8"])
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
-def test_empty_folder_is_filled(tmp_path: Path) -> None:
+def test_empty_folder_is_filled(tmp_path):
     (tmp_path / "out").mkdir()
     export(tmp_path / "out")
     assert names(tmp_path / "out") == ["int8.npz", "manifest.json"]
 
 
-def test_folder_that_is_not_empty_is_refused_and_kept(tmp_path: Path) -> None:
+def test_folder_that_is_not_empty_is_refused_and_kept(tmp_path):
     (tmp_path / ".hidden").write_text("mine")
     with pytest.raises(UserError, match="not empty"):
         export(tmp_path)
@@ -34,7 +32,7 @@ def test_folder_that_is_not_empty_is_refused_and_kept(tmp_path: Path) -> None:
     assert (tmp_path / ".hidden").read_text() == "mine"
 
 
-def test_anything_but_a_folder_is_refused_and_kept(tmp_path: Path) -> None:
+def test_anything_but_a_folder_is_refused_and_kept(tmp_path):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path)
     (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
@@ -47,11 +45,11 @@ def test_anything_but_a_folder_is_refused_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", range(3))
-def test_failed_write_leaves_nothing(at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_nothing(at, tmp_path, monkeypatch):
     """The disk is full at some file, or another program puts a file into the folder meanwhile."""
     right, count = Path.write_bytes, iter(range(9))
 
-    def write(self: Path, data: bytes) -> int:
+    def write(self, data):
         if (number := next(count)) == at:
             raise OSError(28, "No space left on device")
         if number == 1:
@@ -76,7 +74,7 @@ def test_failed_write_leaves_nothing(at: int, tmp_path: Path, monkeypatch: pytes
         (["yaml", "-o", "out"], "onnx-backend"),
     ],
 )
-def test_bad_input_is_one_message(arguments: list[str], says: str, tmp_path: Path) -> None:
+def test_bad_input_is_one_message(arguments, says, tmp_path):
     (tmp_path / "no-folder.txt").write_text("")
     done = run("export", *arguments, cwd=tmp_path)
     assert done.returncode == 2

@@ -1,11 +1,8 @@
 """The exported test directories, executed by ONNX's own runner on two backends and on planted wrong ones."""
 
-from __future__ import annotations
-
 import json
 import re
 import unittest
-from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
@@ -19,37 +16,32 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.meta import planted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 SPEC = load_spec()
 TYPES = ("float32", "int64", "bfloat16")  # the kinds on which the runner behaves differently
 OPSET = 26  # the newest that onnxruntime serves
 
 
-def directories(folder: Path) -> list[dict[str, Any]]:
+def directories(folder):
     """The test directories that the manifest of an export lists."""
-    found: list[dict[str, Any]] = json.loads((folder / "manifest.json").read_text())["directories"]
-    return found
+    return json.loads((folder / "manifest.json").read_text())["directories"]
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("onnx") / "vectors"
     write_export("onnx-backend", folder, TYPES, newest=OPSET)
     return folder
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory):
     """The export of every element type."""
     folder = tmp_path_factory.mktemp("onnx") / "whole"
     write_export("onnx-backend", folder, newest=OPSET)
     return folder
 
 
-def test_manifest_lists_the_directories_with_their_data_sets(exported: Path) -> None:
+def test_manifest_lists_the_directories_with_their_data_sets(exported):
     listed = directories(exported)
     written = {
         f"sonnx-clip/{folder.name}": len(list(folder.glob("test_data_set_*")))
@@ -64,7 +56,7 @@ def test_manifest_lists_the_directories_with_their_data_sets(exported: Path) -> 
     }
 
 
-def test_models_are_what_onnx_accepts(exported: Path) -> None:
+def test_models_are_what_onnx_accepts(exported):
     refused = []
     for file in sorted((exported / "sonnx-clip").glob("*_int64_*/model.onnx")):
         try:
@@ -83,49 +75,49 @@ class Rep(BackendRep):
 
     calls = 0
 
-    def __init__(self, model: onnx.ModelProto, function: Callable[..., Any]) -> None:
+    def __init__(self, model, function):
         nodes = {n.output[0]: n.attribute[0].t for n in model.graph.node if n.op_type == "Constant"}
         tensors = {t.name: t for t in model.graph.initializer} | nodes
         self.constants = {name: onnx.numpy_helper.to_array(t) for name, t in tensors.items()}
         self.names = [i.name for i in model.graph.input]
         self.function = function
 
-    def run(self, inputs: list[Any], **_: Any) -> tuple[Any, ...]:
+    def run(self, inputs, **_):
         Rep.calls += 1
         values = self.constants | dict(zip(self.names, inputs, strict=True))
         return (self.function(*(values[name] for name in "xlm")),)
 
 
-def backend(function: Callable[..., Any]) -> type[Backend]:
+def backend(function):
     class Ours(Backend):
         @classmethod
-        def prepare(cls, model: Any, *_: Any, **__: Any) -> Any:
+        def prepare(cls, model, *_, **__):
             return Rep(model, function)
 
         @classmethod
-        def supports_device(cls, device: str) -> bool:
+        def supports_device(cls, device):
             return device == "CPU"
 
     return Ours
 
 
-def outcome(of: Any, folder: Path, *patterns: str) -> tuple[set[str], set[str], set[str]]:
+def outcome(of, folder, *patterns):
     """The directories that pass, fail and end in an error, of those whose names match a pattern."""
     page = repo_file("docs/integrations.md").read_text()
     (text,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "ClipTests" in block)
-    found: dict[str, Any] = {"__name__": __name__}
+    found = {"__name__": __name__}
     exec(text, found)
     with mock.patch("onnx.backend.test.runner.load_model_tests", return_value=[]):
         tests = found["ClipTests"](of, folder)  # without ONNX's tests of its operators, which take seconds
     for pattern in patterns:
         tests.include(pattern)
-    passed: set[str] = set()
+    passed = set()
 
     class Result(unittest.TestResult):
-        def addSuccess(self, test: unittest.TestCase) -> None:
+        def addSuccess(self, test):
             passed.add(name(test))
 
-    def name(test: Any) -> str:
+    def name(test):
         return test.id().rpartition(".")[2].removesuffix("_cpu")
 
     result = Result()
@@ -135,7 +127,7 @@ def outcome(of: Any, folder: Path, *patterns: str) -> tuple[set[str], set[str], 
 
 
 @pytest.mark.nightly
-def test_the_runner_of_the_page_executes_every_data_set(whole: Path) -> None:
+def test_the_runner_of_the_page_executes_every_data_set(whole):
     Rep.calls = 0
     passed, failed, errors = outcome(backend(clip), whole)
     assert not failed | errors
@@ -153,15 +145,15 @@ def test_the_runner_of_the_page_executes_every_data_set(whole: Path) -> None:
         ("refuses_nan_bounds", "float32", {"inside_both_nan"}),
     ],
 )
-def test_wrong_backend_fails(name: str, type_id: str, failing: set[str], exported: Path) -> None:
+def test_wrong_backend_fails(name, type_id, failing, exported):
     passed, failed, errors = outcome(backend(getattr(planted, name)), exported, f"_{type_id}_")
     found = {one.removeprefix(f"test_sonnx_clip_{type_id}_") for one in failed | errors}
     assert failing <= found
     assert len(passed) + len(found) > 30
 
 
-def test_wrong_answer_in_one_form_alone_fails_there(exported: Path) -> None:
-    def wrong(x: Any, l: Any, m: Any) -> Any:
+def test_wrong_answer_in_one_form_alone_fails_there(exported):
+    def wrong(x, l, m):
         return planted.ignores_upper(x, l, m) if x.ndim == 4 else clip(x, l, m)
 
     _, failed, _ = outcome(backend(wrong), exported, "_int64_")
@@ -169,8 +161,8 @@ def test_wrong_answer_in_one_form_alone_fails_there(exported: Path) -> None:
     assert all("_rank4" in name for name in failed)
 
 
-def test_latitude_for_inverted_bounds_is_excluded_by_its_name(exported: Path) -> None:
-    def body(x: Any, l: Any, m: Any) -> Any:
+def test_latitude_for_inverted_bounds_is_excluded_by_its_name(exported):
+    def body(x, l, m):
         right = clip(x, l, m)
         return np.where(x != x, x, right) if x.dtype.kind == "f" and l == l and m == m else right
 

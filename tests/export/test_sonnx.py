@@ -1,11 +1,8 @@
 """The page for the SONNX group against the rules of its documents; its cases, run by a driver; its trace."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,10 +11,6 @@ from sonnx_clip.export.sonnx_files import sonnx_files
 from sonnx_clip.export.sonnx_page import read_page_file, tags_of
 from sonnx_clip.spec import load_spec
 from tests.command import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
 
 PAGE, CASES, TRACE = "ops/clip.md", "verification/clip/cases.py", "trace.md"
 FAMILIES = {
@@ -29,14 +22,14 @@ SECTIONS = ["Signature", "Restrictions", "Function", "Error conditions", "Attrib
 
 
 @cache
-def files() -> dict[str, str]:
+def files():
     return {name: content.decode() for name, content in sonnx_files().items()}
 
 
 # --- The rules of the group's documents -------------------------------------------------------------------
 
 
-def broken_rules(page: str) -> list[str]:
+def broken_rules(page):
     """The rules that a page breaks, each by a word."""
     text = page.replace("\r\n", "\n")
     red = re.findall(r'<span style="background: red;[^>]*>\[([^\]]*)\]<br></span>', text)
@@ -70,7 +63,7 @@ def broken_rules(page: str) -> list[str]:
     return broken + [f"{rule} of {name}" for name in FAMILIES for rule in _of_section(text, name)]
 
 
-def _of_section(text: str, name: str) -> list[str]:
+def _of_section(text, name):
     """The rules that the section of a family breaks."""
     section = text.partition(f'<a id="{name}"></a>')[2].split("\n# ")[1]
     heading, *lines = [line for line in section.splitlines() if line and not line.startswith("<a id=")]
@@ -94,11 +87,11 @@ def _of_section(text: str, name: str) -> list[str]:
     return [rule for rule, holds in kept.items() if not holds]
 
 
-def test_page_follows_the_rules_of_the_group() -> None:
+def test_page_follows_the_rules_of_the_group():
     assert broken_rules(files()[PAGE]) == []
 
 
-def test_page_states_every_case_and_the_open_results() -> None:
+def test_page_states_every_case_and_the_open_results():
     floats = files()[PAGE].partition('<a id="float"></a>')[2].partition('<a id="int"></a>')[0]
     assert floats.count(r"& \text{if }") == len(load_spec().cases)
     for words in (r"X[i] \text{ is NaN} \land M \lt_{(\text{f})} L", "zero-sized dimension", "no dimension"):
@@ -110,25 +103,25 @@ def test_page_states_every_case_and_the_open_results() -> None:
 # --- The cases, run by a driver ---------------------------------------------------------------------------
 
 
-def right(x: Any, low: Any, high: Any) -> Any:
+def right(x, low, high):
     return np.where(high < low, high, np.where(x <= low, low, np.where(high <= x, high, x))).astype(x.dtype)
 
 
-def numpy_clip(x: Any, low: Any, high: Any) -> Any:
+def numpy_clip(x, low, high):
     return np.clip(x, low, high)  # a NaN bound is passed on
 
 
-def lower_bound_last(x: Any, low: Any, high: Any) -> Any:
+def lower_bound_last(x, low, high):
     return np.where(np.where(x > high, high, x) < low, low, np.where(x > high, high, x)).astype(x.dtype)
 
 
-def one_less(x: Any, low: Any, high: Any) -> Any:
+def one_less(x, low, high):
     return np.where(x == 7, x - x.dtype.type(1), right(x, low, high)).astype(x.dtype)
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    path: Path = tmp_path_factory.mktemp("sonnx") / "cases.py"
+def cases(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sonnx") / "cases.py"
     path.write_text(files()[CASES], encoding="utf-8")
     spec = importlib.util.spec_from_file_location("cases", path)
     assert spec is not None
@@ -139,11 +132,11 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 class Implementation:
-    def __init__(self, clip: Any) -> None:
+    def __init__(self, clip):
         self.__name__, self.clip = clip.__name__, staticmethod(clip)
 
 
-def failures(cases: ModuleType, clip: Any, *names: str) -> list[str]:
+def failures(cases, clip, *names):
     """What the sweeps report of an implementation; what they report of ONNX Runtime is in no line of it."""
     found = []
     for sweep in cases.sweeps():
@@ -157,7 +150,7 @@ def failures(cases: ModuleType, clip: Any, *names: str) -> list[str]:
 FAST = ("sweep_examples", "sweep_vectors")
 
 
-def test_right_implementation_passes_every_fast_sweep(cases: ModuleType) -> None:
+def test_right_implementation_passes_every_fast_sweep(cases):
     assert failures(cases, right, *FAST) == []
 
 
@@ -172,18 +165,18 @@ def test_right_implementation_passes_every_fast_sweep(cases: ModuleType) -> None
         (one_less, r"uint8: X = 0x07, .*: got 0x06, expected 0x07"),
     ],
 )
-def test_wrong_implementation_fails_with_its_bits(cases: ModuleType, clip: Any, line: str) -> None:
+def test_wrong_implementation_fails_with_its_bits(cases, clip, line):
     found = failures(cases, clip, *FAST)
     assert any(re.fullmatch(f"{clip.__name__}, {line}", one) for one in found), found[:5]
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("clip", [right, one_less])
-def test_whole_domain_of_8_bits(cases: ModuleType, clip: Any) -> None:
+def test_whole_domain_of_8_bits(cases, clip):
     assert bool(failures(cases, clip, "sweep_8_bits")) == (clip is one_less)
 
 
-def test_cases_have_every_class_type_and_shape(cases: ModuleType) -> None:
+def test_cases_have_every_class_type_and_shape(cases):
     found = [(label.split()[0], label, operands) for label, operands in cases.cases()]
     spec = load_spec()
     for etype in spec.element_types:
@@ -200,7 +193,7 @@ def test_cases_have_every_class_type_and_shape(cases: ModuleType) -> None:
 # --- The trace, and the command ---------------------------------------------------------------------------
 
 
-def test_trace_has_every_tag_of_the_page() -> None:
+def test_trace_has_every_tag_of_the_page():
     rows = re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \|", files()[TRACE], re.MULTILINE)
     traced = {tag for tag, _, _ in rows}
     assert set(re.findall(r"\[((?:E_|R)\w+)\]", files()[PAGE])) - {"END"} <= traced
@@ -208,7 +201,7 @@ def test_trace_has_every_tag_of_the_page() -> None:
     assert all(count != "none" for tag, _, count in rows if tag.startswith(("E_", "R")) and "REQ" not in tag)
 
 
-def test_command_writes_the_folder_or_nothing(tmp_path: Path) -> None:
+def test_command_writes_the_folder_or_nothing(tmp_path):
     done = run("export", "sonnx", "-o", "group", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "group" / PAGE).read_bytes().count(b"\r\n") > 500

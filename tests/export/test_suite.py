@@ -1,11 +1,8 @@
 """What is exported: every format has the same content, the manifest describes it, and nothing is left out."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -24,20 +21,16 @@ from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 from tests.export.read_npz import arranged, judge
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SPEC = load_spec()
 TYPES = [etype.id for etype in SPEC.element_types if etype.width is not None]
 
 
-def manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
-    return found
+def manifest(folder):
+    return json.loads((folder / "manifest.json").read_text())
 
 
 @pytest.mark.parametrize("form", ["npz", "json", "c-header"])
-def test_manifest_names_every_file_and_bytes_are_reproducible(form: Any, tmp_path: Path) -> None:
+def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
     out, again = tmp_path / "deep/out", tmp_path / "again"
     line = write_export(form, out, ["int8"])
     told = manifest(out)
@@ -55,7 +48,7 @@ def test_manifest_names_every_file_and_bytes_are_reproducible(form: Any, tmp_pat
 
 
 @pytest.mark.parametrize("type_id", TYPES)
-def test_our_own_clip_is_right_to_the_bit_in_every_class(type_id: str, npz: Path) -> None:
+def test_our_own_clip_is_right_to_the_bit_in_every_class(type_id, npz):
     found = judge(npz, type_id, clip, "bits")
     assert found.wrong == {}
     one = suite([type_id])[0]
@@ -65,7 +58,7 @@ def test_our_own_clip_is_right_to_the_bit_in_every_class(type_id: str, npz: Path
     assert set(np.unique(one.tables[0].classes)) == set(range(len(classes)))
 
 
-def test_every_layout_and_every_length_of_the_checker_is_exported() -> None:
+def test_every_layout_and_every_length_of_the_checker_is_exported():
     for one in suite(["int8", "float32"]):
         layouts = Counter(call.layout for call in one.calls)
         assert set(layouts) == set(LAYOUTS)
@@ -76,7 +69,7 @@ def test_every_layout_and_every_length_of_the_checker_is_exported() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.id)
-def test_layout_of_the_manifest_gives_the_same_array(layout: Any, npz: Path) -> None:
+def test_layout_of_the_manifest_gives_the_same_array(layout, npz):
     (told,) = [one for one in manifest(npz)["layouts"] if one["id"] == layout.id]
     entries = np.arange(100, 100 + (8 if layout.length is None else layout.length), dtype=np.uint64)
     wanted, found = layout.arrange(entries), arranged(entries, told)
@@ -86,7 +79,7 @@ def test_layout_of_the_manifest_gives_the_same_array(layout: Any, npz: Path) -> 
     assert wanted.flags.aligned == found.flags.aligned
 
 
-def test_flags_are_what_the_committed_vectors_accept() -> None:
+def test_flags_are_what_the_committed_vectors_accept():
     assert {one.id: one.accepts for one in granted()} == {
         "zero-sign": OTHER_ZERO, "nan-payload": ANY_NAN, "nan-inverted": ANY_NAN,
     }  # fmt: skip
@@ -96,7 +89,7 @@ def test_flags_are_what_the_committed_vectors_accept() -> None:
         assert one.also.tolist() == wanted
 
 
-def test_no_latitude_accepts_an_answer_without_a_flag() -> None:
+def test_no_latitude_accepts_an_answer_without_a_flag():
     """Flags know the other zero and NaN: of all special values a latitude accepts no further one."""
     oracle = suites.load_oracle()
     for one in suite(["float16"]):
@@ -115,7 +108,7 @@ def test_no_latitude_accepts_an_answer_without_a_flag() -> None:
                 assert not np.any(accepted & ~zero & (answer == answer))
 
 
-def test_json_equals_npz(npz: Path, tmp_path: Path) -> None:
+def test_json_equals_npz(npz, tmp_path):
     write_export("json", tmp_path / "out", ["float16"])
     for type_id in ("float16",):
         text = (tmp_path / f"out/{type_id}.json").read_bytes()
@@ -138,9 +131,7 @@ def test_json_equals_npz(npz: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stale", [False, True])
-def test_missing_or_stale_vectors_are_one_message(
-    stale: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_or_stale_vectors_are_one_message(stale, tmp_path, monkeypatch):
     monkeypatch.setattr(suites, "VECTORS", str(tmp_path))
     if stale:
         other = repo_file("generated/vectors/int8.json").read_text().replace(SPEC.digest, "0" * 64)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.prove.fixtures import bench, real_bench
 
 __all__ = ["bench", "real_bench"]

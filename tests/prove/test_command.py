@@ -1,9 +1,6 @@
 """`sonnx-clip prove`: what is selected, how it ends, what is printed and what is kept."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,14 +10,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from tests.obligations import obligations, theories
 
-if TYPE_CHECKING:
-    from sonnx_clip.claims.claim import Obligation
-    from tests.prove.workbench import Workbench
 
-
-def selected(
-    family: str | None = None, types: tuple[str, ...] = (), only: tuple[str, ...] = ()
-) -> tuple[Obligation, ...]:
+def selected(family=None, types=(), only=()):
     return select(load_spec(), obligations(), family=family, types=types, only=only)
 
 
@@ -35,11 +26,11 @@ def selected(
         ({"only": ("clip.nan_out", "clip.monotone")}, {"clip.nan_out", "clip.monotone"}),
     ],
 )  # fmt: skip
-def test_options_select_obligations(options: dict[str, tuple[str, ...]], expected: set[str]) -> None:
+def test_options_select_obligations(options, expected):
     assert {o.id for o in selected(**options)} == expected
 
 
-def test_families_and_entries_select_obligations() -> None:
+def test_families_and_entries_select_obligations():
     assert {o.subject for o in selected(family="int")} == {e.id for e in load_spec().types_of("int")}
     of_c3 = selected(types=("int8",), only=("C3",))
     assert of_c3
@@ -56,7 +47,7 @@ def test_families_and_entries_select_obligations() -> None:
         ({"types": ("int8",), "only": ("float32.*",)}, "no obligation of this family or type matches"),
     ],
 )
-def test_selection_of_nothing_is_refused(options: dict[str, tuple[str, ...]], words: str) -> None:
+def test_selection_of_nothing_is_refused(options, words):
     with pytest.raises(UserError, match=words):
         selected(**options)
 
@@ -70,7 +61,7 @@ def test_selection_of_nothing_is_refused(options: dict[str, tuple[str, ...]], wo
         (("--jobs", "many"), "Invalid value for '--jobs'"),
     ],
 )
-def test_invalid_option_is_one_message(arguments: tuple[str, ...], words: str, real_bench: Workbench) -> None:
+def test_invalid_option_is_one_message(arguments, words, real_bench):
     ended = real_bench.command("prove", "--build", str(real_bench.build), *arguments)
     assert ended.status == 2
     assert words in ended.err
@@ -83,7 +74,7 @@ IDS = (*SAME, "int8.monotone", "int8.total", "int8.smoke_meaning", "int8.idempot
 ASK = tuple(part for id_ in IDS for part in ("--only", id_))
 
 
-def test_json_and_table_of_a_partial_run(real_bench: Workbench) -> None:
+def test_json_and_table_of_a_partial_run(real_bench):
     ended = real_bench.prove(*ASK, "--json")
     assert ended.status == 0
     document = ended.document
@@ -124,7 +115,7 @@ def test_json_and_table_of_a_partial_run(real_bench: Workbench) -> None:
     )
 
 
-def test_stale_theories_are_not_proved(bench: Workbench) -> None:
+def test_stale_theories_are_not_proved(bench):
     bench.plant("generated/why3/int8.mlw", "goal monotone", "goal monotonous")
     ended = bench.prove("--only", "int8.monotone")
     assert ended.status == 2
@@ -134,7 +125,7 @@ def test_stale_theories_are_not_proved(bench: Workbench) -> None:
     )
 
 
-def test_complete_run_is_kept(bench: Workbench) -> None:
+def test_complete_run_is_kept(bench):
     """What a complete run is does not depend on how many obligations there are."""
     few = tuple(o for o in obligations() if o.subject == "clip")
     ended = bench.prove_these(Generated(theories().files, few))

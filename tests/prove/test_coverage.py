@@ -1,26 +1,20 @@
 """Everything that the YAML states has its obligations; what has none is named and stops the proofs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.generate import Generated, ids_of
 from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.spec import load_spec
 from tests.obligations import obligations, theories
 
-if TYPE_CHECKING:
-    from tests.prove.workbench import Workbench
-
 SPEC = load_spec()
 
 
-def test_nothing_is_left_out() -> None:
+def test_nothing_is_left_out():
     assert uncovered(SPEC, obligations()) == []
 
 
-def test_ids_are_unique_and_show_what_exists() -> None:
+def test_ids_are_unique_and_show_what_exists():
     every = obligations()
     assert len({o.id for o in every}) == len({(o.file, o.theory, o.goal) for o in every}) == len(every)
     known = ids_of(SPEC) | {"smoke"}
@@ -50,7 +44,7 @@ SMOKES = {
 }
 
 
-def test_each_lost_obligation_is_reported() -> None:
+def test_each_lost_obligation_is_reported():
     lost = {*LOST, *SMOKES}
     assert lost <= {o.id for o in obligations()}
     gaps = uncovered(SPEC, [o for o in obligations() if o.id not in lost])
@@ -58,12 +52,12 @@ def test_each_lost_obligation_is_reported() -> None:
     assert sorted(gaps) == sorted([*named, *SMOKES.values()])
 
 
-def test_goal_that_shows_something_else_is_reported() -> None:
+def test_goal_that_shows_something_else_is_reported():
     wrong = [replace(o, shows=("nan_out",)) if o.id == "int8.monotone" else o for o in obligations()]
     assert uncovered(SPEC, wrong) == ["int8.monotone: monotone is stated, and no theorem of this id shows it"]
 
 
-def test_a_gap_stops_the_proofs(real_bench: Workbench) -> None:
+def test_a_gap_stops_the_proofs(real_bench):
     lost = Generated(theories().files, tuple(o for o in obligations() if o.id != "uint8.monotone"))
     ended = real_bench.prove_these(lost, only=["clip.monotone"], as_json=True)
     assert ended.status == 1

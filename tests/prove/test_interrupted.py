@@ -1,22 +1,14 @@
 """An interrupted run leaves no program behind."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.prove.tools import fake
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.prove.workbench import Workbench
 
 ASK = ("--only", "int8.*_inhabited", "--prover", "z3")
 PATIENCE = 60  # seconds
@@ -31,7 +23,7 @@ main()
 """
 
 
-def _start(bench: Workbench, *arguments: str) -> subprocess.Popen[str]:
+def _start(bench, *arguments):
     program = [sys.executable, "-c", PROGRAM]
     return subprocess.Popen(
         [*program, "prove", "--build", str(bench.build), "--jobs", "1", *arguments],
@@ -43,7 +35,7 @@ def _start(bench: Workbench, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def _wait_until(condition: Callable[[], bool]) -> None:
+def _wait_until(condition):
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it did not come to that"
@@ -54,9 +46,7 @@ def _wait_until(condition: Callable[[], bool]) -> None:
     ("interruption", "program"),
     [(signal.SIGINT, "z3"), pytest.param(signal.SIGTERM, "why3", marks=pytest.mark.nightly)],
 )
-def test_an_interrupted_run_leaves_no_program_behind(
-    interruption: signal.Signals, program: str, real_bench: Workbench, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_leaves_no_program_behind(interruption, program, real_bench, tmp_path):
     pids = tmp_path / "pids"
     fault = f"trap '' INT TERM; sleep 600 & echo $! >>{pids}; echo $$ >>{pids}; wait"
     fake(program, fault, tmp_path / "bin", real_bench.monkeypatch)
@@ -71,7 +61,7 @@ def test_an_interrupted_run_leaves_no_program_behind(
     assert not (real_bench.build / "proofs.json").exists()
 
 
-def _ended(pid: str) -> bool:
+def _ended(pid):
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
         return stat.rpartition(")")[2].split()[0] == "Z"  # init has yet to take note of it

@@ -1,11 +1,8 @@
 """The ledger remembers an answer under everything that shaped it, and nothing else."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,23 +10,18 @@ from sonnx_clip.prove.ledger import Ledger, Listing
 from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.errors import UserError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-
 Z3 = Prover("Z3", ("z3", "-smt2"), "4.8.12")
 ANSWER = reply(Z3, "d", "valid", "unsat", 0.25)
 LIMITS = ProverLimits(60)
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
+def ledger(tmp_path):
     with contextlib.closing(Ledger(tmp_path / "build" / "ledger.sqlite")) as opened:
         yield opened
 
 
-def test_an_answer_comes_back(ledger: Ledger) -> None:
+def test_an_answer_comes_back(ledger):
     assert ledger.answer("d", Z3, LIMITS) is None
     ledger.record(ANSWER, Z3, LIMITS)
     assert ledger.answer("d", Z3, LIMITS) == ANSWER
@@ -53,15 +45,13 @@ def test_an_answer_comes_back(ledger: Ledger) -> None:
         ("proved", "unsat", False),
     ],
 )
-def test_a_verdict_that_does_not_follow_from_the_words_is_no_answer(
-    verdict: str, words: str, believed: bool, ledger: Ledger
-) -> None:
+def test_a_verdict_that_does_not_follow_from_the_words_is_no_answer(verdict, words, believed, ledger):
     ledger.record(ANSWER.model_copy(update={"verdict": verdict, "words": words}), Z3, LIMITS)
     answer = ledger.answer("d", Z3, LIMITS)
     assert ((answer.verdict, answer.words) if answer else None) == ((verdict, words) if believed else None)
 
 
-def test_an_answer_survives_the_process(ledger: Ledger) -> None:
+def test_an_answer_survives_the_process(ledger):
     ledger.record(ANSWER, Z3, LIMITS)  # not closed: as if it were killed
     with contextlib.closing(Ledger(ledger.path)) as second:
         assert second.answer("d", Z3, LIMITS) == ANSWER
@@ -80,14 +70,12 @@ def test_an_answer_survives_the_process(ledger: Ledger) -> None:
         ("d", Z3, ProverLimits(60, 2000)),
     ],
 )
-def test_a_change_of_anything_is_another_question(
-    task: str, prover: Prover, limits: ProverLimits, ledger: Ledger
-) -> None:
+def test_a_change_of_anything_is_another_question(task, prover, limits, ledger):
     ledger.record(ANSWER, Z3, LIMITS)
     assert ledger.answer(task, prover, limits) is None
 
 
-def test_the_last_answer_counts_until_it_is_forgotten(ledger: Ledger) -> None:
+def test_the_last_answer_counts_until_it_is_forgotten(ledger):
     ledger.record(ANSWER, Z3, LIMITS)
     last = reply(Z3, "d", "countermodel", "sat", 1.0)
     ledger.record(last, Z3, LIMITS)
@@ -96,7 +84,7 @@ def test_the_last_answer_counts_until_it_is_forgotten(ledger: Ledger) -> None:
     assert ledger.answer("d", Z3, LIMITS) is None
 
 
-def test_listing_is_kept_by_source_and_prover(ledger: Ledger) -> None:
+def test_listing_is_kept_by_source_and_prover(ledger):
     tasks = {("Meaning", "a"): "1", ("Meaning", "b"): "2"}
     listing = Listing(
         tasks, frozenset({("assertion", "total", "true"), ("setting", "Z3", "(set-logic ALL)")})
@@ -107,7 +95,7 @@ def test_listing_is_kept_by_source_and_prover(ledger: Ledger) -> None:
     assert ledger.listing("s", "cvc5") is ledger.listing("t", "Z3") is None
 
 
-def test_ledger_that_cannot_be_opened_is_one_message(tmp_path: Path) -> None:
+def test_ledger_that_cannot_be_opened_is_one_message(tmp_path):
     (tmp_path / "build").write_text("a file")
     (tmp_path / "ledger.sqlite").mkdir()
     for path in (tmp_path / "build" / "ledger.sqlite", tmp_path / "ledger.sqlite"):
@@ -116,21 +104,21 @@ def test_ledger_that_cannot_be_opened_is_one_message(tmp_path: Path) -> None:
         assert "check the folder" in str(caught.value)
 
 
-def _damaged(path: Path) -> None:
+def _damaged(path):
     path.write_bytes(b"no database at all " * 100)
 
 
-def _of_another_form(path: Path) -> None:
+def _of_another_form(path):
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE answers (task TEXT)")
 
 
-def _of_the_future(path: Path) -> None:
+def _of_the_future(path):
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 99")
 
 
-def _damaged_inside(path: Path) -> None:
+def _damaged_inside(path):
     """The head of the file is whole, the pages behind it are not."""
     with contextlib.closing(Ledger(path)) as ledger:
         ledger.record(ANSWER, Z3, LIMITS)
@@ -139,7 +127,7 @@ def _damaged_inside(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_damaged, _of_another_form, _of_the_future, _damaged_inside])
-def test_broken_ledger_gives_one_message(damage: Callable[[Path], None], tmp_path: Path) -> None:
+def test_broken_ledger_gives_one_message(damage, tmp_path):
     path = tmp_path / "ledger.sqlite"
     damage(path)
     with pytest.raises(UserError, match="this file is not a ledger") as caught:

@@ -1,28 +1,15 @@
 """What counts as an answer of a prover, and how a prover is found and run."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends.drivers import COMMANDS, configuration
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove.outcome import Outcome
-from sonnx_clip.prove.provers import (
-    NAMES,
-    ProverLimits,
-    Reply,
-    ask,
-    find_provers,
-    read_answer,
-)
+from sonnx_clip.prove.provers import NAMES, ProverLimits, Reply, ask, find_provers, read_answer
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import Running
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "task d1\nunsat\nend d1\n"
 TASK = "(set-logic QF_UF)\n(assert false)\n(check-sat)"
@@ -58,15 +45,15 @@ TASK = "(set-logic QF_UF)\n(assert false)\n(check-sat)"
         (GOOD.replace("unsat", '(error "line 3: unknown function")\nunsat'), 0, "failed"),
     ],
 )
-def test_read_answer(output: str, status: int, verdict: str) -> None:
+def test_read_answer(output, status, verdict):
     assert read_answer(output, "d1", status, killed=False) == verdict
 
 
-def test_answer_of_a_killed_prover_is_ignored() -> None:
+def test_answer_of_a_killed_prover_is_ignored():
     assert read_answer(GOOD, "d1", 0, killed=True) == "timeout"
 
 
-def test_why3_is_configured_to_use_the_same_commands() -> None:
+def test_why3_is_configured_to_use_the_same_commands():
     """The command by hand and generated/replay.sh ask as the tool does."""
     text = configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
     assert text in repo_file("generated/replay.sh").read_text()
@@ -78,7 +65,7 @@ def test_why3_is_configured_to_use_the_same_commands() -> None:
 
 
 @pytest.mark.parametrize("prover", NAMES)
-def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
+def test_asking_a_real_prover(prover, tmp_path):
     (asked,) = find_provers((prover,))
     for assertion, verdict in (("false", "valid"), ("true", "countermodel")):
         task = TASK.replace("false", assertion)
@@ -109,7 +96,7 @@ def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
         ("smoke", (), "not proved"),
     ],
 )
-def test_status(kind, verdicts, status) -> None:
+def test_status(kind, verdicts, status):
     obligation = Obligation("a.b", kind, "a", ("R1",), "a title", "why3/a.mlw", "A", "b")
     replies = tuple(
         Reply(prover=name, version="1", verdict=verdict, cpu=1.5, task="d", words="")

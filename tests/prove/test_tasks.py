@@ -1,9 +1,6 @@
 """What Why3 prints: tasks without places, with names, for every obligation."""
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,11 +11,6 @@ from sonnx_clip.prove.tasks import clean, command, goal_options, print_tasks
 from sonnx_clip.root.folders import repo_root
 from tests.obligations import obligations
 from tests.prove.tools import fake
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.prove.workbench import Workbench
 
 
 @pytest.mark.parametrize(
@@ -34,16 +26,14 @@ if TYPE_CHECKING:
         ("(get-info :reason-unknown)\n(check-sat)", "(get-info :reason-unknown)\n(check-sat)"),
     ],
 )
-def test_clean(text: str, cleaned: str) -> None:
+def test_clean(text, cleaned):
     assert clean(text) == cleaned
 
 
 FILES = ("why3/tensor.mlw", "generated/why3/uint8.mlw", "why3/kernel.mlw")
 
 
-def test_tasks_of_files_printed_together_are_those_of_their_obligations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tasks_of_files_printed_together_are_those_of_their_obligations(tmp_path, monkeypatch):
     why3 = configure(tmp_path)
     started = tmp_path / "started"
     fake("why3", f'echo "$1" >>{started}; exec "$real" "$@"', tmp_path / "bin", monkeypatch)
@@ -69,7 +59,7 @@ def test_tasks_of_files_printed_together_are_those_of_their_obligations(
     assert smoke.text.count("(assert") > 5  # inlining would drop what a contradiction could follow from
 
 
-def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbench) -> None:
+def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench):
     why3 = configure(bench.build)
     (prover, _) = find_provers()
     files = ["generated/why3/int8.mlw", "generated/why3/uint8.mlw"]
@@ -81,7 +71,7 @@ def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbenc
     assert found[files[1]].tasks
 
 
-def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench: Workbench) -> None:
+def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench):
     int8 = "generated/why3/int8.mlw"
     before = configure(bench.build).digest(int8)
     bench.plant(int8, "   Source: spec/clip.yaml\n", "   Source: spec/other.yaml\n")
@@ -90,7 +80,7 @@ def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench: Workbenc
     assert configure(bench.build).digest(int8) != before
 
 
-def test_why3_reads_the_snapshot_alone(bench: Workbench) -> None:
+def test_why3_reads_the_snapshot_alone(bench):
     """What changes after it was read, or could be loaded in another format, is not seen."""
     why3 = configure(bench.build)
     (prover, _) = find_provers()
@@ -103,7 +93,7 @@ def test_why3_reads_the_snapshot_alone(bench: Workbench) -> None:
     assert {path for path in read if not path.startswith("drivers/")} == {*why3.texts, "why3.conf"}
 
 
-def test_a_source_that_changes_during_a_run_fails_the_run(bench: Workbench, tmp_path: Path) -> None:
+def test_a_source_that_changes_during_a_run_fails_the_run(bench, tmp_path):
     """The answers are those of the text that was read; the next run proves the one that is there now."""
     clip = bench.root / "why3/clip.mlw"
     late = f'echo >>{clip}; "$real" "$@"'
@@ -115,7 +105,7 @@ def test_a_source_that_changes_during_a_run_fails_the_run(bench: Workbench, tmp_
     assert "changed during the proofs" in ended.err
 
 
-def test_the_environment_leads_why3_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_leads_why3_nowhere_else(tmp_path, monkeypatch):
     for name in ("WHY3DATA", "WHY3LIB", "WHY3CONFIG"):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
     why3, (prover, _) = configure(tmp_path), find_provers()
@@ -129,16 +119,14 @@ def test_the_environment_leads_why3_nowhere_else(tmp_path: Path, monkeypatch: py
         ("why3/drivers/elements.gen", "(fp.leq ((_ to_fp 8 24) %1)", "(fp.lt ((_ to_fp 8 24) %1)"),
     ],
 )
-def test_a_change_in_a_theory_or_driver_changes_every_source(
-    file: str, old: str, new: str, bench: Workbench
-) -> None:
+def test_a_change_in_a_theory_or_driver_changes_every_source(file, old, new, bench):
     before = configure(bench.build).digest("generated/why3/int8.mlw")
     bench.plant(file, old, new)
     assert configure(bench.build).digest("generated/why3/int8.mlw") != before
 
 
-def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path: Path) -> None:
-    def changed(prover: str, data: str) -> str:
+def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path):
+    def changed(prover, data):
         return driver(prover, data).replace("ALL", "QF_BV")
 
     before = configure(tmp_path).digest("generated/why3/int8.mlw")
@@ -146,7 +134,7 @@ def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path: Path) -> N
     assert configure(tmp_path, changed).digest("generated/why3/int8.mlw") != before
 
 
-def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:
+def test_the_command_by_hand_proves_the_goal(tmp_path):
     why3 = configure(tmp_path)
     every = {o.id: o for o in obligations()}
     (prover, _) = find_provers()
@@ -158,7 +146,7 @@ def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:
         assert done.stdout.count("Prover result is: Valid") == prints
 
 
-def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why3_that_does_not_end(tmp_path, monkeypatch):
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)

@@ -1,7 +1,5 @@
 """Probes of user constraints: each sees a broken constraint, and what was not probed is never met."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """spec/qualification.yaml: every name in it leads somewhere; a mistake is one message with its place."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,9 +1,6 @@
 """`check` judges runtimes of the toy operators as it does those of Clip: real ones, and planted ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,12 +10,9 @@ from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
-from tests.command import Ended, run
+from tests.command import run
 from tests.meta.judged import require_repeated
 from tests.toy.toys import FOLDER, spec_of
-
-if TYPE_CHECKING:
-    from tests.toy.toys import Toy
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,19 +33,19 @@ WRONG = {
 }
 
 
-def checked(toy: Toy, runtime: str, *types: str) -> Report:
+def checked(toy, runtime, *types):
     return run_campaign(CheckOptions(runtime, types, of=CheckedOperator(toy.spec, toy.oracle())))
 
 
-def by_command(spec: Path, *options: object) -> Ended:
+def by_command(spec, *options):
     return run("check", "--spec", *map(str, (spec, *options)), cwd=ROOT)
 
 
-def named(function: str) -> str:
+def named(function):
     return f"tests.toy.wrong_toys:{function}"
 
 
-def violated(report: Report) -> dict[str, str]:
+def violated(report):
     found = {c.id: c for one in report.types for c in one.classes if c.verdict == "violates"}
     return {id_: c.deviations[0].shown for id_, c in found.items()}
 
@@ -63,7 +57,7 @@ def violated(report: Report) -> dict[str, str]:
         for of in FOUND
     ],
 )
-def test_command_gives_verdicts_on_real_runtimes(name: str, runtime: str, tmp_path: Path) -> None:
+def test_command_gives_verdicts_on_real_runtimes(name, runtime, tmp_path):
     pytest.importorskip({"onnxruntime": "onnxruntime", "onnx-reference": "onnx"}.get(runtime, "numpy"))
     spec, file = spec_of(name), tmp_path / "report.json"
     done = by_command(spec.path, "--runtime", runtime, "--jobs", 1, "-o", file)
@@ -95,20 +89,20 @@ def test_command_gives_verdicts_on_real_runtimes(name: str, runtime: str, tmp_pa
         (["--runtime", RELU, "--dtype", "int16"], "int16"),
     ],
 )
-def test_option_that_another_operator_lacks_is_refused(options: list[str], words: str) -> None:
+def test_option_that_another_operator_lacks_is_refused(options, words):
     done = by_command(FOLDER / "relu.yaml", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_clip_is_checked_against_the_shipped_specification_alone() -> None:
+def test_clip_is_checked_against_the_shipped_specification_alone():
     done = by_command(ROOT / "spec" / "clip.yaml", "--runtime", "numpy")
     assert done.returncode == 2
     assert "remove --spec" in done.stderr
 
 
-def test_text_of_a_specification_is_not_executed(tmp_path: Path) -> None:
+def test_text_of_a_specification_is_not_executed(tmp_path):
     """Prose that would end a docstring or a comment stays prose."""
     trap = tmp_path / "executed"
     code = f"open({str(trap)!r}, 'w')"
@@ -126,7 +120,7 @@ def test_text_of_a_specification_is_not_executed(tmp_path: Path) -> None:
     assert by_command(file, "--runtime", RELU).returncode == 2
 
 
-def test_correct_runtime_conforms_in_every_class(toy: Toy) -> None:
+def test_correct_runtime_conforms_in_every_class(toy):
     report = checked(toy, named(RIGHT[toy.spec.head.function]), "float32")
     assert not report.failed
     assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
@@ -134,7 +128,7 @@ def test_correct_runtime_conforms_in_every_class(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize("function", WRONG)
-def test_deviation_is_found_with_a_reproducer(function: str) -> None:
+def test_deviation_is_found_with_a_reproducer(function):
     dtype, classes, shown = WRONG[function]
     spec = spec_of(function.partition("_")[0])
     report = run_campaign(
@@ -148,13 +142,13 @@ def test_deviation_is_found_with_a_reproducer(function: str) -> None:
     require_repeated(first)
 
 
-def test_function_of_other_operands_is_refused(toy: Toy) -> None:
+def test_function_of_other_operands_is_refused(toy):
     other = "first_max" if toy.spec.head.function == "relu" else "relu"
     with pytest.raises(UserError, match=r"cannot be called with \([xu]"):
         checked(toy, named(other), "int8")
 
 
-def test_generated_files_of_another_specification_are_refused(toy: Toy) -> None:
+def test_generated_files_of_another_specification_are_refused(toy):
     oracle = toy.oracle()
     oracle.SPEC_DIGEST = "0" * 64
     with pytest.raises(UserError, match=r"generated/ is stale for (relu|max)\.yaml"):

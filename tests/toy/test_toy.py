@@ -1,12 +1,9 @@
 """Two other operators, Relu and Max, go through the same code as Clip: loader, claims, proofs, vectors."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,10 +19,6 @@ from sonnx_clip.spec.references import check_references
 from tests.command import run
 from tests.toy.toys import FOLDER, spec_of
 
-if TYPE_CHECKING:
-    from tests.toy.toys import Toy
-
-
 KINDS = ("int8.cases_agrees", "float32.any_nan_is_given", "int8.example_ones", "int8.finding_unclear")
 
 
@@ -37,9 +30,7 @@ KINDS = ("int8.cases_agrees", "float32.any_nan_is_given", "int8.example_ones", "
         pytest.param("relu", (), marks=pytest.mark.nightly),
     ],
 )
-def test_every_section_of_another_operator_is_proved(
-    name: str, only: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_every_section_of_another_operator_is_proved(name, only, tmp_path):
     """Names of operands are those of the file, in every section; `only` an obligation of each is proved."""
     text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     operands, first = spec_of(name).head.operands, spec_of(name).head.operands[0]
@@ -98,7 +89,7 @@ findings:
     assert only or {claim.id for claim in every_claim(spec)} <= proved
 
 
-def test_every_statement_has_its_obligations(toy: Toy) -> None:
+def test_every_statement_has_its_obligations(toy):
     check_claims(toy.spec)
     assert not uncovered(toy.spec, toy.generated.obligations)
     left = [o for o in toy.generated.obligations if not o.id.endswith("_inhabited")]
@@ -126,7 +117,7 @@ def test_every_statement_has_its_obligations(toy: Toy) -> None:
         ("relu", "numpy: int8", "numpy: 'int8\": open(1)'", "numpy"),
     ],
 )  # fmt: skip
-def test_mistake_is_found_with_its_place(name: str, old: str, new: str, words: str, tmp_path: Path) -> None:
+def test_mistake_is_found_with_its_place(name, old, new, words, tmp_path):
     text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     assert old in text
     path = tmp_path / f"{name}.yaml"
@@ -137,21 +128,21 @@ def test_mistake_is_found_with_its_place(name: str, old: str, new: str, words: s
     assert str(path) in str(caught.value)
 
 
-def _check(path: Path) -> None:
+def _check(path):
     spec = load_spec(path)
     check_spec(spec)
     check_claims(spec)
 
 
 @pytest.mark.parametrize(("id_", "words"), [("T", "rendered theories"), ("A", "variable of the language")])
-def test_reserved_name_of_an_operand_is_refused(id_: str, words: str) -> None:
+def test_reserved_name_of_an_operand_is_refused(id_, words):
     spec = spec_of("max")
     named = spec.operands[1].model_copy(update={"id": id_})
     found = check_references(spec.model_copy(update={"operands": (spec.operands[0], named)}))
     assert any(words in f.what for f in found)
 
 
-def test_generated_oracle_agrees_with_the_evaluator(toy: Toy) -> None:
+def test_generated_oracle_agrees_with_the_evaluator(toy):
     oracle, head = toy.oracle(), toy.spec.head
     for etype in toy.spec.element_types:
         dtype, bits = np.dtype(etype.numpy), np.dtype(f"u{(etype.width or 0) // 8}")
@@ -166,7 +157,7 @@ def test_generated_oracle_agrees_with_the_evaluator(toy: Toy) -> None:
             ]
 
 
-def test_vectors_are_valid_complete_and_right(toy: Toy) -> None:
+def test_vectors_are_valid_complete_and_right(toy):
     folder = toy.folder / "generated" / "vectors"
     schema = Draft202012Validator(json.loads((folder / "schema.json").read_text(encoding="utf-8")))
     for etype in toy.spec.element_types:
@@ -179,7 +170,7 @@ def test_vectors_are_valid_complete_and_right(toy: Toy) -> None:
             assert evaluator(toy.spec, etype).result(*given) == int(vector["expected"], 16)
 
 
-def test_clip_is_refused_as_another_operator(tmp_path: Path) -> None:
+def test_clip_is_refused_as_another_operator(tmp_path):
     clip = str(Path(__file__).parents[2] / "spec" / "clip.yaml")
     for command in (["prove"], ["generate", "--into", "made"]):
         done = run(*command, "--spec", clip, cwd=tmp_path)
@@ -187,7 +178,7 @@ def test_clip_is_refused_as_another_operator(tmp_path: Path) -> None:
         assert "remove --spec" in done.stderr
 
 
-def test_generate_into_a_folder_keeps_the_files_of_the_user(tmp_path: Path) -> None:
+def test_generate_into_a_folder_keeps_the_files_of_the_user(tmp_path):
     kept = tmp_path / "generated/why3/own.mlw"
     kept.parent.mkdir(parents=True)
     kept.write_text("", encoding="utf-8")

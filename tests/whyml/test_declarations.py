@@ -1,7 +1,5 @@
 """Declarations of WhyML are found by their tokens."""
 
-from __future__ import annotations
-
 from sonnx_clip.whyml.declarations import declarations
 
 TEXT = """
@@ -21,7 +19,7 @@ theory B goal first : false end
 """
 
 
-def test_each_declaration_is_found_with_its_words() -> None:
+def test_each_declaration_is_found_with_its_words():
     found = declarations(TEXT)
     assert [(d.module, d.form, d.name) for d in found] == [
         ("A", "use export", "ordered.Ordered"), ("A", "clone", "clip.Clip"), ("A", "meta", "coercion"),

@@ -1,7 +1,5 @@
 """Driver files as directives, by name and by what they say."""
 
-from __future__ import annotations
-
 import pytest
 
 from sonnx_clip.root.folders import repo_file
@@ -21,7 +19,7 @@ syntax function outside "f"
 """
 
 
-def test_each_line_says_what_it_is_about() -> None:
+def test_each_line_says_what_it_is_about():
     found = [(d.module, d.word, d.symbol, d.text, d.rest) for d in directives(tokens(TEXT).plain)]
     assert found == [
         ("", "prelude", None, "(set-logic ALL)", ""),
@@ -36,11 +34,11 @@ def test_each_line_says_what_it_is_about() -> None:
 @pytest.mark.parametrize(
     "line", ["syntax t", 'syntax "t"', 'syntax function "f"', 'syntax a b c "f"', "(", ""]
 )
-def test_text_without_a_symbol_has_none(line: str) -> None:
+def test_text_without_a_symbol_has_none(line):
     assert [d for d in directives(line) if d.symbol] == []
 
 
-def test_every_line_of_our_drivers_is_a_directive() -> None:
+def test_every_line_of_our_drivers_is_a_directive():
     for path in (*repo_file("why3/drivers").iterdir(), *repo_file("generated/c/drivers").iterdir()):
         plain = tokens(path.read_text(encoding="utf-8")).plain
         lines = [line for line in plain.splitlines() if line.split() not in ([], ["end"])]

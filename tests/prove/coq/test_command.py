@@ -105,11 +105,7 @@ def test_theorem_shows_what_there_is(root):
 
 
 @pytest.mark.parametrize(
-    ("coqchk", "says"),
-    [
-        ("#!/bin/sh\nexit 1\n", "coqchk rejects"),
-        ("#!/bin/sh\nexit 0\n", "no summary"),
-    ],
+    ("coqchk", "says"), [("#!/bin/sh\nexit 1\n", "coqchk rejects"), ("#!/bin/sh\nexit 0\n", "no summary")]
 )
 def test_coqchk_must_agree(root, coqchk, says):
     fake.install(root / "bin", coqchk=coqchk)

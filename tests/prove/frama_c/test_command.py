@@ -1,34 +1,18 @@
 """`prove --road frama-c` with a fake Frama-C: what it reads, what it believes, and what it prints."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends.acsl import contract_path, render_acsl
 from sonnx_clip.cli.other_roads import prove_by_frama_c
-from sonnx_clip.prove.frama_c import (
-    HEADER,
-    FramaC,
-    FramaCRecord,
-    c_path,
-    configuration,
-    digests,
-    prove_type,
-)
+from sonnx_clip.prove.frama_c import HEADER, FramaC, FramaCRecord, c_path, configuration, digests, prove_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.frama_c.fake import INT8, FakeFramaC, proved
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sonnx_clip.spec import Spec
 
 ELEMENT = "clip_element_ensures_meaning"
 DONE = "clip_elements_loop_invariant_done"
@@ -37,15 +21,15 @@ PROVED_BY = ("Z3:4.8.12", "cvc5:1.0.3")
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> FakeFramaC:
+def fake(tmp_path):
     return FakeFramaC(tmp_path / "fake")
 
 
 @pytest.fixture
-def prove(fake: FakeFramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def prove(fake, tmp_path, monkeypatch, capsys):
     """Prove int8 with the fake; returns the exit status and what was printed."""
 
-    def proving(**options) -> tuple[int, str]:
+    def proving(**options):
         fake.install(monkeypatch)
         status = prove_by_frama_c(
             **{"types": ["int8"], "as_json": False, "build": tmp_path / "build"} | options
@@ -56,10 +40,10 @@ def prove(fake: FakeFramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
 
 
 @pytest.fixture
-def checkout(tmp_path: Path):
+def checkout(tmp_path):
     """Makes a checkout that has the C of int8, and contracts as a specification gives them; its root."""
 
-    def made(spec: Spec) -> Path:
+    def made(spec):
         root = tmp_path / "checkout"
         for path in (HEADER, c_path(INT8)):
             write_whole(root / path, repo_file(path).read_text())
@@ -71,7 +55,7 @@ def checkout(tmp_path: Path):
 
 
 @pytest.fixture
-def tool(tmp_path: Path) -> FramaC:
+def tool(tmp_path):
     """The Frama-C that stands on PATH."""
     return FramaC("25.0", tmp_path / "why3.conf", (), 1)
 
@@ -130,7 +114,7 @@ SPOILT = {
 }  # fmt: skip
 
 
-def opened(fake, tool, monkeypatch) -> tuple[str, ...]:
+def opened(fake, tool, monkeypatch):
     """What is open after a run of the fake on int8."""
     fake.install(monkeypatch)
     found = prove_type(tool, INT8)

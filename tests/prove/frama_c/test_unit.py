@@ -1,7 +1,5 @@
 """Joining contracts and C: the C stays as it is, byte for byte."""
 
-from __future__ import annotations
-
 import pytest
 
 from sonnx_clip.backends.acsl import LOOP, contract_path, functions
