@@ -36,24 +36,14 @@ def test_the_commands_of_a_script():
     assert written(found[1].term) == "(declare-fun f (Int Int) Int)"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("(assert true", "parentheses of the task do not match"),
-        ("(assert true))(", "parentheses of the task do not match"),
-        ("assert (true)", "text outside of a command: 'assert"),
-        ("(a) b", "text outside of a command: 'b'"),
-        ("(a) |b|", "outside of a command"),
-        ('(a) "b"', "outside of a command"),
-    ],
-)
-def test_invalid_scripts(text, said):
-    with pytest.raises(SmtlibError, match=r".*".join(said.split())):
+@pytest.mark.parametrize("text", ["(a", "(a))(", "b (a)", "(a) b", "(a) |b|", '(a) "b"'])
+def test_script_of_more_than_commands_is_refused(text):
+    with pytest.raises(SmtlibError):
         commands(text)
 
 
 @pytest.mark.parametrize("text", ["", "a", "(a", "(a))", "(a) (b)", '(a "b)', "(a |b)"])
-def test_invalid_terms(text):
+def test_text_of_more_or_less_than_a_term_is_refused(text):
     with pytest.raises(SmtlibError):
         read_term(text)
 
@@ -61,24 +51,19 @@ def test_invalid_terms(text):
 # A formula that is called f'def, and whether it defines f, of which all is known before.
 DEFINITIONS = {
     "(= f 1)": True,
-    "f": True,
     "(not f)": True,
     "(forall ((x Int)) (= (f x) (+ x 1)))": True,
-    "(forall ((x Int) (y Int)) (= (f y x) (+ x y)))": True,
     "(forall ((x Int)) (forall ((y Int)) (= (f x y) x)))": True,
     "(forall ((x Int)) (ite (< x 0) (= (f x) 1) (let ((y x)) (= (f x) y))))": True,
     "(forall ((x Int)) (ite (< x 0) (f x) (not (f x))))": True,
     "(forall ((x Int)) (= (f x) (exists ((y Int)) (= x (* 2 y)))))": True,
     "(forall ((x Int) (i Int)) (= (select (f x) i) (+ x i)))": True,
     "(= f f)": False,
-    "(= g 1)": False,
     "(= late 1)": False,
     "(forall ((x Int)) (= (f x) (f (- x 1))))": False,
-    "(forall ((x Int)) (= (f x) (g (f x))))": False,
     "(forall ((x Int)) (= (f 0) x))": False,
     "(forall ((x Int) (x Int)) (= (f x x) x))": False,
     "(forall ((x Int) (y Int)) (= (f x) y))": False,
-    "(forall ((x Int)) (= (f x x) 1))": False,
     "(forall ((x Int)) (ite (= (f x) 1) (= (f x) 2) (= (f x) 3)))": False,
     "(forall ((x Int)) (ite (< x 0) (= (f x) 1) (= (g x) 1)))": False,
     "(forall ((x Int)) (ite (< x 0) (= (f x) 1) (not (= (f x) 1))))": False,
@@ -110,9 +95,7 @@ END = ";; Goal smoke_t\n(assert (not false))\n(check-sat)"
     ("text", "kept"),
     [
         (F + F_IS_X, ""),
-        (F + F_IS_X + G + G_IS_F, ""),
         (F + F_IS_X + G + G_IS_F + AXIOM, F + F_IS_X + AXIOM),
-        (F + F_IS_X + AXIOM, F + F_IS_X + AXIOM),
         (G + F + F_IS_X + AXIOM, F + F_IS_X + AXIOM),
         (F + G + G_IS_F + F_IS_MORE_THAN_G, F + G + G_IS_F + F_IS_MORE_THAN_G),
         (
@@ -120,7 +103,7 @@ END = ";; Goal smoke_t\n(assert (not false))\n(check-sat)"
             F + F_IS_X + F_IS_X.replace("(f x) x", "(f x) 1"),
         ),
     ],
-    ids=["unused", "unused chain", "used by an axiom", "contradiction", "symbol", "by each other", "twice"],
+    ids=["unused", "used by an axiom", "symbol", "by each other", "twice"],
 )
 def test_smoke_task_leaves_out_unused_definitions_alone(text, kept):
     found = account({}, {("T", "smoke_t"): text + END}, frozenset(), "Z3").smoke["T", "smoke_t"]

@@ -1,12 +1,5 @@
 """A coqc and a coqchk that answer at once, so that what is around them can be tested."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 COQC = r"""#!/bin/sh
 [ "$1" = --version ] && { echo "The Coq Proof Assistant, version 8.16.1"; exit 0; }
 for file; do :; done
@@ -33,7 +26,8 @@ case $file in
 *) : > "${file%.v}.vo" ;;
 esac
 """
-SUMMARY = r"""
+COQCHK = r"""#!/bin/sh
+cat <<'END'
 CONTEXT SUMMARY
 * Theory: Set is predicative
 * Axioms:
@@ -41,11 +35,11 @@ CONTEXT SUMMARY
 * Constants/Inductives relying on type-in-type: <none>
 * Constants/Inductives relying on unsafe (co)fixpoints: <none>
 * Inductives whose positivity is assumed: <none>
+END
 """
-COQCHK = f"#!/bin/sh\ncat <<'END'\n{SUMMARY}\nEND\n"
 
 
-def install(folder: Path, coqc: str = COQC, coqchk: str = COQCHK) -> None:
+def install(folder, coqc=COQC, coqchk=COQCHK):
     """Put both into a folder."""
     folder.mkdir(exist_ok=True)
     for name, text in (("coqc", coqc), ("coqchk", coqchk)):

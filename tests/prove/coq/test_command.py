@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from sonnx_clip.cli import other_roads
-from sonnx_clip.prove.coq import CoqSource, check_coq, coq_sources, summary_problem
+from sonnx_clip.prove.coq import GOLDEN, check_coq, coq_sources
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
@@ -63,63 +63,48 @@ def test_proof_that_fails_is_named_with_its_theorem(root):
         assert other_roads.prove_by_coq(as_json=as_json, build=root / "build", root=root) == 1
 
 
+# What is replaced in a file, and a problem that is then named.
+PLANTED = {
+    "a module that the list of axioms lacks": (
+        GOLDEN, "Agreement: closed", "Gone: closed", "Agreement rest on: closed under the global context"),
+    "a module of the list that is gone": (
+        GOLDEN, "Agreement: closed", "Gone: closed", "the theorems of Gone rest on: nothing (no theorems)"),
+    "an axiom that the theorems do not use": (
+        GOLDEN, "Floats: closed", "Floats: Classical_Prop.classic", "the list says: Classical_Prop.classic"),
+    "an axiom that is not listed": (
+        GOLDEN, "\nReals: ClassicalDedekindReals.sig_forall_dec, ", "\nReals: ",
+        "the theorems of Reals rest on: Classical"),
+    "a missing theorem on a property": (
+        "generated/coq/Float.v", "Theorem monotone ", "Theorem other ",
+        "Generated.Float has no theorem monotone,"),
+    "a missing theorem on a reading": (
+        "generated/coq/IntReadings.v", "Theorem directml_agrees_nowhere_else ", "Theorem other ",
+        "Generated.IntReadings has no theorem directml_agrees_nowhere_else,"),
+    "a theorem that shows what does not exist": (
+        "coq/Theorems.v", "shows: monotone", "shows: monoton",
+        "shows monoton, which is not in spec/clip.yaml"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_theorems_and_axioms_are_those_that_are_asked_for(root, name):
+    file, old, new, says = PLANTED[name]
+    replace(root / file, old, new)
+    assert any(says in problem for problem in run(root).problems)
+
+
 @pytest.mark.parametrize(
-    ("listed", "changed", "says"),
+    ("coqchk", "says"),
     [
-        ("Agreement: closed", "Gone: closed", "the theorems of Gone rest on: nothing (no theorems)"),
-        ("Agreement: closed", "Gone: closed", "Agreement rest on: closed under the global context"),
-        (
-            "Floats: closed",
-            "Floats: Classical_Prop.classic; not closed",
-            "the list says: Classical_Prop.classic",
-        ),
-        (
-            "\nReals: ClassicalDedekindReals.sig_forall_dec, ",
-            "\nReals: ",
-            "the theorems of Reals rest on: Classical",
-        ),
+        ("#!/bin/sh\nexit 1\n", "coqchk rejects"),
+        ("#!/bin/sh\nexit 0\n", "no summary"),
+        (fake.COQCHK.replace("Coq.Reals.", "SonnxClip.Order.sly\n    Coq.Reals."), "SonnxClip.Order.sly"),
+        (fake.COQCHK.replace("type-in-type: <none>", "type-in-type: all"), "type-in-type"),
     ],
-)
-def test_axioms_are_compared_with_the_list_of_a_person(root, listed, changed, says):
-    replace(root / "coq/assumptions.txt", listed, changed)
-    assert any(says in p for p in run(root).problems)
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("Float", "monotone"),
-        ("IntReadings", "directml_agrees_nowhere_else"),
-        ("FloatReadings", "numpy_answers"),
-    ],
-)
-def test_theorem_that_the_yaml_asks_for_must_be_there(root, module, name):
-    replace(root / f"generated/coq/{module}.v", f"Theorem {name} ", "Theorem other ")
-    assert any(f"Generated.{module} has no theorem {name}," in p for p in run(root).problems)
-
-
-def test_theorem_shows_what_there_is(root):
-    replace(root / "coq/Theorems.v", "shows: monotone", "shows: monoton")
-    assert any("shows monoton, which is not in spec/clip.yaml" in p for p in run(root).problems)
-    assert other_roads.prove_by_coq(as_json=False, build=root / "build", root=root) == 1
-
-
-@pytest.mark.parametrize(
-    ("coqchk", "says"), [("#!/bin/sh\nexit 1\n", "coqchk rejects"), ("#!/bin/sh\nexit 0\n", "no summary")]
 )
 def test_coqchk_must_agree(root, coqchk, says):
     fake.install(root / "bin", coqchk=coqchk)
     assert any(says in p for p in run(root).problems)
-
-
-def test_summary_of_coqchk_is_read():
-    assert summary_problem(fake.SUMMARY) == ""
-    assert "of ours: SonnxClip.Order.sly" in summary_problem(
-        fake.SUMMARY.replace("Coq.Reals.", "SonnxClip.Order.sly\n    Coq.Reals.")
-    )
-    assert "type-in-type" in summary_problem(
-        fake.SUMMARY.replace("type-in-type: <none>", "type-in-type: all")
-    )
 
 
 def test_silent_coq_proves_nothing(root):
@@ -143,20 +128,9 @@ def test_missing_coq_is_said(tmp_path, monkeypatch):
         check_coq(load_spec(), repo_root(), tmp_path)
 
 
-def test_theorems_are_parsed_with_their_claims():
-    text = "(** A title. shows: monotone, C2 *)\nTheorem a : True.\n\nLemma b : True.\n\nTheorem c : True.\n"
-    first, second = CoqSource("coq/A.v", "SonnxClip.A", text).theorems()
-    assert (first.id, first.line, first.shows) == ("A.a", 2, ("monotone", "C2"))
-    assert (second.id, second.shows) == ("A.c", ())
-
-
-def test_coq_file_in_a_subfolder_is_rejected(tmp_path):
-    (tmp_path / "coq/deep").mkdir(parents=True)
-    (tmp_path / "coq/deep/A.v").write_text("")
-    with pytest.raises(UserError, match="is not checked"):
-        coq_sources(tmp_path)
-
-
-def test_folder_without_coq_files_is_refused(tmp_path):
-    with pytest.raises(UserError, match="no Coq file"):
+@pytest.mark.parametrize(("file", "says"), [("deep/A.v", "is not checked"), ("A.txt", "no Coq file")])
+def test_folder_whose_files_would_not_be_checked_is_refused(tmp_path, file, says):
+    (tmp_path / "coq" / file).parent.mkdir(parents=True)
+    (tmp_path / "coq" / file).write_text("")
+    with pytest.raises(UserError, match=says):
         coq_sources(tmp_path)

@@ -3,7 +3,7 @@
 import pytest
 
 from sonnx_clip.backends.acsl import LOOP, contract_path, functions
-from sonnx_clip.prove.frama_c import join, with_smoke
+from sonnx_clip.prove.frama_c import c_path, join, with_smoke
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
@@ -13,26 +13,18 @@ LOOP_TEXT = repo_file(LOOP).read_text()
 
 
 def texts(etype):
-    return (
-        repo_file(contract_path(etype)).read_text(),
-        repo_file(f"generated/c/sonnx_clip_{etype.id}.c").read_text(),
-    )
+    return repo_file(contract_path(etype)).read_text(), repo_file(c_path(etype)).read_text()
 
 
 @pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
-def test_the_c_is_found_whole_in_what_frama_c_gets(etype):
+def test_the_c_is_found_whole_and_each_contract_gets_its_smoke_claim(etype):
     contract, c = texts(etype)
     unit = join(contract, LOOP_TEXT, c, "x.c")
     assert unit.startswith(contract)
     assert unit[len(contract) :].replace(LOOP_TEXT, "") == c
     assert unit.count("loop invariant") == 3
-
-
-@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
-def test_each_contract_gets_its_smoke_claim(etype):
-    contract, c = texts(etype)
-    unit = with_smoke(join(contract, LOOP_TEXT, c, "x.c"), len(functions(etype)))
-    assert unit.count(r"check ensures smoke: \false; */") == len(functions(etype))
+    count = len(functions(etype))
+    assert with_smoke(unit, count).count(r"check ensures smoke: \false; */") == count
 
 
 def test_a_contract_that_the_smoke_claim_misses_is_noticed():
@@ -41,28 +33,20 @@ def test_a_contract_that_the_smoke_claim_misses_is_noticed():
         with_smoke(join(contract, LOOP_TEXT, c, "x.c"), 4)
 
 
-@pytest.mark.parametrize("annotation", ["/*@ admit \\false; */", "//@ assert \\false;"])
-def test_a_c_with_annotations_of_its_own_is_refused(annotation):
+@pytest.mark.parametrize(
+    ("message", "old", "new", "code", "more"),
+    [
+        ("the C has an annotation", "  size_t i;", r"  size_t i; /*@ admit \false; */", "", ""),
+        ("the C has an annotation", "  size_t i;", r"  size_t i; //@ assert \false;", "", ""),
+        ("it has 0 loops", "while (", "if (", "", ""),
+        ("it has 2 loops", "  i = 0;", "  while (0);", "", ""),
+        ("the annotated C is not the generated C", "", "", "", "  n = 0;\n"),
+        ("the contracts contain code: #define", "", "", "#define n 0\n", ""),
+        ("the contracts contain code: int n;", "", "", "int n;\n", ""),
+    ],
+)
+def test_annotations_of_the_c_and_code_of_the_contracts_are_refused(message, old, new, code, more):
+    """What is replaced in the C, and what is added to the contracts and to the annotation of the loop."""
     contract, c = texts(TYPES[0])
-    with pytest.raises(UserError, match="has an annotation"):
-        join(contract, LOOP_TEXT, c.replace("  size_t i;", f"  size_t i; {annotation}"), "x.c")
-
-
-@pytest.mark.parametrize(("old", "new", "found"), [("while (", "if (", 0), ("  i = 0;", "  while (0);", 2)])
-def test_a_c_with_another_number_of_loops_is_refused(old, new, found):
-    contract, c = texts(TYPES[0])
-    with pytest.raises(UserError, match=f"it has {found} loops"):
-        join(contract, LOOP_TEXT, c.replace(old, new), "x.c")
-
-
-def test_a_loop_annotation_that_is_more_than_an_annotation_is_refused():
-    contract, c = texts(TYPES[0])
-    with pytest.raises(UserError, match="the annotated C is not the generated C"):
-        join(contract, LOOP_TEXT + "  n = 0;\n", c, "x.c")
-
-
-@pytest.mark.parametrize("line", ["#define n 0", "static inline int one(void) { return 1; }", "int n;"])
-def test_contracts_that_hold_code_are_refused(line):
-    contract, c = texts(TYPES[0])
-    with pytest.raises(UserError, match="the contracts contain code"):
-        join(f"{contract}{line}\n", LOOP_TEXT, c, "x.c")
+    with pytest.raises(UserError, match=message):
+        join(contract + code, LOOP_TEXT + more, c.replace(old, new), "x.c")
