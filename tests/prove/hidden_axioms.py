@@ -6,18 +6,11 @@ attributes, location attributes, operators, other declarations, in random order.
 theory, the mechanism must name what it assumes, or refuse the theory by name.
 """
 
-from __future__ import annotations
-
 import random
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sonnx_clip.prove.assumptions import read_theories
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BEFORE = "module Before\n  type t\n  axiom a: forall x y: t. x = y\nend\n"
 # What assumes something, with a place for what stands between its words; and the kinds that have to be found.
@@ -92,27 +85,22 @@ AROUND = (
 
 @dataclass(frozen=True)
 class Theory:
-    """A theory that assumes something.
-
-    Args:
-        what: which of `ASSUMES`.
-        name: what it is called; empty where it has no name of its own.
-        text: the theory.
-    """
+    """A theory that assumes something: which of `ASSUMES`, by a name that is empty where it has none."""
 
     what: str
     name: str
     text: str
 
 
-def theories(seed: int, count: int) -> Iterator[Theory]:
+def theories(seed, count):
     """As many theories; Why3 may refuse some of them."""
     draw = random.Random(seed)
     for number in range(count):
         what = list(ASSUMES)[number % len(ASSUMES)]
         form, _ = ASSUMES[what]
-        parts = form.split("{s}")
-        text = parts[0] + "".join(f"{_space(draw)}{part}" for part in parts[1:])
+        first, *parts = form.split("{s}")
+        spaces = (" " if draw.random() < 0.6 else draw.choice(SPACES) for _ in parts)
+        text = first + "".join(map("".join, zip(spaces, parts, strict=True)))
         name, operator = draw.choice(NAMES), draw.choice(OPERATORS)
         text = text.format(n=name, a=draw.choice(ATTRIBUTES), o=operator, u=f"t{number}")
         around = [draw.choice(AROUND).replace("{k}", str(k)) for k in range(draw.randint(0, 4))]
@@ -122,24 +110,15 @@ def theories(seed: int, count: int) -> Iterator[Theory]:
         yield Theory(what, called, f"{BEFORE}module Hidden\n  type t\n  {body}\nend\n")
 
 
-def _space(draw: random.Random) -> str:
-    return " " if draw.random() < 0.6 else draw.choice(SPACES)
-
-
-def accepted(theory: Theory, file: Path) -> bool:
+def accepted(theory, file):
     """Whether Why3 accepts the theory."""
     file.write_text(theory.text, newline="")
     asked = ["why3", "prove", "--type-only", "-L", str(file.parent), str(file)]
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
-def missed(theory: Theory, *, refusing: bool = True) -> bool:
-    """Whether what the theory assumes is not found, and not refused either.
-
-    Args:
-        theory: the theory.
-        refusing: whether it is enough to refuse the theory.
-    """
+def missed(theory, *, refusing=True):
+    """Whether what the theory assumes is not found, and not refused either where that is enough."""
     _, kinds = ASSUMES[theory.what]
     found = [f for f in read_theories(theory.text) if f.module != "Before"]
     if refusing and any(f.kind == "refused" for f in found):

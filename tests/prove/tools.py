@@ -1,15 +1,7 @@
 """Provers and a Why3 that misbehave: scripts that stand first on the PATH and are the real tool elsewhere."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 # $file is the question, $digest the name that an answer has to repeat.
 _PROVER = """#!/bin/sh
@@ -29,14 +21,14 @@ for folder; do :; done
 """
 
 
-def real_tool(name: str) -> str:
+def real_tool(name):
     """The path of an installed tool."""
     found = shutil.which(name)
     assert found is not None, f"{name} is not installed"
     return found
 
 
-def fake(name: str, fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def fake(name, fault, folder, monkeypatch):
     """Put a tool of this name first on the PATH: it does what the shell lines of `fault` say."""
     text = (_WHY3 if name == "why3" else _PROVER).format(real=real_tool(name), fault=fault)
     folder.mkdir(exist_ok=True)
@@ -46,7 +38,7 @@ def fake(name: str, fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
 
 
-def only_tools(names: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def only_tools(names, folder, monkeypatch):
     """Leave only these tools on the PATH."""
     folder.mkdir()
     for name in names:

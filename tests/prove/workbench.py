@@ -1,12 +1,11 @@
 """A copy of what the proofs read, in which a test plants a mistake, and the command line over it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_theories, write
@@ -17,12 +16,6 @@ from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import folders
 from sonnx_clip.spec import check_spec, load, load_spec
 from tests.command import run
-
-if TYPE_CHECKING:
-    import pytest
-
-    from sonnx_clip.backends.generate import Generated
-    from sonnx_clip.spec import Spec
 
 HERE = folders.repo_root()
 _REAL = load._load_once
@@ -37,13 +30,12 @@ class Ended:
     err: str
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self):
         """What ``--json`` printed."""
-        found: dict[str, Any] = json.loads(self.out)
-        return found
+        return json.loads(self.out)
 
     @property
-    def outcomes(self) -> dict[str, dict[str, Any]]:
+    def outcomes(self):
         """The outcomes of ``--json`` by obligation."""
         return {outcome["id"]: outcome for outcome in self.document["outcomes"]}
 
@@ -53,17 +45,14 @@ class SharedSpec:
 
     As long as a copy of spec/ is what the repository has, it is the repository's specification, with all
     that was computed for it before.
-
-    Args:
-        alone: whether it shares nothing with the repository.
     """
 
-    def __init__(self) -> None:
-        self.alone = False
+    def __init__(self):
+        self.alone = False  # whether it shares nothing with the repository
         self.believed = False  # whether nothing is checked by evaluation
-        self.read: dict[tuple[bytes, ...], Spec] = {}
+        self.read = {}
 
-    def __call__(self, path: Path) -> Spec:
+    def __call__(self, path):
         texts = texts_of(path.parent)
         if texts == texts_of(HERE / "spec") and not self.alone:
             return _REAL(HERE / "spec" / path.name)
@@ -74,13 +63,7 @@ class SharedSpec:
 
 @dataclass(frozen=True)
 class Workbench:
-    """Runs the command line on a repository of its own, or on the real one when `root` is that.
-
-    Args:
-        root: the folder with spec, why3 and generated.
-        build: where ledger and results go.
-        specs: what reads the specification, if it is a repository of its own.
-    """
+    """Runs the command line on a repository of its own or the real one; what it writes is in `build`."""
 
     root: Path
     build: Path
@@ -88,63 +71,62 @@ class Workbench:
     capsys: pytest.CaptureFixture[str]
     specs: SharedSpec = field(default_factory=SharedSpec)
 
-    def plant(self, file: str, old: str, new: str) -> None:
+    def plant(self, file, old, new):
         """Replace a text that stands once in a file of the copy."""
         path = self.root / file
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1, f"the text to replace must stand once in {file}: {old!r}"
         path.write_text(text.replace(old, new), encoding="utf-8")
 
-    def believe_the_yaml(self) -> None:
+    def believe_the_yaml(self):
         """Switch off the checks by evaluation, so that only the provers find mistakes."""
         self.specs.believed = True
         self.monkeypatch.setattr(prove_command, "check_spec", lambda _: None)
 
-    def render_anew(self) -> None:
+    def render_anew(self):
         """Share nothing that was rendered before: for what is planted in a function that renders."""
         self.specs.read = {}
         self.specs.alone = True
 
-    def limit(self, seconds: int) -> None:
+    def limit(self, seconds):
         """Give the provers less time than usual."""
         self.monkeypatch.setattr(prove_all, "PROOF", ProverLimits(seconds))
 
-    def send_canaries(self) -> None:
+    def send_canaries(self):
         """Send canaries in each run, as users do."""
         self.monkeypatch.setattr(prove_command, "render_canaries", render_canaries)
 
-    def generate(self) -> None:
+    def generate(self):
         """Check the specification of the copy, and render its theories."""
         spec = load_spec()
         if not self.specs.believed:
             check_spec(spec)
         write(render_theories(spec), self.root)
 
-    def command(self, *arguments: str) -> Ended:
+    def command(self, *arguments):
         """Run ``sonnx-clip`` with these arguments in this process."""
         done = run(*arguments, cwd=Path.cwd())
         return Ended(done.returncode, done.stdout, done.stderr)
 
-    def prove_these(self, theories: Generated, shown: int = 20, **request: Any) -> Ended:
+    def prove_these(self, theories, shown=20, **request):
         """Prove these theories as the command does; `request` has the fields of `ProveRequest`."""
         self.capsys.readouterr()
         status = prove_these(load_spec(), theories, ProveRequest(self.build, jobs=2, **request), shown=shown)
         said = self.capsys.readouterr()
         return Ended(status, said.out, said.err)
 
-    def prove(self, *arguments: str, jobs: int = 2) -> Ended:
+    def prove(self, *arguments, jobs=2):
         """Run ``sonnx-clip prove`` with these arguments."""
         return self.command("prove", "--build", str(self.build), "--jobs", str(jobs), *arguments)
 
 
-def texts_of(folder: Path) -> tuple[bytes, ...]:
+def texts_of(folder):
     """Names and contents of the files in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    names = (str(path.relative_to(folder)).encode() for path in files)
-    return tuple(part for pair in zip(names, (p.read_bytes() for p in files), strict=True) for part in pair)
+    return tuple((path.relative_to(folder), path.read_bytes()) for path in files)
 
 
-def copy_of_the_repository(root: Path) -> None:
+def copy_of_the_repository(root):
     """What the proofs read: the YAML with the texts that it quotes, the theories, written and generated."""
     for folder in ("spec", "why3", "generated/why3", "generated/c/drivers"):
         shutil.copytree(HERE / folder, root / folder)

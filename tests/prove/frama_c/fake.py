@@ -1,24 +1,17 @@
 """A Frama-C of our own: a script first on the PATH, which leaves the reports that a test gives it."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.spec import load_spec
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
 INT8 = load_spec().element_type("int8")
 
 _SCRIPT = """#!/bin/sh
-[ "$1" = -version ] && {{ echo "{version}"; exit 0; }}
+[ "$1" = -version ] && {{ echo "25.0-beta (Manganese)"; exit 0; }}
 run=proof
 while [ $# -gt 0 ]; do
     case $1 in
@@ -34,10 +27,8 @@ cat {folder}/words
 exit {status}
 """
 
-Counts = dict[str, dict[str, int]]
 
-
-def proved(simplified: int = 0) -> Counts:
+def proved(simplified=0):
     """What WP reports of a property with two goals that are proved."""
     by = {"total": 2 - simplified, "valid": 2 - simplified}
     counts = {"Z3:4.8.12": by, "cvc5:1.0.3": by, "wp:main": {"total": 2, "valid": 2}}
@@ -46,7 +37,7 @@ def proved(simplified: int = 0) -> Counts:
     return counts
 
 
-def smoke_held() -> Counts:
+def smoke_held():
     """What WP reports of a claim that both provers failed to show."""
     failed = {"total": 1, "failed": 1}
     return {"Z3:4.8.12": failed, "cvc5:1.0.3": failed, "wp:main": failed}
@@ -57,20 +48,19 @@ class FakeFramaC:
     """What the script leaves behind; a test changes it, and then calls `install`."""
 
     folder: Path
-    goals: dict[str, Counts] = field(default_factory=lambda: {name: proved() for name in due(INT8)})
-    smoke: dict[str, Counts] = field(
+    goals: dict = field(default_factory=lambda: {name: proved() for name in due(INT8)})
+    smoke: dict = field(
         default_factory=lambda: {f"{name}_ensures_smoke": smoke_held() for name in functions(INT8)}
     )
-    rows: list[tuple[str, str, str]] = field(
+    rows: list = field(
         default_factory=lambda: [(name, "termination clause", "Valid") for name in functions(INT8)]
     )
     words: str = "[kernel] Parsing unit.c (with preprocessing)\n"
-    version: str = "25.0-beta (Manganese)"
     status: int = 0
-    texts: dict[str, str | None] = field(default_factory=dict)
+    texts: dict = field(default_factory=dict)
     """Files that are written otherwise, or not at all, by name."""
 
-    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def install(self, monkeypatch):
         """Put the script first on the PATH."""
         self.folder.mkdir(exist_ok=True)
         for name, goals in (("proof", self.goals), ("smoke", self.smoke)):
@@ -84,12 +74,12 @@ class FakeFramaC:
                 (self.folder / name).write_text(text)
         (self.folder / "words").write_text(self.words)
         script = self.folder / "frama-c"
-        script.write_text(_SCRIPT.format(folder=self.folder, version=self.version, status=self.status))
+        script.write_text(_SCRIPT.format(folder=self.folder, status=self.status))
         script.chmod(0o755)
         monkeypatch.setenv("PATH", str(self.folder), prepend=os.pathsep)
 
-    def _report(self, goals: dict[str, Counts]) -> dict[str, Any]:
-        by_function: dict[str, Any] = {}
+    def _report(self, goals):
+        by_function = {}
         for name, counts in goals.items():
             function = max((f for f in functions(INT8) if name.startswith(f)), key=len)
             by_function.setdefault(function, {"wp:section": {}})[name] = counts
