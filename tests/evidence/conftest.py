@@ -26,6 +26,12 @@ class Written:
     data: dict
 
 
+def unpacked(html):
+    """The data that a page carries."""
+    packed = re.search(r'<script type="application/gzip" id="data">(.*?)</script>', html)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
 def gathered_in(folder, document, reports=()):
     """What the evidence says of some records, before a page is rendered."""
     return gather(records.read_records(made.write(folder / "build", document, reports), load_spec()))
@@ -37,10 +43,7 @@ def written_in(folder, document, reports=()):
     summary = write_evidence(build, folder / "out")
     html = (folder / "out" / "index.html").read_text()
     evidence = Evidence.model_validate_json((folder / "out" / "evidence.json").read_text())
-    packed = re.search(r'<script type="application/gzip" id="data">(.*?)</script>', html)[1]
-    return Written(
-        folder / "out", summary, html, evidence, json.loads(gzip.decompress(base64.b64decode(packed)))
-    )
+    return Written(folder / "out", summary, html, evidence, unpacked(html))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -159,10 +159,6 @@ def signed(keys):
     return keys / "build"
 
 
-def test_signed_statement_is_verified(signed, keys):
-    assert "files as signed" in verify_signed(signed, keys / "public.pem")
-
-
 def append(path):
     path.write_text(path.read_text() + " ")
 
@@ -177,7 +173,6 @@ def unsign(path):
 
 CHANGES = {
     "proofs": ("build/proofs.json", append, "differs from the signed file"),
-    "verdict": ("build/verdicts/0.json", append, "differs from the signed file"),
     "published file": ("build/evidence/matrix.csv", append, "differs from the signed file"),
     "removed file": ("build/verdicts/0.json", Path.unlink, "missing"),
     "statement": (f"build/evidence/{STATEMENT}", replace_payload, "not signed by"),
@@ -189,6 +184,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_change_after_signing_is_refused(signed, keys, change):
     name, apply, message = CHANGES[change]
+    assert "files as signed" in verify_signed(signed, keys / "public.pem")
     apply(keys / name)
     with pytest.raises(UserError, match=message) as refused:
         verify_signed(signed, keys / "public.pem")
@@ -201,7 +197,6 @@ def test_change_after_signing_is_refused(signed, keys, change):
         (["evidence", "--sign", "private.pem"], "--format in-toto"),
         (["evidence", "--format", "in-toto", "--sign", "absent.pem"], "absent.pem"),
         (["evidence", "--format", "in-toto", "--sign", "public.pem"], "not a usable private key"),
-        (["evidence", "--format", "all", "--sign", "public.pem"], "not a usable private key"),
         (["verify", "--key", "private.pem"], "not a usable public key"),
     ],
 )

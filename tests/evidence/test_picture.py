@@ -24,11 +24,10 @@ def test_each_kind_of_bounds_shows_its_cases(panels):
 
 
 def test_special_values_are_marked_in_their_bands(panels):
-    marks = panels["both bounds are NaN"].marks
-    assert [mark.said for mark in marks][:2] == ["X = -inf: Y = -inf (inside)", "X = -0: Y = -0 (inside)"]
-    assert marks[0].at == (picture.COLUMNS["-inf"], picture.ROWS["-inf"])
-    assert marks[-1].at == (picture.COLUMNS["nan"], picture.ROWS["nan"])
-    assert panels["inverted bounds"].marks[-1].case == "inverted"
+    first, *_, last = panels["both bounds are NaN"].marks
+    assert first.said == "X = -inf: Y = -inf (inside)"
+    assert first.at == (picture.COLUMNS["-inf"], picture.ROWS["-inf"])
+    assert last.at == (picture.COLUMNS["nan"], picture.ROWS["nan"])
 
 
 def test_the_table_of_special_values():
@@ -37,9 +36,7 @@ def test_the_table_of_special_values():
         for x, cells in picture.special_table(load_spec()).items()
         for bounds, cell in zip(picture.SPECIAL_BOUNDS, cells, strict=True)
     }
-    assert table["nan", "1", "-1"].shown == "-1"
-    assert table["nan", "1", "-1"].latitude == ("nan-inverted",)
-    assert table["0", "-0", "0"].shown == "-0"
-    assert table["0", "-0", "0"].latitude == ("zero-sign",)
+    assert (table["nan", "1", "-1"].shown, table["nan", "1", "-1"].latitude) == ("-1", ("nan-inverted",))
+    assert (table["0", "-0", "0"].shown, table["0", "-0", "0"].latitude) == ("-0", ("zero-sign",))
     assert table["2", "-1", "1"].latitude == ()
     assert table["inf", "-1", "nan"].klass == "inside_max_nan"

@@ -63,10 +63,7 @@ def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page():
         ("an $x \\lt y$ in a line", "<mo>&#x0003C;</mo>"),
         ("```math\nY = \\infty\n```", "&#x0221E;"),
         ("| a |\n| --- |\n| $X$ |", '<td><span class="math inline"><math'),
-        (
-            "[of the group](./../common/definitions.md#index)",
-            '<a title="./../common/definitions.md#index">of the group',
-        ),
+        ("[of the group](./../x.md#index)", '<a title="./../x.md#index">of the group'),
     ],
 )
 def test_parts_of_a_page_are_rendered(text, shown):

@@ -1,6 +1,7 @@
 """`verify`: forged answers are refused, text in records is not executed, mixed files are noticed."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -35,21 +36,25 @@ def deviating(deviation, runtime="numpy"):
     return whole.model_copy(update={"types": (whole.types[0].model_copy(update={"classes": classes}),)})
 
 
-def test_reproducer_in_forged_record_is_not_executed(tmp_path, monkeypatch):
+@pytest.fixture
+def no_answers(monkeypatch):
+    """The answers of provers are not repeated."""
     monkeypatch.setattr(verifying, "repeat_answers", lambda *_: None)
+
+
+@pytest.mark.usefixtures("no_answers")
+def test_reproducer_in_forged_record_is_not_executed(tmp_path):
     ran = tmp_path / "ran"
     code = f"open({str(ran)!r}, 'w'); print(['0x7'])"
     forged = deviating(made.deviation_in("low_tie", "int8", reproduce=code))
     build = made.write(tmp_path / "build", made.proofs(), [forged])
-    with pytest.raises(
-        UserError, match="int8, low_tie: 0x07 is recorded, a repetition gives its result is 0x02"
-    ):
+    with pytest.raises(UserError, match="0x07 is recorded, a repetition gives its result is 0x02"):
         list(verify(build, 1.0))
     assert not ran.exists()
 
 
-def test_runtime_named_by_a_record_is_not_imported(tmp_path, monkeypatch):
-    monkeypatch.setattr(verifying, "repeat_answers", lambda *_: None)
+@pytest.mark.usefixtures("no_answers")
+def test_runtime_named_by_a_record_is_not_imported(tmp_path):
     (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\ndef clip(x, l, m): return x\n")
     forged = deviating(made.deviation_in("low_tie", "int8"), f"{tmp_path}/evil.py:clip")
     lines = list(verify(made.write(tmp_path / "build", made.proofs(), [forged]), 1.0))
@@ -82,11 +87,6 @@ def answer(tmp_path_factory):
     return build, found, o, reply
 
 
-def test_answer_that_comes_out_again_is_accepted(answer):
-    build, found, o, reply = answer
-    repeat_answers(build, found, [(o, reply)])
-
-
 @pytest.mark.parametrize(
     ("forged", "message"),
     [
@@ -98,6 +98,7 @@ def test_answer_that_comes_out_again_is_accepted(answer):
 )
 def test_forged_answer_is_refused(answer, forged, message):
     build, found, o, reply = answer
+    repeat_answers(build, found, [(o, reply)])
     with pytest.raises(UserError, match=message):
         repeat_answers(build, found, [(o, reply.model_copy(update=forged))])
 
@@ -114,19 +115,16 @@ def test_mixed_or_changed_files_are_noticed(tmp_path):
     build = made.write(tmp_path / "build", made.proofs())
     folder = build / "evidence"
     files = {name: name.upper() for name in ("index.html", "evidence.json")}
-    assert require_published(folder, files).startswith("none in ")
     folder.mkdir()
     for name, text in files.items():
         (folder / name).write_text(text)
     assert "agrees with the records" in require_published(folder, files)
     for name, text in files.items():
-        (folder / name).write_text(text + " ")
-        with pytest.raises(UserError, match=f"{name}: it differs from the records"):
-            require_published(folder, files)
-        (folder / name).unlink()
-        with pytest.raises(UserError, match=f"{name}: it differs from the records"):
-            require_published(folder, files)
-        (folder / name).write_text(text)
+        for spoil in (lambda file: file.write_text("other"), Path.unlink):
+            spoil(folder / name)
+            with pytest.raises(UserError, match=f"{name}: it differs from the records"):
+                require_published(folder, files)
+            (folder / name).write_text(text)
 
 
 def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
@@ -138,9 +136,7 @@ def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
     assert done.exit_code == 0
     assert "Generated files" in confirmed
     assert "Z3 and cvc5" not in confirmed
-    assert "Z3 and cvc5" in taken
-    assert "Runtime numpy" in taken
-    assert "not run: Coq’s kernel, Frama-C" in taken
+    assert all(name in taken for name in ("Z3 and cvc5", "Runtime numpy", "not run: Coq’s kernel, Frama-C"))
 
 
 def test_sample_is_drawn_by_its_seed():
@@ -152,7 +148,7 @@ def test_sample_is_drawn_by_its_seed():
     assert sample(every, 0.0, 7) == []
 
 
-@pytest.mark.parametrize("text", ["2", "200%", "-1%", "some", "nan%", ""])
+@pytest.mark.parametrize("text", ["2", "200%", "nan%"])
 def test_part_that_is_none_is_refused(text):
     done = CliRunner().invoke(app, ["verify", "--replay", text])
     assert isinstance(done.exception, UserError)
