@@ -37,14 +37,10 @@ def compare(operator):
     ("expr", "text"),
     [
         (join("and", join("or", P, Q), R), "(P || Q) && R"),
-        (join("or", P, join("and", Q, R)), "P || Q && R"),
         (join("or", P, join("or", Q, R)), "P || (Q || R)"),
-        (join("implies", compare("<"), Q), "X < L ==> Q"),
         (join("implies", P, join("implies", Q, R)), "P ==> (Q ==> R)"),
         (join("iff", P, join("or", Q, R)), "P <==> Q || R"),
         (tree.Not(join("and", P, Q)), "!(P && Q)"),
-        (tree.Not(compare("<=")), "!(X <= L)"),
-        (tree.If(P, Q, R, Kind.BOOL), "P ? Q : R"),
         (tree.If(P, tree.If(P, Q, R, Kind.BOOL), R, Kind.BOOL), "P ? (P ? Q : R) : R"),
         (tree.Call("identical", (X, L), Kind.BOOL), "identical(X, L)"),
         (tree.Call("is_nan", (X,), Kind.BOOL), r"\false"),
@@ -60,11 +56,8 @@ def test_the_text_of_an_expression(expr, text):
 @pytest.mark.parametrize(
     ("type_id", "expr", "text"),
     [
-        ("uint64", compare("<"), "X < L"),
         ("float32", compare("<"), r"\lt_float(X, L)"),
-        ("float64", compare("<"), r"\lt_double(X, L)"),
         ("bfloat16", compare("<"), "less(X, L)"),
-        ("float32", compare(">="), r"\ge_float(X, L)"),
         ("bfloat16", compare(">="), "less_or_equal(L, X)"),
         ("float64", compare("=="), r"\eq_double(X, L)"),
         ("bfloat16", compare("=="), "less_or_equal(X, L) && less_or_equal(L, X)"),
@@ -113,15 +106,13 @@ def test_definitions_that_the_cases_use_are_rendered_before_them():
 
 
 def render_acsl_of(spec, type_id):
-    only = tuple(e for e in spec.element_types if e.id == type_id)
+    only = (spec.element_type(type_id),)
     return render_acsl(spec.model_copy(update={"element_types": only}))[f"{FOLDER}/{type_id}.h"]
 
 
 def test_acsl_assumptions_hold_for_every_value():
-    # axiom mask: 0x8000 <= a <= 0xFFFF ==> (a & 0x7FFF) == a - 0x8000
     high = np.arange(0x8000, 0x10000)
     assert np.array_equal(high.astype(np.uint16) & np.uint16(0x7FFF), high - 0x8000)
-    # axiom wrap: -0x8000 <= a < 0 ==> (uint16_t)a == a + 0xFFFF + 1
     negative = np.arange(-0x8000, 0)
     assert np.array_equal(negative.astype(np.int32).astype(np.uint16), negative + 0xFFFF + 1)
     for etype in OF_BITS:

@@ -49,11 +49,8 @@ def hostile(value, text, *, is_prose=False):
 
 
 def theories(spec):
-    files = {}
-    for _, render in THEORIES:
-        if render not in (kernel_theories, numpy_theories):  # they show no prose
-            files |= render(spec)[0]
-    return files
+    shown = (render for _, render in THEORIES if render not in (kernel_theories, numpy_theories))
+    return {path: text for render in shown for path, text in render(spec)[0].items()}
 
 
 def contracts(spec):

@@ -25,16 +25,12 @@ def printer(etype):
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        ("0", "0.0"),
         ("10", "10.0"),
         ("9.5", "9.5"),
         ("0.05", "0.05"),
-        ("-6.1", "(-6.1)"),
         ("-0.001", "(-0.001)"),
-        ("1/3", "(1.0 /. 3.0)"),
         ("-2/7", "(-(2.0 /. 7.0))"),
         ("1/1024", "0.0009765625"),
-        ("123456789/10", "12345678.9"),
     ],
 )
 def test_real_literal(number, text):
@@ -47,9 +43,7 @@ def test_real_literal(number, text):
 @pytest.mark.parametrize(
     ("etype", "number", "text"),
     [
-        ("float32", "1", "(0x3f800000: t (* 1 *))"),
         ("float32", "-0", "(0x80000000: t (* -0 *))"),
-        ("float16", "-inf", "(0xfc00: t (* -inf *))"),
         ("bfloat16", "0.1", "(0x3dcd: t (* 0.1 *))"),
         ("float16", "highest", "(0x7bff: t (* highest *))"),
         ("int8", "-1", "(0xff: t (* -1 *))"),
