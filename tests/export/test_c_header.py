@@ -30,21 +30,18 @@ def every_header(tmp_path_factory):
     return folder
 
 
-def in_c(type_id):
-    known = {"float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t"}
-    return known.get(type_id, f"{type_id}_t")
-
-
 def ran(compiler, headers, type_id, source, *more, emulator=()):
     program = headers.parent / f"{compiler}_{type_id}"
-    options = [f"-DTYPE={type_id}", f"-DT={in_c(type_id)}", f"-DWIDTH={TYPES[type_id].width}"]
+    options = [f"-DTYPE={type_id}", f"-DT={TYPES[type_id].c}", f"-DWIDTH={TYPES[type_id].width}"]
     options += [f"-DCLIP=sonnx_clip_{type_id}", f"-I{headers}", f"-I{repo_file('generated/c')}", *more]
     sources = [str(repo_file("harness/vectors.c")), source, "-o", str(program)]
-    built = subprocess.run(
-        [compiler, *FLAGS, *options, *sources], capture_output=True, text=True, check=False
-    )
-    assert (built.returncode, built.stderr) == (0, "")
+    build([compiler, *FLAGS, *options, *sources])
     return subprocess.run([*emulator, program], capture_output=True, text=True, check=False)
+
+
+def build(command):
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stderr) == (0, "")
 
 
 def needs(compiler):
@@ -84,10 +81,9 @@ def test_headers_compile_as_cpp(every_header, tmp_path):
     names = [f"sonnx_clip_{type_id}_suite.vector_count" for type_id in TYPES]
     includes = "".join(f'#include "sonnx_clip_vectors_{type_id}.h"\n' for type_id in TYPES)
     (tmp_path / "all.cpp").write_text(f"{includes}int main() {{ return !({' && '.join(names)}); }}\n")
-    command = ["g++", "-std=c++11", *FLAGS[1:], f"-I{every_header}", "all.cpp", "-o", "all"]
-    built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (built.returncode, built.stderr) == (0, "")
-    assert subprocess.run([tmp_path / "all"], check=False).returncode == 0
+    program = tmp_path / "all"
+    build(["g++", "-std=c++11", *FLAGS[1:], f"-I{every_header}", tmp_path / "all.cpp", "-o", program])
+    assert subprocess.run([program], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ from jsonschema import Draft202012Validator
 
 from sonnx_clip import clip
 from sonnx_clip.conform.plan import LENGTHS, LONG
-from sonnx_clip.export import suite as suites
 from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, granted, suite
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.root.dtypes import bits_type, numpy_type
+from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.layouts import LAYOUTS
@@ -32,15 +31,13 @@ def manifest(folder):
 @pytest.mark.parametrize("form", ["npz", "json", "c-header"])
 def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
     out, again = tmp_path / "deep/out", tmp_path / "again"
-    line = write_export(form, out, ["int8"])
+    write_export(form, out, ["int8"])
     told = manifest(out)
     assert (told["format"], told["spec_sha256"]) == (form, SPEC.digest)
     for entry in told["files"]:
         content = (out / entry["file"]).read_bytes()
         assert (hashlib.sha256(content).hexdigest(), len(content)) == (entry["sha256"], entry["bytes"])
     assert {p.name for p in out.iterdir()} == {e["file"] for e in told["files"]} | {"manifest.json"}
-    vectors, calls = (sum(one[key] for one in told["types"]) for key in ("vectors", "calls"))
-    assert line == f"{vectors:,} vectors and {calls:,} calls of 1 element type are in {out}"
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     assert out.stat().st_mode & 0o777 == 0o755
     write_export(form, again, ["int8"])
@@ -74,7 +71,6 @@ def test_layout_of_the_manifest_gives_the_same_array(layout, npz):
     entries = np.arange(100, 100 + (8 if layout.length is None else layout.length), dtype=np.uint64)
     wanted, found = layout.arrange(entries), arranged(entries, told)
     assert np.array_equal(wanted, found)
-    assert wanted.shape == found.shape
     assert not wanted.size or wanted.strides == found.strides
     assert wanted.flags.aligned == found.flags.aligned
 
@@ -91,43 +87,36 @@ def test_flags_are_what_the_committed_vectors_accept():
 
 def test_no_latitude_accepts_an_answer_without_a_flag():
     """Flags know the other zero and NaN: of all special values a latitude accepts no further one."""
-    oracle = suites.load_oracle()
-    for one in suite(["float16"]):
-        table, dtype = one.tables[0], numpy_type(one.etype.id)
-        x, l, m = (
-            a.view(dtype) for a in (table.pool[None, :], table.scalars[0][:, None], table.scalars[1][:, None])
-        )
-        for pattern in special_patterns(one.etype):
-            answer = np.full(table.results.shape, pattern, bits_type(one.etype.id)).view(dtype)
-            accepted = np.zeros(table.results.shape, bool)
-            for accepts in oracle.LATITUDE["float"].values():
-                accepted |= accepts(x, l, m, table.results.view(dtype), answer)
-            accepted &= answer.view(table.results.dtype) != table.results
-            zero = (answer == 0) & (table.results.view(dtype) == 0)
-            with np.errstate(invalid="ignore"):
-                assert not np.any(accepted & ~zero & (answer == answer))
+    (one,) = suite(["float16"])
+    table, dtype = one.tables[0], np.dtype("float16")
+    low, high = (bounds[:, None].view(dtype) for bounds in table.scalars)
+    x, results = table.pool[None, :].view(dtype), table.results.view(dtype)
+    for pattern in special_patterns(one.etype):
+        answer = np.full(results.shape, pattern, table.results.dtype).view(dtype)
+        accepts = load_oracle().LATITUDE["float"].values()
+        accepted = np.any([accepting(x, low, high, results, answer) for accepting in accepts], axis=0)
+        accepted &= answer.view(table.results.dtype) != table.results
+        with np.errstate(invalid="ignore"):
+            assert not np.any(accepted & ~((answer == 0) & (results == 0)) & (answer == answer))
 
 
 def test_json_equals_npz(npz, tmp_path):
-    write_export("json", tmp_path / "out", ["float16"])
-    for type_id in ("float16",):
-        text = (tmp_path / f"out/{type_id}.json").read_bytes()
-        assert text == repo_file(f"generated/vectors/{type_id}.json").read_bytes()
-        schema = json.loads((tmp_path / "out/schema.json").read_text())
-        Draft202012Validator(schema).validate(json.loads(text))
-        document = json.loads((tmp_path / f"out/{type_id}.calls.json").read_text())
-        with np.load(npz / f"{type_id}.npz") as arrays:
-            assert document["classes"] == arrays["classes"].tolist()
-            for table in document["tables"]:
-                for key, values in table.items():
-                    if key != "id":
-                        bits = key not in ("class", "also")
-                        found = np.vectorize(lambda text: int(text, 16))(values) if bits else values
-                        assert np.array_equal(found, arrays[f"{table['id']}_{key}"])
-            for key in ("pair", "layout", "length", "start"):
-                assert [call[key] for call in document["calls"]] == arrays[f"call_{key}"].tolist()
-            tables = arrays["tables"][arrays["call_table"]].tolist()
-            assert [call["table"] for call in document["calls"]] == tables
+    out, read = tmp_path / "out", np.vectorize(lambda text: int(text, 16))
+    write_export("json", out, ["float16"])
+    text = (out / "float16.json").read_bytes()
+    assert text == repo_file("generated/vectors/float16.json").read_bytes()
+    Draft202012Validator(json.loads((out / "schema.json").read_text())).validate(json.loads(text))
+    document = json.loads((out / "float16.calls.json").read_text())
+    with np.load(npz / "float16.npz") as arrays:
+        assert document["classes"] == arrays["classes"].tolist()
+        for table in document["tables"]:
+            for key in table.keys() - {"id"}:
+                found = table[key] if key in ("class", "also") else read(table[key])
+                assert np.array_equal(found, arrays[f"{table['id']}_{key}"])
+        for key in ("pair", "layout", "length", "start"):
+            assert [call[key] for call in document["calls"]] == arrays[f"call_{key}"].tolist()
+        tables = arrays["tables"][arrays["call_table"]].tolist()
+        assert [call["table"] for call in document["calls"]] == tables
 
 
 @pytest.mark.parametrize("stale", [False, True])
