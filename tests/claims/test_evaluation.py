@@ -7,7 +7,6 @@ import pytest
 
 from sonnx_clip.claims import evaluation
 from sonnx_clip.claims.all_claims import claims_of
-from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.evaluation import (
     check_claims,
     counterexample,
@@ -25,11 +24,6 @@ from tests.meta.spec_bugs import ALL, YAML
 SPEC = load_spec()
 
 
-def negated(claim):
-    assert not isinstance(claim.conclusion, Written)
-    return replace(claim, conclusion=Not(Parentheses(claim.conclusion)))
-
-
 def test_nine_tenths_of_the_claims_are_evaluated_and_hold():
     of_types = [c for etype in SPEC.element_types for c in claims_of(SPEC, etype.id)]
     assert sum(map(is_evaluated, of_types)) > 0.9 * len(of_types)
@@ -39,25 +33,22 @@ def test_nine_tenths_of_the_claims_are_evaluated_and_hold():
 @pytest.mark.parametrize("id_", ["real", "int8", pytest.param("bfloat16", marks=pytest.mark.nightly)])
 def test_no_claim_holds_with_its_negation(id_):
     """Some sample reaches the conclusion of each: none passes because nothing was compared."""
-    etype = SPEC.element_type(id_)
-    tried = 0
-    for claim in filter(is_evaluated, claims_of(SPEC, id_)):
-        holds = truth(SPEC, etype).truth_of(negated(claim))
+    etype, tried = SPEC.element_type(id_), [*filter(is_evaluated, claims_of(SPEC, id_))]
+    for claim in tried:
+        holds = truth(SPEC, etype).truth_of(replace(claim, conclusion=Not(Parentheses(claim.conclusion))))
         assert not all(map(holds, samples(SPEC, etype, claim))), claim.id
-        tried += 1
-    assert tried > 80
+    assert len(tried) > 80
 
 
-def test_claim_is_evaluated_once_for_each_kind_of_type():
-    types = [etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == "monotone"]
-    assert sorted(types) == ["float16", "int8", "real", "uint8"]
-
-
-def test_claim_that_the_first_type_of_a_kind_lacks_is_evaluated_in_another():
-    """The example is stated of float32, and float16 is the first type of floats."""
-    name = "example_onnx_default_min"
-    assert all(claim.name != name for claim in claims_of(SPEC, "float16"))
-    assert [etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == name] == ["float32"]
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("monotone", ["float16", "int8", "real", "uint8"]),
+        ("example_onnx_default_min", ["float32"]),  # the first type of floats, float16, lacks it
+    ],
+)
+def test_claim_is_evaluated_in_the_first_type_of_each_kind_that_has_it(name, types):
+    assert sorted(etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == name) == types
 
 
 BUGS = {bug.name: bug for bug in ALL if bug.file == YAML and bug.told}

@@ -28,11 +28,8 @@ def test_every_constraint_has_a_status(found, tmp_path):
     lines = list(conditions.conditions(tmp_path, found, evidence))
     assert [line.id for line in lines] == [one.id for one in load_kit().constraints]
     assert {line.status for line in lines} <= {"met", "not met", "not checked"}
-    assert all(line.status == "not checked" for line in lines if not _is_probed(line.id))
-
-
-def _is_probed(id_):
-    return id_ in {one.id for one in load_kit().probed}
+    probed = {one.id for one in load_kit().probed}
+    assert {line.status for line in lines if line.id not in probed} == {"not checked"}
 
 
 def test_kernel_that_is_wrong_at_one_vector_is_not_met(found):
@@ -56,14 +53,10 @@ def test_flush_to_zero_is_not_met(tmp_path):
     subprocess.run(
         [compiler, "-ffast-math", "-shared", "-fPIC", "-o", library, tmp_path / "fast.c"], check=True
     )
-    code = (
-        f"import ctypes; ctypes.CDLL({str(library)!r})\n"
-        "from sonnx_clip.evidence.conditions import subnormals; print(subnormals()[0])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "not met"
+    probe = "from sonnx_clip.evidence.conditions import subnormals; print(subnormals()[0])"
+    code = f"import ctypes; ctypes.CDLL({str(library)!r})\n{probe}"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.strip() == b"not met"
     assert conditions.subnormals()[0] != "not met"
 
 
@@ -80,17 +73,14 @@ def test_tool_of_an_untried_version_is_not_met():
 
 def test_package_of_another_version_is_not_met(monkeypatch):
     monkeypatch.setattr(conditions, "locked_packages", lambda: {"numpy": {"0.0"}})
-    assert conditions.packages() == (
-        "not met", f"1 package differing from requirements.lock, first numpy {np.__version__}",
-    )  # fmt: skip
+    status, words = conditions.packages()
+    assert (status, words.endswith(f"first numpy {np.__version__}")) == ("not met", True)
 
 
 def test_folder_that_others_can_write_is_not_met(tmp_path):
-    folder = tmp_path / "build"
+    folder, file = tmp_path / "build", tmp_path / "build/proofs.json"
     folder.mkdir(mode=0o755)
-    file = folder / "proofs.json"
-    file.write_text("{}")
-    file.chmod(0o644)
+    file.touch(mode=0o644)
     assert conditions.private([folder])[0] == "met"
     file.chmod(0o646)
     assert conditions.private([folder]) == ("not met", f"{file} can be written by everybody")

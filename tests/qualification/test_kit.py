@@ -22,14 +22,10 @@ def leads_nowhere(kit):
     commands = typer.main.get_command(app).commands
     manifest = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
     by_hand = written_obligations(ids_of(load_spec()))
+    obligations = {*(one["id"] for one in manifest), *(one.id for one in by_hand)}
     mutants = json.loads(repo_file("spec/measured/mutants.json").read_text())["killed"]
-    return unresolved(
-        kit,
-        repo_root(),
-        {name for name, command in commands.items() if not command.hidden},
-        {*(one["id"] for one in manifest), *(one.id for one in by_hand)},
-        mutants,
-    )
+    shown = {name for name, command in commands.items() if not command.hidden}
+    return unresolved(kit, repo_root(), shown, obligations, mutants)
 
 
 def changed(tmp_path, old, new, count=1):
@@ -67,11 +63,9 @@ def test_name_of_what_does_not_exist_is_reported(tmp_path, old, new, message):
 
 REFUSED = [
     ("id: TOR-0020", "id: TOR-0010", "TOR-0010 is out of order"),
-    ("id: ERR-0010", "id: ERR-0011", "`ERR-0011` is not a valid name"),
     ("commands: [generate, prove]", "commands: [generate, proof]", "ERR-0010 names proof"),
     ("constraints: [UC-0040]", "constraints: [UC-0990]", "ERR-0080 names UC-0990"),
     ('below: G8, text: "Known', 'below: G9, text: "Known', "`below` of Sn21 must name an earlier node"),
-    ("    impact: TI1\n", "", "the key `impact` is missing"),
     ("criterion: 2", "criterion: 4", "`4` is not allowed here"),
     ("impact: TI1\n", "impact: TI1\n    detection: TD1\n", "`detection` is required for TI2"),
 ]  # fmt: skip
