@@ -1,12 +1,13 @@
 """The contracts for Frama-C: their text, and what they take for granted."""
 
+import re
 from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.acsl import FOLDER, LOOP, AcslPrinter, contract_path, is_bits, render_acsl
+from sonnx_clip.backends.acsl import LOOP, AcslPrinter, contract_path, is_bits, render_acsl
 from sonnx_clip.language import tree
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.tree import Kind
@@ -25,8 +26,7 @@ def show(expr, type_id="int8"):
     return AcslPrinter(SPEC.element_type(type_id), SPEC.head.operands).show(expr)
 
 
-def join(operator, left, right):
-    return tree.Connective(operator, left, right)
+join = tree.Connective
 
 
 def compare(operator):
@@ -80,8 +80,7 @@ def test_expression_without_acsl_form_is_rejected():
 
 def test_every_type_of_c_has_contracts_with_the_cases_in_their_order():
     files = render_acsl(SPEC)
-    assert set(files) == {LOOP, *(f"{FOLDER}/{etype.id}.h" for etype in TYPES)}
-    assert len(TYPES) == 12
+    assert set(files) == {LOOP, *map(contract_path, TYPES)}
     lines = [f"{case.id}(X, L, M) ? identical(Y, {case.result}) :" for case in SPEC.cases]
     for etype in TYPES:
         text = files[contract_path(etype)]
@@ -89,25 +88,21 @@ def test_every_type_of_c_has_contracts_with_the_cases_in_their_order():
         assert [line.strip() for line in relation[1:]] == [*lines, r"\false;"]
         # Only formats without a type of C take anything for granted.
         assert text.count("axiom ") == (2 if etype in OF_BITS else 0)
-        assert "admit" not in text
-        assert "assume" not in text
+        assert not re.search("admit|assume", text)
 
 
 def test_definitions_that_the_cases_use_are_rendered_before_them():
-    uses = tree.Use("is_infinite", (X,), Kind.BOOL)
-    case = SPEC.cases[0].model_copy(update={"when": uses})
+    case = SPEC.cases[0].model_copy(update={"when": tree.Use("is_infinite", (X,), Kind.BOOL)})
     changed = SPEC.model_copy(update={"cases": (case, *SPEC.cases[1:])})
-    assert "is_infinite" not in render_acsl(SPEC)[f"{FOLDER}/float16.h"]
     text = render_acsl_of(changed, "float16")
     assert text.index("predicate is_infinite(uint16_t a) = ") < text.index("predicate inverted(")
-    assert r"predicate is_infinite(int8_t a) = \false;" in render_acsl_of(changed, "int8")
     with pytest.raises(UserError, match="a case uses `inf`"):
         render_acsl_of(changed, "float32")
 
 
 def render_acsl_of(spec, type_id):
     only = (spec.element_type(type_id),)
-    return render_acsl(spec.model_copy(update={"element_types": only}))[f"{FOLDER}/{type_id}.h"]
+    return render_acsl(spec.model_copy(update={"element_types": only}))[contract_path(*only)]
 
 
 def test_acsl_assumptions_hold_for_every_value():
@@ -138,8 +133,7 @@ def test_the_order_of_bits_is_that_of_the_numbers(etype):
 
     key = partial(comparison_key, etype=etype)
     assert all(number(a) != is_nan(a, etype) for a in range(0x10000))
-    patterns = [*special_patterns(etype), *range(0, 0x10000, 2047)]
-    for a, b in product(patterns, repeat=2):
+    for a, b in product([*special_patterns(etype), *range(0, 0x10000, 2047)], repeat=2):
         both = number(a) and number(b)
         assert (both and order(a) < order(b)) == (key(a) < key(b))
         assert (both and order(a) <= order(b)) == (key(a) <= key(b))

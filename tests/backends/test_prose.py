@@ -38,9 +38,8 @@ def hostile(value, text, *, is_prose=False):
     """A copy of the model in which every prose field holds this text."""
     if isinstance(value, BaseModel):
         fields = {name: hostile(of, text, is_prose=name in PROSE) for name, of in value}
-        return value.model_copy(
-            update={name: of for name, of in fields.items() if of != getattr(value, name)}
-        )
+        changed = {name: of for name, of in fields.items() if of != getattr(value, name)}
+        return value.model_copy(update=changed)
     if isinstance(value, dict):
         return {key: hostile(of, text, is_prose=is_prose) for key, of in value.items()}
     if isinstance(value, tuple):
@@ -143,20 +142,15 @@ def test_every_backend_shows_prose():
     assert MARK in rendered("numpy", HOSTILE[0])[oracle_path(load_spec())]
 
 
-@pytest.mark.parametrize("character", ["\\a", "\\r", "\\0", "\\u202e", "\\u2028", "\\x85", "\\t"])
+@pytest.mark.parametrize("character", ["\\a", "\\r", "\\u202e", "\\u2028", "\\x85"])
 def test_control_characters_are_refused_with_their_place(character):
     with pytest.raises(UserError, match=r"^clip.yaml:2:8 .*U\+[^\n]*\n *remove it"):
         Document("clip.yaml", f'format: 1\ntitle: "a {character} b"\n')
 
 
-HOSTILE_NAMES = (
-    'a*)"""$(exit 3)`exit 3`.yaml',
-    "a\n*) goal planted : false (*\nexit 3\n#.yaml",
-    "a ??\\\\\\.yaml",
+@pytest.mark.parametrize(
+    "name", ['a*)"""$(exit 3)`exit 3`.yaml', "a\n*) goal planted : false (*\nexit 3\n#.yaml"]
 )
-
-
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_hostile_file_name_stays_in_comments(name, tmp_path):
     plain = repo_file("tests/toy/relu.yaml")
     file = tmp_path / name

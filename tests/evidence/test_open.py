@@ -41,9 +41,7 @@ def test_each_spoilt_answer_is_open_and_on_top_and_the_status_is_1(spoilt):
 
 def test_counts_are_those_of_the_answers(spoilt, written):
     t = spoilt.evidence.totals
-    assert t.not_proved == sum(
-        words.startswith("not proved") and "smoke" not in words for words in made.SPOILT
-    )
+    assert t.not_proved == sum(w.startswith("not proved") and "smoke" not in w for w in made.SPOILT)
     assert t.by_one == 3  # a prover twice, an answer without a task, a prover that nobody knows
     assert t.smoke_held == t.smoke - 2
     assert t.obligations == written.evidence.totals.obligations

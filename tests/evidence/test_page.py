@@ -12,7 +12,6 @@ from sonnx_clip.spec.coverage import require_coverage
 from tests.evidence import made
 
 _VOID = {"br", "input", "link", "meta", "rect", "path", "circle", "polyline"}
-_BYTES, _NODES = 2_000_000, 40_000
 
 
 class Page(HTMLParser):
@@ -21,7 +20,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.ids, self.links, self.loaded, self.open, self.misplaced = [], [], [], [], []
-        self.texts, self.nodes = [], 0
+        self.nodes = 0
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -43,7 +42,6 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         self.nodes += 1
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +50,8 @@ def page(written):
 
 
 def test_it_is_small(written, page):
-    assert len(written.html.encode()) < _BYTES
-    assert page.nodes < _NODES
+    assert len(written.html.encode()) < 2_000_000
+    assert page.nodes < 40_000
 
 
 def test_every_link_leads_to_the_page_or_to_details(page, written):
@@ -121,12 +119,6 @@ def test_unchecked_runtime_is_not_run(written):
     assert "v-conforms" not in block
 
 
-def _themes():
-    text = (repo_file("sonnx_clip/evidence/templates/colours.css")).read_text()
-    light, dark, _ = text.split("@media")
-    return [dict(re.findall(r"--([\w-]+): (#\w+)", part)) for part in (light, light + dark)]
-
-
 def _luminance(colour):
     digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
     parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
@@ -134,11 +126,12 @@ def _luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("theme", [1, 2], ids=["light", "dark"])
 def test_text_contrasts_with_its_background(theme):
-    colours = _themes()[theme]
-    same_name = ("ok", "one", "bad", "find", "off", "inverted", "low", "high", "inside")
-    pairs = [(name, f"{name}-bg") for name in same_name]
+    parts = repo_file("sonnx_clip/evidence/templates/colours.css").read_text().split("@media")[:theme]
+    colours = dict(re.findall(r"--([\w-]+): (#\w+)", "".join(parts)))
+    names = ("ok", "one", "bad", "find", "off", "inverted", "low", "high", "inside")
+    pairs = [(name, f"{name}-bg") for name in names]
     pairs += [(name, ground) for name in ("ink", "soft", "link") for ground in ("paper", "sheet", "band")]
     for text, ground in pairs:
         light, dark = sorted((_luminance(colours[text]), _luminance(colours[ground])), reverse=True)
