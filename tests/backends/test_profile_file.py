@@ -9,7 +9,6 @@ from sonnx_clip.spec import load_spec
 
 
 def test_a_restriction_in_two_words_is_refused():
-    """Lint would judge one of them and call the other met."""
     spec = load_spec()
     first, second, third, *_ = spec.restrictions
     both = third.model_copy(update={"holds": Connective("and", second.holds, third.holds)})

@@ -30,9 +30,8 @@ def generated():
 
 
 def replies(kind, number):
-    verdict, words = {"smoke": ("unknown", "unknown"), "canary": ("countermodel", "sat")}.get(
-        kind, ("valid", "unsat")
-    )
+    known = {"smoke": ("unknown", "unknown"), "canary": ("countermodel", "sat")}
+    verdict, words = known.get(kind, ("valid", "unsat"))
     return [
         {"prover": prover, "version": TOOLS[prover], "verdict": verdict, "cpu": 0.25,
          "task": f"{number * 2 + index:064x}", "words": words}

@@ -21,10 +21,6 @@ def refused(build, tmp_path):
     return str(error.value)
 
 
-def test_missing_proofs_say_what_to_run(tmp_path):
-    assert "run: sonnx-clip prove" in refused(tmp_path, tmp_path)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -37,7 +33,8 @@ def test_missing_proofs_say_what_to_run(tmp_path):
         ('{"cpu": NaN}', "NaN is not a number"),
     ],
 )
-def test_damaged_proofs_are_refused(tmp_path, text, said):
+def test_missing_or_damaged_proofs_are_refused(tmp_path, text, said):
+    assert "run: sonnx-clip prove" in refused(tmp_path, tmp_path)
     (tmp_path / "proofs.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     message = refused(tmp_path, tmp_path)
     assert said in message
@@ -50,15 +47,12 @@ def test_time_that_is_no_time_is_refused(tmp_path, cpu):
     assert "proofs.json" in refused(made.write(tmp_path / "b", text), tmp_path)
 
 
-def test_file_changed_after_the_proofs_is_stale(tmp_path):
+def test_proofs_of_other_files_or_another_specification_are_stale(tmp_path):
     document, file = made.proofs(), "why3/clip.mlw"
     document["about"]["files"][file] = "0" * 64
     assert f"stale: {file} has changed" in refused(made.write(tmp_path / "b", document), tmp_path)
     del document["about"]["files"][file]
     assert f"stale: {file} has changed" in refused(made.write(tmp_path / "b", document), tmp_path)
-
-
-def test_proofs_of_another_specification_are_stale(tmp_path):
     document = made.proofs()
     document["about"]["spec_digest"] = "0" * 64
     assert "stale" in refused(made.write(tmp_path / "b", document), tmp_path)
