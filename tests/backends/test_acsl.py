@@ -42,10 +42,8 @@ def compare(operator):
         (join("iff", P, join("or", Q, R)), "P <==> Q || R"),
         (tree.Not(join("and", P, Q)), "!(P && Q)"),
         (tree.If(P, tree.If(P, Q, R, Kind.BOOL), R, Kind.BOOL), "P ? (P ? Q : R) : R"),
-        (tree.Call("identical", (X, L), Kind.BOOL), "identical(X, L)"),
         (tree.Call("is_nan", (X,), Kind.BOOL), r"\false"),
         (tree.Use("inverted", (), Kind.BOOL), "inverted(X, L, M)"),
-        (tree.Use("same", (X, L), Kind.BOOL), "same(X, L)"),
         (tree.Number("lowest"), "(int8_t)(-128)"),
     ],
 )
@@ -62,7 +60,6 @@ def test_the_text_of_an_expression(expr, text):
         ("float64", compare("=="), r"\eq_double(X, L)"),
         ("bfloat16", compare("=="), "less_or_equal(X, L) && less_or_equal(L, X)"),
         ("float16", tree.Not(compare("==")), "!(less_or_equal(X, L) && less_or_equal(L, X))"),
-        ("float16", tree.Call("is_nan", (X,), Kind.BOOL), "is_nan(X)"),
         ("float64", tree.Call("is_nan", (X,), Kind.BOOL), r"\is_NaN(X)"),
         ("float16", tree.Number("-0"), "(uint16_t)0x8000"),
     ],

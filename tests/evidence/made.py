@@ -39,17 +39,12 @@ def replies(kind, number):
     ]  # fmt: skip
 
 
-def _said_by_tasks():
-    """What the tasks take for granted, as the golden list has it."""
-    lines = repo_file(GOLDEN).read_text(encoding="utf-8").splitlines()
-    rows = [line.partition(" ") for line in lines if line.startswith(("assertion ", "setting "))]
-    return [(kind, *rest.split(": ", 1)) for kind, _, rest in rows]
-
-
 @cache
 def _proofs():
     obligations = generated().obligations
-    listed = trusted(obligations)
+    lines = repo_file(GOLDEN).read_text(encoding="utf-8").splitlines()
+    rows = [line.partition(" ") for line in lines if line.startswith(("assertion ", "setting "))]
+    said = [(kind, *rest.split(": ", 1)) for kind, _, rest in rows]  # what the tasks take for granted
     return json.dumps({
         "about": {"tool": "sonnx-clip 0.1.0", "spec_digest": load_spec().digest, "files": theory_digests()},
         "tools": TOOLS,
@@ -62,7 +57,7 @@ def _proofs():
             for n, o in enumerate(render_canaries(load_spec())[1])
         ],
         "strays": [],
-        "trusted": [asdict(item) for item in of_tasks(_said_by_tasks(), listed)],
+        "trusted": [asdict(item) for item in of_tasks(said, trusted(obligations))],
     })  # fmt: skip
 
 
@@ -168,14 +163,10 @@ def deviation_in(id_, type_id, **fields):
 
 
 def _class(id_, case, type_id, *, bad):
-    return ClassReport(
-        id=id_,
-        case=case,
-        verdict="violates" if bad else "conforms",
-        compared=10,
-        violating=3 if bad else 0,
-        deviations=(deviation_in(id_, type_id),) if bad else (),
-    )
+    found = {"verdict": "conforms", "violating": 0, "deviations": ()}
+    if bad:
+        found = {"verdict": "violates", "violating": 3, "deviations": (deviation_in(id_, type_id),)}
+    return ClassReport(id=id_, case=case, compared=10, **found)
 
 
 def write(build: Path, document, reports=()):

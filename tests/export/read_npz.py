@@ -1,17 +1,10 @@
 """A reader of an exported .npz file, as somebody else writes it: NumPy and ml_dtypes, nothing of ours."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
 
 import ml_dtypes
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @dataclass
@@ -23,12 +16,7 @@ class Judged:
     """By class, the first call that is wrong in it."""
 
 
-def judge(
-    folder: Path,
-    type_id: str,
-    clip: Callable[..., Any],
-    policy: Literal["default", "strict", "bits"] = "default",
-) -> Judged:
+def judge(folder, type_id, clip, policy="default"):
     """Compare a function of (x, min, max) with all vectors and calls of a type."""
     manifest = json.loads((folder / "manifest.json").read_text())
     flags = sum(one["flag"] for one in manifest["latitude"] if policy == "default" or one["always"])
@@ -44,18 +32,20 @@ def judge(
         a = {name: file[name] for name in file.files}
     sign = a["x"].dtype.type(1 << (8 * dtype.itemsize - 1))
 
-    def compare(x: Any, low: Any, high: Any, due: Any, also: Any, classes: Any, what: str) -> None:
+    def blame(classes, what):
+        for id_ in classes.reshape(-1) if classes.size else ["empty"]:
+            found.wrong.setdefault(str(id_), what)
+
+    def compare(x, low, high, due, also, classes, what):
         low, high = (np.array(bound).view(dtype) for bound in (low, high))
         classes = np.asarray(classes)
         try:
             got = clip(x.view(dtype), low, high)
         except Exception as error:  # noqa: BLE001 - whatever somebody's function raises
-            for id_ in classes.reshape(-1) if classes.size else ["empty"]:
-                found.wrong.setdefault(str(id_), f"{what}: {error}")
+            blame(classes, f"{what}: {error}")
             return
         if type(got) is not np.ndarray or got.dtype != dtype or got.shape != due.shape:
-            for id_ in classes.reshape(-1) if classes.size else ["empty"]:
-                found.wrong.setdefault(str(id_), f"{what}: no array of the shape and type of X")
+            blame(classes, f"{what}: no array of the shape and type of X")
             return
         got = np.ascontiguousarray(got).reshape(due.shape)
         bits = got.view(due.dtype)
@@ -64,8 +54,8 @@ def judge(
         zero = ((bits | due) & ~sign) == 0
         right = (bits == due) | (zero & ((also & zeros) != 0)) | (nan & ((also & nans) != 0))
         found.compared += due.size
-        for id_ in classes[~right].reshape(-1):
-            found.wrong.setdefault(str(id_), what)
+        if not right.all():
+            blame(classes[~right], what)
 
     for n in range(len(a["x"])):
         parts = [a[name][n : n + 1] for name in ("expected", "also", "class")]
@@ -88,7 +78,7 @@ def judge(
     return found
 
 
-def arranged(entries: Any, told: dict[str, Any]) -> Any:
+def arranged(entries, told):
     """Entries in memory as the manifest says of a layout."""
     size = entries.itemsize
     shape = (len(entries),) if told["shape"] is None else tuple(told["shape"])
@@ -96,7 +86,7 @@ def arranged(entries: Any, told: dict[str, Any]) -> Any:
     first = told["first_entry"] * size + told["misaligned_bytes"]
     reach = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True) if stride > 0 and n)
     memory = np.zeros(first + reach + size, np.uint8)
-    view: Any = np.ndarray(shape, entries.dtype, memory.data, first, strides)
+    view = np.ndarray(shape, entries.dtype, memory.data, first, strides)
     if told["repeats"]:
         view[:1] = entries[:1]
     else:

@@ -146,14 +146,14 @@ def E_CLIP_FLOAT_CONSTR_Y_0020_then(Y, L, M):
 # --- What the tests call ------------------------------------------------------------------------------------
 
 
-def result(element_type: str, x: int, l: int, m: int) -> int:
+def result(element_type, x, l, m):
     if element_type in FLOAT_TYPES:
         return E_CLIP_FLOAT_FUNC_0010(*(Float(element_type, bits) for bits in (x, l, m))).bits
     found = E_CLIP_INT_FUNC_0010(*(number(element_type, bits) for bits in (x, l, m)))
     return found & ((1 << INT_TYPES[element_type][1]) - 1)
 
 
-def conforming(element_type: str, x: int, l: int, m: int, y: int) -> bool:
+def conforming(element_type, x, l, m, y):
     if element_type in FLOAT_TYPES:
         return E_CLIP_FLOAT_FUNC_0020(*(Float(element_type, bits) for bits in (x, l, m, y)))
     number(element_type, y)  # y must be bits of the type

@@ -91,18 +91,9 @@ def test_ledger_that_cannot_be_opened_is_one_message(tmp_path):
         assert "check the folder" in str(caught.value)
 
 
-def _other_text(path):
-    path.write_bytes(b"no database at all " * 100)
-
-
-def _other_table(path):
+def _changed(path, statement):
     with contextlib.closing(sqlite3.connect(path)) as database:
-        database.execute("CREATE TABLE answers (task TEXT)")
-
-
-def _newer_version(path):
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA user_version = 99")
+        database.execute(statement)
 
 
 def _damaged_inside(path):
@@ -113,10 +104,18 @@ def _damaged_inside(path):
     path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
 
 
-@pytest.mark.parametrize("damage", [_other_text, _other_table, _newer_version, _damaged_inside])
-def test_broken_ledger_gives_one_message(damage, tmp_path):
+BROKEN = {
+    "another file": lambda path: path.write_bytes(b"no database at all " * 100),
+    "another table": lambda path: _changed(path, "CREATE TABLE answers (task TEXT)"),
+    "a newer version": lambda path: _changed(path, "PRAGMA user_version = 99"),
+    "damaged inside": _damaged_inside,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_ledger_gives_one_message(name, tmp_path):
     path = tmp_path / "ledger.sqlite"
-    damage(path)
+    BROKEN[name](path)
     with pytest.raises(UserError, match="this file is not a ledger") as caught:
         Ledger(path).answer("d", Z3, LIMITS)
     assert "remove the file and run again" in str(caught.value)

@@ -5,10 +5,13 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.spec import load_spec
 
 INT8 = load_spec().element_type("int8")
+HELD = {key: {"total": 1, "failed": 1} for key in ("Z3:4.8.12", "cvc5:1.0.3", "wp:main")}
 
 _SCRIPT = """#!/bin/sh
 [ "$1" = -version ] && {{ echo "25.0-beta (Manganese)"; exit 0; }}
@@ -37,30 +40,25 @@ def proved(simplified=0):
     return counts
 
 
-def smoke_held():
-    """What WP reports of a claim that both provers failed to show."""
-    failed = {"total": 1, "failed": 1}
-    return {"Z3:4.8.12": failed, "cvc5:1.0.3": failed, "wp:main": failed}
-
-
 @dataclass
 class FakeFramaC:
     """What the script leaves behind; a test changes it, and then calls `install`."""
 
     folder: Path
+    monkeypatch: pytest.MonkeyPatch
     goals: dict = field(default_factory=lambda: {name: proved() for name in due(INT8)})
     smoke: dict = field(
-        default_factory=lambda: {f"{name}_ensures_smoke": smoke_held() for name in functions(INT8)}
+        default_factory=lambda: {f"{name}_ensures_smoke": dict(HELD) for name in functions(INT8)}
     )
     rows: list = field(
         default_factory=lambda: [(name, "termination clause", "Valid") for name in functions(INT8)]
     )
     words: str = "[kernel] Parsing unit.c (with preprocessing)\n"
-    status: int = 0
+    status: int | str = 0
     texts: dict = field(default_factory=dict)
     """Files that are written otherwise, or not at all, by name."""
 
-    def install(self, monkeypatch):
+    def install(self):
         """Put the script first on the PATH."""
         self.folder.mkdir(exist_ok=True)
         for name, goals in (("proof", self.goals), ("smoke", self.smoke)):
@@ -76,7 +74,7 @@ class FakeFramaC:
         script = self.folder / "frama-c"
         script.write_text(_SCRIPT.format(folder=self.folder, status=self.status))
         script.chmod(0o755)
-        monkeypatch.setenv("PATH", str(self.folder), prepend=os.pathsep)
+        self.monkeypatch.setenv("PATH", str(self.folder), prepend=os.pathsep)
 
     def _report(self, goals):
         by_function = {}

@@ -17,24 +17,21 @@ from tests.prove.frama_c.fake import INT8, FakeFramaC, proved
 ELEMENT = "clip_element_ensures_meaning"
 DONE = "clip_elements_loop_invariant_done"
 GUARD = "clip_elements_assert_rte_mem_access"
-PROVED_BY = ("Z3:4.8.12", "cvc5:1.0.3")
 
 
 @pytest.fixture
-def fake(tmp_path):
-    return FakeFramaC(tmp_path / "fake")
+def fake(tmp_path, monkeypatch):
+    return FakeFramaC(tmp_path / "fake", monkeypatch)
 
 
 @pytest.fixture
-def prove(fake, tmp_path, monkeypatch, capsys):
+def prove(fake, tmp_path, capsys):
     """Prove int8 with the fake; returns the exit status and what was printed."""
 
     def proving(**options):
-        fake.install(monkeypatch)
-        status = prove_by_frama_c(
-            **{"types": ["int8"], "as_json": False, "build": tmp_path / "build"} | options
-        )
-        return status, capsys.readouterr().out
+        fake.install()
+        asked = {"types": ["int8"], "as_json": False, "build": tmp_path / "build"} | options
+        return prove_by_frama_c(**asked), capsys.readouterr().out
 
     return proving
 
@@ -48,12 +45,6 @@ def checkout(root, spec):
     return root
 
 
-@pytest.fixture
-def tool(tmp_path):
-    """The Frama-C that stands on PATH."""
-    return FramaC("25.0", tmp_path / "why3.conf", (), 1)
-
-
 def test_all_that_is_due_is_proved(prove, tmp_path):
     status, out = prove()
     assert status == 0
@@ -64,23 +55,30 @@ def test_all_that_is_due_is_proved(prove, tmp_path):
 
 def test_goals_of_the_simplifier_and_of_one_prover_are_counted_apart(fake, prove):
     fake.goals[ELEMENT] = proved(simplified=2)
-    fake.goals[DONE]["Z3:4.8.12"] = {"total": 2, "valid": 1, "failed": 1}
+    fake.goals[DONE]["Z3:4.8.12"] = HALF
     status, out = prove()
     assert status == 0
     assert "34 of 34 goals: 2 by WP itself, of the other 32: 31 by Z3, 32 by cvc5" in out
     assert f"int8: {DONE}: proved by cvc5 only" in out
-    assert "0 proved, 1 by one prover, 0 not proved" in out
+
+
+def test_failure_is_printed_with_status_1(fake, prove):
+    fake.goals.clear()
+    status, out = prove()
+    assert status == 1
+    assert f"int8: {ELEMENT} is missing" in out
+    assert "int8: … and 5 more" in out
 
 
 HALF = {"total": 2, "valid": 1, "failed": 1}
-SMOKE = "clip_element_ensures_smoke"
+SMOKE, SHOWN = "clip_element_ensures_smoke", "clip_element_smoke: false was proved"
 FALSE = {"total": 1, "valid": 1}
-MAIN = {"wp:main": FALSE}
+UNREADABLE = "Frama-C: WP wrote no readable report"
 
-# What Frama-C reports otherwise: how the fake is changed, and what is printed.
+# What Frama-C reports otherwise: how the fake is changed, and what is then open.
 SPOILT = {
     "two halves by two provers": (
-        lambda f: f.goals[DONE].update(dict.fromkeys(PROVED_BY, HALF)), DONE),
+        lambda f: f.goals[DONE].update({"Z3:4.8.12": HALF, "cvc5:1.0.3": HALF}), DONE),
     "a missing postcondition": (lambda f: f.goals.pop(ELEMENT), f"{ELEMENT} is missing"),
     "a missing guard": (lambda f: f.goals.pop(GUARD), f"{GUARD} is missing"),
     "a property without goals": (lambda f: f.goals.update({ELEMENT: {"wp:main": {"total": 0}}}), ELEMENT),
@@ -88,43 +86,40 @@ SPOILT = {
         lambda f: f.goals[ELEMENT].update(qed={"total": 3, "valid": 3}), ELEMENT),
     "a function that is not shown to end": (
         lambda f: f.rows.pop(), "sonnx_clip_int8_terminates is missing"),
-    "false by a prover": (
-        lambda f: f.smoke[SMOKE].update({"cvc5:1.0.3": FALSE}), "clip_element_smoke: false was proved"),
+    "a property that is believed": (
+        lambda f: f.rows.append(("f", "loop invariant", "Considered valid")),
+        "f, loop invariant: Considered valid"),
+    "false by a prover": (lambda f: f.smoke[SMOKE].update({"cvc5:1.0.3": FALSE}), SHOWN),
     "false by the simplifier": (
-        lambda f: f.smoke.update({SMOKE: {"qed": FALSE, **MAIN}}), "clip_element_smoke: false was proved"),
-    "a smoke claim put to one prover": (
-        lambda f: f.smoke[SMOKE].pop("cvc5:1.0.3"), "clip_element_smoke: false was proved"),
+        lambda f: f.smoke.update({SMOKE: {"qed": FALSE, "wp:main": FALSE}}), SHOWN),
+    "a smoke claim put to one prover": (lambda f: f.smoke[SMOKE].pop("cvc5:1.0.3"), SHOWN),
     "a missing smoke claim": (
         lambda f: f.smoke.pop("clip_elements_ensures_smoke"), "clip_elements_smoke is missing"),
     "an exit status": (lambda f: setattr(f, "status", 3), "Frama-C: it ended with exit status 3"),
-    "no reports": (
-        lambda f: f.texts.update({"proof.json": None, "properties.csv": None}), "Frama-C: WP wrote no"),
+    "no reports": (lambda f: f.texts.update({"proof.json": None, "properties.csv": None}), UNREADABLE),
+    "an empty report": (lambda f: f.texts.update({"smoke.json": ""}), UNREADABLE),
+    "a report of another form": (
+        lambda f: f.texts.update({"proof.json": '{"wp:functions": {"f": {"g": {}}}}'}), UNREADABLE),
     "an unreadable list of properties": (
         lambda f: f.texts.update({"properties.csv": "directory\tfile\n.\tunit.c\n"}),
         "Frama-C: Frama-C wrote no readable list of properties"),
 }  # fmt: skip
 
 
-def opened(fake, tool, monkeypatch):
+def opened(fake, **options):
     """What is open after a run of the fake on int8."""
-    fake.install(monkeypatch)
-    found = prove_type(tool, INT8)
+    fake.install()
+    found = prove_type(FramaC("25.0", fake.folder / "why3.conf", (), 1), INT8, **options)
     assert found.status(INT8) == ("not proved" if found.open(INT8) else "proved")
     return found.open(INT8)
 
 
 @pytest.mark.parametrize("name", SPOILT)
-def test_incomplete_report_proves_nothing(fake, tool, monkeypatch, name):
-    assert opened(fake, tool, monkeypatch) == ()
+def test_incomplete_report_proves_nothing(fake, name):
+    assert opened(fake) == ()
     spoil, words = SPOILT[name]
     spoil(fake)
-    assert any(line.startswith(words) for line in opened(fake, tool, monkeypatch))
-
-
-@pytest.mark.parametrize("status", ["Unknown", "Considered valid"])
-def test_property_that_is_not_valid_in_the_end_is_not_proved(fake, tool, monkeypatch, status):
-    fake.rows.append(("clip_elements", "loop invariant", status))
-    assert f"clip_elements, loop invariant: {status}" in opened(fake, tool, monkeypatch)
+    assert any(line.startswith(words) for line in opened(fake))
 
 
 @pytest.mark.parametrize(
@@ -138,23 +133,14 @@ def test_property_that_is_not_valid_in_the_end_is_not_proved(fake, tool, monkeyp
         "Fatal error while loading driver file\n",
     ],
 )
-def test_complaint_undoes_what_is_proved(fake, tool, monkeypatch, words):
+def test_complaint_undoes_what_is_proved(fake, words):
     fake.words += words
-    assert f"Frama-C: {' '.join(words.split())}" in opened(fake, tool, monkeypatch)
+    assert f"Frama-C: {' '.join(words.split())}" in opened(fake)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"wp:functions": {"f": {"g": {}}}}'])
-def test_unreadable_report_of_goals_proves_nothing(fake, tool, monkeypatch, text):
-    fake.texts = {"proof.json": text, "smoke.json": text}
-    assert any("WP wrote no readable report" in line for line in opened(fake, tool, monkeypatch))
-
-
-def test_a_run_that_does_not_end_is_ended(fake, tool, monkeypatch):
-    fake.install(monkeypatch)
-    (fake.folder / "frama-c").write_text("#!/bin/sh\nsleep 60\n")
-    found = prove_type(tool, INT8, whole=0.2)
-    assert "it did not end within 0.2 s" in found.words
-    assert found.status(INT8) == "not proved"
+def test_a_run_that_does_not_end_is_ended(fake):
+    fake.status = "$(sleep 60)"
+    assert "Frama-C: it did not end within 0.2 s" in opened(fake, whole=0.2)
 
 
 def test_json_is_the_record_and_a_whole_run_is_kept(prove, tmp_path):
@@ -163,10 +149,10 @@ def test_json_is_the_record_and_a_whole_run_is_kept(prove, tmp_path):
     assert status == 0
     kept = (tmp_path / "build" / "frama-c.json").read_text()
     assert json.loads(out) == json.loads(kept)
-    frama_c_record = FramaCRecord.model_validate_json(kept)
-    assert frama_c_record.complete
-    assert frama_c_record.types[0].files == digests(INT8)
-    assert set(frama_c_record.tools) == {"Frama-C", "Z3", "cvc5"}
+    record = FramaCRecord.model_validate_json(kept)
+    assert record.complete
+    assert record.types[0].files == digests(INT8)
+    assert set(record.tools) == {"Frama-C", "Z3", "cvc5"}
 
 
 def test_stale_contracts_are_not_proved(prove, tmp_path):
@@ -181,18 +167,10 @@ def test_a_type_without_c_is_refused(prove):
         prove(types=["real"])
 
 
-def test_a_header_with_an_annotation_is_refused(tool, tmp_path):
+def test_a_header_with_an_annotation_is_refused(tmp_path):
     """Frama-C would believe it, and nothing would list it."""
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
-    header = tmp_path / HEADER
-    header.write_text(header.read_text() + "/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
+    with (tmp_path / HEADER).open("a") as header:
+        header.write("/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
     with pytest.raises(UserError, match="the header has an annotation, which Frama-C would assume"):
-        prove_type(tool, INT8, tmp_path)
-
-
-def test_failure_is_printed_with_status_1(fake, prove):
-    fake.goals.clear()
-    status, out = prove()
-    assert status == 1
-    assert f"int8: {ELEMENT} is missing" in out
-    assert "int8: … and 5 more" in out
+        prove_type(FramaC("25.0", tmp_path / "why3.conf", (), 1), INT8, tmp_path)
