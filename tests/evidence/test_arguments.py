@@ -24,12 +24,17 @@ def basis(evidence, name):
     return next(line.basis for line in evidence.argument if line.name == name)
 
 
-def with_records(folder, **texts):
-    """What is gathered of proofs and further records, which are given by their paths."""
+def put(folder, **texts):
+    """Write records into a build folder."""
     for name, text in texts.items():
         path = folder / "build" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+
+def with_records(folder, **texts):
+    """What is gathered of proofs and further records, which are given by their paths."""
+    put(folder, **texts)
     return gathered_in(folder, made.proofs())
 
 
@@ -53,13 +58,12 @@ def test_coq_is_taken_from_its_record(everything, coq):
 
 def of_type(etype, **fields):
     """What is recorded where everything is proved."""
-    by = {"Z3": 1, "cvc5": 1}
-    ended = [
-        WpProperty(function=f, kind="termination clause", text="", status="Valid") for f in functions(etype)
-    ]
+    goal = {"function": "f", "total": 2, "simplifier": 1, "by": {"Z3": 1, "cvc5": 1}}
+    ended = {"kind": "termination clause", "text": "", "status": "Valid"}
     whole = {
-        "type": etype.id, "files": digests(etype), "properties": tuple(ended), "taken": (), "words": (),
-        "goals": tuple(WpGoal(function="f", name=n, total=2, simplifier=1, by=by) for n in due(etype)),
+        "type": etype.id, "files": digests(etype), "taken": (), "words": (),
+        "properties": tuple(WpProperty(function=f, **ended) for f in functions(etype)),
+        "goals": tuple(WpGoal(name=name, **goal) for name in due(etype)),
         "smoke": tuple(Smoke(function=f, held=True) for f in functions(etype)), "seconds": 1.0,
     }  # fmt: skip
     return OfType(**(whole | fields))
@@ -79,21 +83,17 @@ def replay(digest):
     return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 
-@pytest.fixture(scope="module")
-def comparison():
-    """A report as `check --against onnx-13` writes it."""
-    return made.report("onnx-reference", types=("float32",), violates=("low_tie",), dialect="onnx-13")
+# A report as `check --against onnx-13` writes it.
+COMPARISON = made.report("onnx-reference", types=("float32",), violates=("low_tie",), dialect="onnx-13")
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory, coq, comparison):
+def everything(tmp_path_factory, coq):
     """A page with a record of each line of argument; a goal of Frama-C is missing."""
     folder = tmp_path_factory.mktemp("everything")
-    (folder / "build/dialects").mkdir(parents=True)
-    (folder / "build/dialects/one.json").write_text(comparison.model_dump_json())
-    (folder / "build/foundation.json").write_text(json.dumps(coq))
-    goals = of_type(TYPES[0]).goals[1:]
-    (folder / "build/frama-c.json").write_text(frama_c(of_type(TYPES[0], goals=goals)))
+    fewer = frama_c(of_type(TYPES[0], goals=of_type(TYPES[0]).goals[1:]))
+    dialects = {"dialects/one.json": COMPARISON.model_dump_json()}
+    put(folder, **dialects, **{"foundation.json": json.dumps(coq), "frama-c.json": fewer})
     return written_in(folder, made.proofs())
 
 
@@ -112,9 +112,8 @@ def test_dialect_in_a_runtime_is_shown(everything):
 
 def mutants(path, **changes):
     record = json.loads(repo_file(collect.MUTANTS).read_text())
-    path.write_text(
-        json.dumps(record | {"mutated_sha256": collect.digest_of(collect.all_mutants(SPEC))} | changes)
-    )
+    fresh = {"mutated_sha256": collect.digest_of(collect.all_mutants(SPEC))}
+    path.write_text(json.dumps(record | fresh | changes))
     return str(path)
 
 
@@ -149,12 +148,10 @@ def test_frama_c_with_other_options_is_stale(tmp_path):
     assert basis(found, "Frama-C") == "stale"
 
 
-def test_damaged_replay_stale_dialects_and_mutants_without_survivors_are_refused(
-    tmp_path, monkeypatch, comparison
-):
+def test_damaged_replay_stale_dialects_and_mutants_without_survivors_are_refused(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="the record of a replay is damaged at"):
         with_records(tmp_path / "a", **{"replays/one.txt": "why3: 1"})
-    stale = comparison.model_copy(update={"spec_sha256": "0" * 64}).model_dump_json()
+    stale = COMPARISON.model_copy(update={"spec_sha256": "0" * 64}).model_dump_json()
     with pytest.raises(UserError, match="stale"):
         with_records(tmp_path / "b", **{"dialects/1.json": stale})
     monkeypatch.setattr(collect, "MUTANTS", mutants(tmp_path / "mutants.json", survivors=[]))

@@ -1,14 +1,14 @@
 """What is missing, damaged or stale is refused with one message, and nothing is written."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.evidence import write_evidence
+from sonnx_clip.evidence import records, write_evidence
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from tests.evidence import made
 
 
@@ -60,12 +60,8 @@ def test_proofs_of_other_files_or_another_specification_are_stale(tmp_path):
 
 REPORTS = {
     "another specification": ([made.report("numpy", spec_sha256="0" * 64)], "stale"),
-    "changed code": (
-        [made.report("sonnx", code_sha256="0" * 64)], "stale: the code of sonnx has changed",
-    ),
-    "a lookalike": (
-        [made.report("numpy").model_copy(update={"runtime": "onnxruntim\u0435"})], "U+0435",
-    ),
+    "changed code": ([made.report("sonnx", code_sha256="0" * 64)], "stale: the code of sonnx has changed"),
+    "a lookalike": ([made.report("numpy").model_copy(update={"runtime": "onnxruntim\u0435"})], "U+0435"),
     "version of another package": (
         [made.report("numpy", runtime_version="onnxruntime 1.0")], "it records onnxruntime 1.0, but numpy ",
     ),
@@ -87,17 +83,11 @@ def test_damaged_record_of_another_argument_is_refused(tmp_path, name):
     assert "occurs twice" in refused(build, tmp_path)
 
 
-def test_vectors_cut_to_five_are_refused(tmp_path):
+def test_vectors_that_are_not_those_of_the_specification_are_refused(tmp_path, monkeypatch):
+    files = {**made.generated().files, "generated/vectors/int8.json": "{}"}
+    monkeypatch.setattr(records, "render_all", lambda _: replace(made.generated(), files=files))
     build = made.write(tmp_path / "b", made.proofs())
-    path = repo_file("generated/vectors/int8.json")
-    whole = path.read_text()
-    short = json.loads(whole)
-    short["vectors"] = short["vectors"][:5]
-    try:
-        path.write_text(json.dumps(short))
-        assert "generated/vectors/int8.json differs" in refused(build, tmp_path)
-    finally:
-        path.write_text(whole)
+    assert "generated/vectors/int8.json differs" in refused(build, tmp_path)
 
 
 def test_folder_that_cannot_be_written_is_refused(tmp_path):
@@ -115,8 +105,6 @@ def test_command_writes_the_same_files_of_the_same_records(tmp_path, written):
     assert done.exit_code == 0
     (line,) = done.output.splitlines()
     assert str(out / "index.html") in line
-    assert "0 not proved" in line
-    assert "Runtime onnxruntime" in line.partition("not run or stale: ")[2]
     one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in (written.folder, out))
     assert one == two
     assert set(one) == {"index.html", "review.html", "explorer.html", "evidence.json", "evidence.schema.json"}

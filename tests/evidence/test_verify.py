@@ -4,9 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from sonnx_clip.cli.app import app
 from sonnx_clip.evidence import verify as verifying
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.verify import (
@@ -17,23 +15,21 @@ from sonnx_clip.evidence.verify import (
     sample,
     verify,
 )
-from sonnx_clip.prove.outcome import Reply
-from sonnx_clip.prove.provers import find_provers
+from sonnx_clip.prove.provers import find_provers, reply
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
+from tests.command import printed, run
 from tests.evidence import made
 
 
 def deviating(deviation, runtime="numpy"):
     """A report with one recorded deviation, in int8 and low_tie."""
     whole = made.report(runtime, violates=("low_tie",), types=("int8",))
-    classes = tuple(
-        c.model_copy(update={"deviations": (deviation,)}) if c.deviations else c
-        for c in whole.types[0].classes
-    )
-    return whole.model_copy(update={"types": (whole.types[0].model_copy(update={"classes": classes}),)})
+    (one,) = whole.types
+    of = [c.model_copy(update={"deviations": (deviation,)}) if c.deviations else c for c in one.classes]
+    return whole.model_copy(update={"types": (one.model_copy(update={"classes": tuple(of)}),)})
 
 
 @pytest.fixture
@@ -77,14 +73,9 @@ def answer(tmp_path_factory):
     build = tmp_path_factory.mktemp("verified")
     o = next(o for o in made.generated().obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
-    why3 = configure(build)
-    task = print_tasks(why3, z3, (o.file,))[o.file].tasks[o.theory, o.goal]
+    task = print_tasks(configure(build), z3, (o.file,))[o.file].tasks[o.theory, o.goal]
     found = read_records(made.write(build, made.proofs()), load_spec())
-    reply = Reply(
-        prover="Z3", version=z3.version, verdict="valid", cpu=0.1, task=task.digest,
-        words="unsat",
-    )  # fmt: skip
-    return build, found, o, reply
+    return build, found, o, reply(z3, task.digest, "valid", "unsat", 0.1)
 
 
 @pytest.mark.parametrize(
@@ -97,18 +88,18 @@ def answer(tmp_path_factory):
     ids=["verdict", "task", "version"],
 )
 def test_forged_answer_is_refused(answer, forged, message):
-    build, found, o, reply = answer
-    repeat_answers(build, found, [(o, reply)])
+    build, found, o, right = answer
+    repeat_answers(build, found, [(o, right)])
     with pytest.raises(UserError, match=message):
-        repeat_answers(build, found, [(o, reply.model_copy(update=forged))])
+        repeat_answers(build, found, [(o, right.model_copy(update=forged))])
 
 
 def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
-    build, found, _, reply = answer
+    build, found, _, right = answer
     proofs = found.proofs.model_copy(update={"trusted": ()})
     o = next(o for o in made.generated().obligations if o.id == "float32.total")
     with pytest.raises(UserError, match="which is not listed"):
-        repeat_answers(build, replace(found, proofs=proofs), [(o, reply)])
+        repeat_answers(build, replace(found, proofs=proofs), [(o, right)])
 
 
 def test_mixed_or_changed_files_are_noticed(tmp_path):
@@ -129,11 +120,8 @@ def test_mixed_or_changed_files_are_noticed(tmp_path):
 
 def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
     build = made.write(tmp_path / "build", made.proofs(), [made.report("numpy")])
-    done = CliRunner().invoke(
-        app, ["verify", "--replay", "0%", "--build", str(build)], catch_exceptions=False
-    )
-    confirmed, _, taken = done.stdout.partition("taken from records, not repeated")
-    assert done.exit_code == 0
+    said = printed("verify", "--replay", "0%", "--build", str(build))
+    confirmed, _, taken = said.partition("taken from records, not repeated")
     assert "Generated files" in confirmed
     assert "Z3 and cvc5" not in confirmed
     assert all(name in taken for name in ("Z3 and cvc5", "Runtime numpy", "not run: Coq’s kernel, Frama-C"))
@@ -150,6 +138,6 @@ def test_sample_is_drawn_by_its_seed():
 
 @pytest.mark.parametrize("text", ["2", "200%", "nan%"])
 def test_part_that_is_none_is_refused(text):
-    done = CliRunner().invoke(app, ["verify", "--replay", text])
-    assert isinstance(done.exception, UserError)
-    assert "is not a percentage" in str(done.exception)
+    done = run("verify", "--replay", text, cwd=Path.cwd())
+    assert done.returncode == 2
+    assert "is not a percentage" in done.stderr
