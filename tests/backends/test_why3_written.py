@@ -14,17 +14,9 @@ GOAL = "goal monotone [@shows:monotone] :"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "  (** A greater x never gives a smaller result. *)\n",
-            "",
-            "the goal has no comment",
-        ),
+        ("  (** A greater x never gives a smaller result. *)\n", "", "the goal has no comment"),
         (GOAL, "goal monotone :", "the goal does not say what it shows"),
-        (
-            GOAL,
-            "goal monotone [@shows:monotony] :",
-            "the goal shows monotony, which is not in spec",
-        ),
+        (GOAL, "goal monotone [@shows:monotony] :", "the goal shows monotony, which is not in spec"),
         (GOAL, "goal nan_out [@shows:monotone] :", "two goals are called nan_out"),
         (GOAL, "goal monotone [@shows:smoke] :", "a smoke goal, and no other, has a name that begins with"),
     ],

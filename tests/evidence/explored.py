@@ -45,26 +45,21 @@ function tell(type, texts) {
 
 def script(meaning=None):
     """The script of the page without what draws it."""
+    meaning = meaning or render_javascript(load_spec())
     parts = [(TEMPLATES / name).read_text() for name in ("values.js", "answers.js")]
     data = json.dumps(meaning_data(load_spec()))
-    return "\n".join(["let data;", meaning or render_javascript(load_spec()), *parts, TELL,
-                      f"data = {data}; prepare(data);"])  # fmt: skip
+    return "\n".join(["let data;", meaning, *parts, TELL, f"data = {data}; prepare(data);"])
 
 
 def run(folder, source):
     """What a script leaves in `output`, as JSON, by Node.js or else by Chromium."""
     if NODE is None:
         found = "document.getElementById('found').textContent = JSON.stringify(output);"
-        page = (
-            f'<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>{source}\n{found}</script>'
-        )
-        return browse(folder, folder / "profile", wrapper=page)[0]
+        page = f'<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>{source}\n{found}'
+        return browse(folder, folder / "profile", wrapper=f"{page}</script>")[0]
     (folder / "script.js").write_text(f"{source}\nconsole.log(JSON.stringify(output));\n")
     command = [NODE, folder / "script.js"]
     return json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout)
-
-
-# --- Inputs -------------------------------------------------------------------------------------------------
 
 
 def drawn(etype, count, seed=0):
@@ -76,9 +71,9 @@ def drawn(etype, count, seed=0):
     else:
         pool = special_patterns(etype)
         one = lambda: source.choice(pool) if source.random() < 0.6 else source.getrandbits(etype.width)  # noqa: E731
-    found = [tuple(one() for _ in range(3)) for _ in range(count)]
-    return [(t[0], t[source.randrange(3)], t[source.randrange(3)]) if source.random() < 0.2 else t
-            for t in found]  # fmt: skip
+    for _ in range(count):
+        t = tuple(one() for _ in range(3))
+        yield (t[0], t[source.randrange(3)], t[source.randrange(3)]) if source.random() < 0.2 else t
 
 
 def few(etype):
@@ -95,9 +90,6 @@ def word(etype, value):
     return show(value, etype) if etype.width is None else show_bits(int(value), etype)
 
 
-# --- What is due --------------------------------------------------------------------------------------------
-
-
 def due(etype, triples):
     """A line for each triple, as `tell` of the script makes it."""
     return _due_of_reals(etype, triples) if etype.width is None else _due_of_bits(etype, triples)
@@ -108,13 +100,9 @@ def _due_of_bits(etype, triples):
     columns = [np.array([t[i] for t in triples], width) for i in range(3)]
     x, l, m = (from_bits(column, etype.id) for column in columns)
     result = oracle.clip(x, l, m)
-    lines = [
-        [*case, "+".join(klass), word(etype, bits)]
-        for case, klass, bits in zip(
-            _holding(oracle.CASES[family], x, l, m), _holding(oracle.CLASSES[family], x, l, m),
-            result.view(width), strict=True,
-        )
-    ]  # fmt: skip
+    cases, classes = (_holding(of[family], x, l, m) for of in (oracle.CASES, oracle.CLASSES))
+    found = zip(cases, classes, result.view(width), strict=True)
+    lines = [[*case, "+".join(klass), word(etype, bits)] for case, klass, bits in found]
     for line, accepted in zip(lines, _accepted(etype, x, l, m, result), strict=True):
         line.append(",".join(accepted))
     for allows in oracle.READINGS[family].values():
@@ -165,9 +153,8 @@ def _answers(etype, allows, triple):
     tried = [*triple, *(constant(v) for v in (quiet, quiet | sign) if floats)]
     first = int(encode("inf", etype)) + 1 if floats else 0
     others = [constant(v | s) for v in (quiet, quiet + 1, first) for s in (0, sign) if floats]
-    any_nan = (
-        np.all([allows(*triple, y) for y in others], axis=0) if floats else np.zeros(len(triple[0]), bool)
-    )
+    none = np.zeros(len(triple[0]), bool)
+    any_nan = np.all([allows(*triple, y) for y in others], axis=0) if floats else none
     masks = [np.broadcast_to(allows(*triple, y), len(triple[0])) for y in tried]
     values = [y.view(bits) for y in tried]
     for i, free in enumerate(any_nan):
@@ -206,7 +193,7 @@ def _due_of_reals(etype, triples):
         line += [word(etype, y), ""]
         for reading in spec.readings:
             all_ = answers(spec, etype, reading, triple)
-            told = "|".join(word(etype, one) for one in all_)
+            told = "|".join(texts(etype, all_))
             line.append(f"{'bits' if all(one == y for one in all_) else 'differs'}:{told}")
         for dialect in spec.dialects:
             if etype.id not in dialect.element_types:
@@ -214,8 +201,6 @@ def _due_of_reals(etype, triples):
                 continue
             (one,) = answers(spec, etype, spec.reading(dialect.answers), triple)
             all_ = answers(spec, etype, spec.reading(dialect.reading), triple)
-            line.append(
-                ":".join(word(etype, v) for v in (one, *triple[1:])) + ":" + "|".join(texts(etype, all_))
-            )
+            line.append(":".join([*texts(etype, (one, *triple[1:])), "|".join(texts(etype, all_))]))
         lines.append(" ".join(line))
     return lines

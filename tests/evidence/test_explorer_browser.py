@@ -52,7 +52,7 @@ def in_page(folder, tmp_path, body, hash_="", *options):
 @pytest.mark.parametrize("type_id", TYPES)
 def test_it_finds_what_the_oracle_finds_for_random_triples(folder, tmp_path, type_id):
     etype = load_spec().element_type(type_id)
-    triples = explored.drawn(etype, COUNT)
+    triples = [*explored.drawn(etype, COUNT)]
     texts = [explored.texts(etype, triple) for triple in triples]
     source = f"{explored.TELL}; (id, all) => all.map((texts) => tell(data.types[id], texts))"
     body = f"return page.eval({json.dumps(source)})({json.dumps(type_id)}, {json.dumps(texts)});"
