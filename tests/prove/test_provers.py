@@ -43,10 +43,7 @@ TASK = "(set-logic QF_UF)\n(assert false)\n(check-sat)"
 )
 def test_read_answer(output, status, verdict):
     assert read_answer(output, "d1", status, killed=False) == verdict
-
-
-def test_answer_of_a_killed_prover_is_ignored():
-    assert read_answer(GOOD, "d1", 0, killed=True) == "timeout"
+    assert read_answer(output, "d1", status, killed=True) == "timeout"
 
 
 def test_why3_is_configured_to_use_the_same_commands():
