@@ -7,7 +7,6 @@ ISO 26262-8.
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
@@ -209,11 +208,6 @@ class Kit(Part):
     def _numbered(self) -> dict[str, tuple[Requirement | PotentialError | Constraint | KnownProblem, ...]]:
         sections = (self.requirements, self.errors, self.constraints, self.known_problems)
         return dict(zip(("TOR", "ERR", "UC", "KP"), sections, strict=True))
-
-    @cached_property
-    def probed(self) -> tuple[Constraint, ...]:
-        """The constraints that `sonnx-clip verify` checks."""
-        return tuple(entry for entry in self.constraints if entry.probe)
 
 
 def load_kit(path: Path | None = None) -> Kit:
