@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from sonnx_clip import clip
 from sonnx_clip.conform.plan import LENGTHS, LONG
+from sonnx_clip.export import suite as suites
 from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, granted, suite
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.language.special import special_patterns

@@ -1,5 +1,7 @@
 """`check` judges runtimes of the toy operators as it does those of Clip: real ones, and planted ones."""
 
+import json
+
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
@@ -84,6 +86,17 @@ def test_option_that_another_operator_lacks_is_refused(options, words):
     done = by_command(FOLDER / "relu.yaml", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
+
+
+def test_code_in_a_specification_is_not_executed(tmp_path):
+    trap, file = tmp_path / "executed", tmp_path / "relu.yaml"
+    code = f'a"""; open({str(trap)!r}, "w")  #\\'
+    text = (FOLDER / "relu.yaml").read_text(encoding="utf-8")
+    planted = text.replace("title: X is negative", f"title: {json.dumps(code)}")
+    assert planted != text
+    file.write_text(planted, encoding="utf-8")
+    done = by_command(file, "--runtime", RELU, "--dtype", "int8", "--brief")
+    assert (done.returncode, trap.exists()) == (0, False), done.stderr
 
 
 def test_correct_runtime_conforms_in_every_class(toy):
