@@ -16,7 +16,7 @@ from distributed import LocalCluster
 from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.judge import judge_there
 from sonnx_clip.conform.units import CheckOptions, Unit
-from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError, differences, require_same
+from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError
 from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError
 from sonnx_clip.root.errors import UserError
 from tests.machines import far_functions
@@ -120,17 +120,6 @@ def test_killed_home_leaves_no_process(local: LocalCluster) -> None:
     home._client.close()
     wait_until(lambda: not far_processes())
     home.stop()
-
-
-def test_differences_are_named_and_digests_are_not_shown() -> None:
-    here = {"Python": "3.11.7", "checker": "a" * 64, "processor": f"x86 Some {'b' * 64}", "same": "1"}
-    there = {"Python": "3.12.1", "checker": "c" * 64, "processor": f"x86 Some {'d' * 64}", "same": "1"}
-    assert differences(here, there) == "Python (3.12.1; here 3.11.7); checker; processor"
-    assert differences(here, here) == ""
-    assert differences({}, {"its files": "x"}) == "its files (x; here none)"
-    require_same(here, here)
-    with pytest.raises(UserError, match="this worker differs from the client: Python"):
-        require_same(here, there)
 
 
 def test_no_worker_is_said_after_a_while() -> None:

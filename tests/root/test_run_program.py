@@ -93,22 +93,6 @@ def test_program_started_after_the_stop_ends_at_once() -> None:
     assert (done.status, done.killed) == (-9, False)  # not by its own limit
 
 
-def test_another_thread_can_end_a_program(tmp_path: Path) -> None:
-    found = []
-    started = tmp_path / "started"
-
-    def run(running: Running) -> None:
-        found.append(run_limited(sh(f"touch {started}; sleep 600"), 60, running))
-
-    with Running() as running:
-        thread = threading.Thread(target=run, args=(running,))
-        thread.start()
-        while not started.exists():
-            time.sleep(0.01)
-    thread.join(PATIENCE)
-    assert [done.status for done in found] == [-9]
-
-
 def test_interrupt_ends_the_program(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     timer = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
