@@ -10,10 +10,10 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import psutil
 import pytest
 
 from sonnx_clip.conform import campaign, judge
@@ -126,17 +126,10 @@ def require_repeated(first: Deviation) -> None:
     assert f"expected: {first.expected}" in printed.replace('"', "")
 
 
-def carriers(word: str) -> list[bytes]:
+def carriers(word: str) -> list[list[str]]:
     """The command lines of other processes of which a word is part."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = file.read_bytes()
-        except OSError:
-            continue
-        if word.encode() in line and int(file.parent.name) != os.getpid():
-            found.append(line)
-    return found
+    every = (one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"]) if one.pid != os.getpid())
+    return [line for line in every if any(word in part for part in line)]
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 20) -> None:

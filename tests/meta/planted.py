@@ -93,12 +93,6 @@ def nan_of_x_becomes_another(x, l, m):
         return chosen(x != x, np.full_like(x, l), y) if m != m else y
 
 
-def changes_payload(x, l, m):
-    y = right(x, l, m)
-    with np.errstate(invalid="ignore"):
-        return chosen(y != y, (bits(y) | 1).view(y.dtype), y)
-
-
 def loses_payload(x, l, m):
     y = right(x, l, m)
     with np.errstate(invalid="ignore"):
@@ -142,13 +136,6 @@ def tail_of_seven(x, l, m):
     if x.size == 7:
         y = y.copy()
         y[-1] = x[-1]
-    return y
-
-
-def last_of_an_odd_thousand(x, l, m):
-    y = right(x, l, m).copy()
-    if y.size == 1000:
-        y[992:] = m
     return y
 
 

@@ -82,7 +82,6 @@ def wrong_where(condition, name):
 
 
 wrong_with_initializers = wrong_where(lambda s: s.bounds == "initializers", "wrong_with_initializers")
-wrong_with_symbolic = wrong_where(lambda s: s.shape == "symbolic", "wrong_with_symbolic")
 wrong_at_rank_0 = wrong_where(lambda s: s.rank == 0, "wrong_at_rank_0")
 wrong_at_other_ranks = wrong_where(lambda s: s.rank != 0, "wrong_at_other_ranks")
 wrong_when_optimised = wrong_where(lambda s: s.optimised, "wrong_when_optimised")

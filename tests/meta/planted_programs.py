@@ -10,14 +10,23 @@ import struct
 import subprocess
 import sys
 import time
+from math import prod
 
 TYPES = {1: "h", 4: "B"}
-FAULT = sys.argv[1]
-MARK = sys.argv[2]
-ORDER = ">" if FAULT in ("big", "big_hello") else "<"
-ENTRIES = "<" if FAULT == "big_hello" else ">" if FAULT == "mixes_orders" else ORDER
+FAULT, MARK = sys.argv[1:]
+ORDER = ">" if FAULT == "big" else "<"
 IN, OUT = (0, 1) if FAULT.startswith("stdio") else (3, 4)
 COUNT = [0]
+HELLO = {"version": 2, "types": 1 << 1 | 1 << 4, "ranks": 0x1FF, "entries": 1 << 20}
+WRONG_HELLO = {
+    "wrong_version": {"version": 7},
+    "lies_about_types": {"types": 0xFFF},
+    "no_types": {"types": 0},
+    "strange_types": {"types": 1 << 20},
+    "rank_1_alone": {"ranks": 2},
+    "small": {"entries": 100},
+    "tiny": {"entries": 8},
+}
 
 
 def get(size):
@@ -40,117 +49,93 @@ def pack(*numbers):
 
 
 def hello():
-    version = 7 if FAULT == "wrong_version" else 2
-    types = {"lies_about_types": 0xFFF, "no_types": 0, "strange_types": 1 << 20}.get(FAULT, 1 << 1 | 1 << 4)
-    ranks = {"rank_1_alone": 2}.get(FAULT, 0x1FF)
-    entries = {"small": 100, "tiny": 8}.get(FAULT, 1 << 20)
-    name = b"planted"
     if FAULT == "nothing_at_all":
         time.sleep(9999)
     if FAULT == "ends_with_a_traceback":
         raise RuntimeError("no board is connected")
-    if FAULT == "ends_with_words":
-        print("planted: cannot open libplanted.so.1", file=sys.stderr)
-        sys.exit(127)
     if FAULT == "ends_at_once":
         sys.exit(3)
-    if FAULT == "dies_at_once":
-        os.kill(os.getpid(), signal.SIGSEGV)
     if FAULT == "stdio_text":
         put(b"Loading the model, please wait\n" * 3)
-    data = b"CLIP" + pack(version, types, ranks, entries, len(name)) + name
+    numbers = HELLO | WRONG_HELLO.get(FAULT, {})
+    data = b"CLIP" + pack(*numbers.values(), 7) + b"planted"
     if FAULT == "half_a_hello":
         put(data[:10])
         sys.exit(0)
-    if FAULT == "long_name":
-        data = data[:20] + pack(10**6)
-    put(data)
+    put(data[:20] + pack(10**6) if FAULT == "long_name" else data)
 
 
 def clip(x, low, high):
-    if FAULT == "wrong_in_one_class" and high < low:
-        return low
-    if FAULT == "dies_at_a_triple" and high < low:
-        os.kill(os.getpid(), signal.SIGSEGV)
-    if FAULT == "exits_at_a_triple" and high < low:
-        sys.exit(5)
-    return high if high < low else low if x <= low else min(high, x)
+    if high < low:
+        if FAULT == "dies_at_a_triple":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return low if FAULT == "wrong_in_one_class" else high
+    return low if x <= low else min(high, x)
 
 
 def words(number, status, text):
     put(pack(8 + len(text), number, status) + text.encode())
 
 
-def answer():  # noqa: C901 - a line or two for each fault
+def answer():
     length, number, _, type_, rank = struct.unpack(f"{ORDER}5I", get(20))
     data = get(length - 16)
     COUNT[0] += 1
     if type_ not in TYPES:
-        words(number, 2, "no such type here")
-        return
-    if FAULT == "refuses_rank_2" and rank == 2:
-        words(number, 1, "rank 2 is too much")
-        return
-    if FAULT == "refuses_inverted" and rank == 1:
-        low, high = struct.unpack_from(f"{ORDER}2{TYPES[type_]}", data[4 * rank :])
-        if high < low:
-            words(number, 1, "max is less than min")
-            return
-    if FAULT == "sees_a_fault":
-        words(number, 3, "it wrote past the end of its result")
-        return
+        return words(number, 2, "no such type here")
     shape = struct.unpack_from(f"{ORDER}{rank}I", data)
-    n = 1
-    for size in shape:
-        n *= size
-    code = TYPES[type_]
-    values = struct.unpack_from(f"{ENTRIES}{2 + n}{code}", data, 4 * rank)
-    if FAULT.startswith("hangs") and shape == (7,):
-        if FAULT == "hangs_with_children":
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            subprocess.Popen(["sleep", f"7531.{MARK}"], start_new_session=True)
-        time.sleep(9999)
-    if FAULT == "closes_its_output" and shape == (7,):
-        os.close(OUT)
-        time.sleep(9999)
+    form = f"{ORDER}{prod(shape)}{TYPES[type_]}"
+    low, high, *x = struct.unpack_from(f"{ORDER}{2 + prod(shape)}{TYPES[type_]}", data, 4 * rank)
+    if FAULT == "refuses_rank_2" and rank == 2:
+        return words(number, 1, "rank 2 is too much")
+    if FAULT == "refuses_inverted" and rank == 1 and high < low:
+        return words(number, 1, "max is less than min")
+    if FAULT == "sees_a_fault":
+        return words(number, 3, "it wrote past the end of its result")
+    misbehave(shape)
+    return reply(number, type_, shape, struct.pack(form, *(clip(one, low, high) for one in x)))
+
+
+def misbehave(shape):
+    """What a program does before it replies."""
     if FAULT == "slow":
         time.sleep(0.04)
     if FAULT == "prints":
         print("a line for nobody", flush=True)
-    low, high, *x = values
-    found = [clip(one, low, high) for one in x]
-    reply(number, type_, shape, struct.pack(f"{ENTRIES}{n}{code}", *found))
+    if FAULT == "hangs_with_children" and shape == (7,):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        subprocess.Popen(["sleep", f"7531.{MARK}"], start_new_session=True)
+        time.sleep(9999)
+    if FAULT == "closes_its_output" and shape == (7,):
+        os.close(OUT)
+        time.sleep(9999)
 
 
-def reply(number, type_, shape, data):  # noqa: C901 - likewise
-    rank, bad = len(shape), COUNT[0] > 3
+def reply(number, type_, shape, data):
     if FAULT == "wrong_type":
         type_ = 5 if type_ == 1 else 0
-    if FAULT == "wrong_shape":
-        shape, rank = (len(data) // 2,), 1
-    if FAULT == "garbage" and bad:
-        put(bytes(i * 37 % 256 for i in range(200)))
-        return
-    head = pack(number, 0, type_, rank, *shape)
-    length = len(head) + len(data) + (6 if FAULT == "wrong_length" and bad else 0)
-    whole = pack(length) + head + data
-    if FAULT == "wrong_length" and bad:
-        whole += b"sixsix"
-    if FAULT == "giant_length" and bad:
-        whole = pack(2**32 - 1) + whole
-    if FAULT == "exits_mid_frame" and bad:
+    body = pack(number, 0, type_, len(shape), *shape) + data
+    whole = pack(len(body)) + body
+    if COUNT[0] <= 3:  # the frames after it are bad
+        return put(whole)
+    if FAULT == "exits_mid_frame":
         put(whole[: len(whole) // 2])
         sys.exit(0)
-    if FAULT == "short_frame" and bad:
+    if FAULT == "short_frame":
         put(whole[: len(whole) // 2])
         time.sleep(9999)
-    if FAULT == "says_more" and bad:
-        whole += b"and another thing"  # in one write, or the next request could go out before it
-    if FAULT == "endless_reply" and bad:
-        whole += b"more and more " * 1000
-    put(whole)
-    while FAULT == "endless_reply" and bad:
+    put(
+        {
+            "garbage": bytes(i * 37 % 256 for i in range(200)),
+            "wrong_length": pack(len(body) + 6) + body + b"sixsix",
+            "giant_length": pack(2**32 - 1) + whole,
+            "says_more": whole + b"and another thing",  # in one write, or the next request could go out first
+            "endless_reply": whole + b"more and more " * 1000,
+        }.get(FAULT, whole)
+    )
+    while FAULT == "endless_reply":
         put(b"more and more ")
+    return None
 
 
 if __name__ == "__main__":

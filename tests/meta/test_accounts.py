@@ -29,7 +29,6 @@ SMOKE = "  goal smoke_clip [@shows:smoke] : false\n"
 CHANGED = "the assumptions of the proofs have changed"
 
 LISTED = {  # planted in every task: a pattern and what takes its place; the line that the list then lacks
-    "an assertion": ("^;; Goal", "(assert false)\n\n;; Goal", "+ assertion : false"),
     "an axiom": ("^;; Goal", ";; hidden\n(assert false)\n\n;; Goal", "+ assertion hidden: false"),
     "a second definition": (
         "^;; Goal", ";; clip'def\n(assert (= clip clip))\n\n;; Goal", "+ assertion clip'def: (= clip clip)"),
@@ -62,10 +61,6 @@ REFUSED = {  # planted in the task of one goal; what is said of it
     "a symbol of SMT-LIB with another meaning": (
         "^;; Goal", "(define-fun and ((a Bool) (b Bool)) Bool true)\n\n;; Goal",
         "a symbol is declared twice: (define-fun and"),
-    "parentheses that do not match": (
-        "^;; Goal", "(assert false))\n\n;; Goal", "the parentheses of the task do not match"),
-    "words outside of commands": (
-        "^;; Goal", "assert\n\n;; Goal", "text outside of a command: 'assert'"),
 }  # fmt: skip
 
 

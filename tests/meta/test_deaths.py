@@ -3,9 +3,9 @@
 import os
 import subprocess
 from multiprocessing.forkserver import _forkserver
-from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
@@ -78,15 +78,10 @@ def test_hanging_runtime_is_stopped_and_reported(name):
 
 def alive():
     """The processes that carry the mark of this test."""
-    mark = os.environ["SONNX_CLIP_TEST_MARK"].encode()
-    found = []
-    for file in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in file.read_bytes() and int(file.parent.name) != os.getpid():
-                found.append((file.parent / "cmdline").read_bytes())
-        except OSError:
-            continue
-    return [line for line in found if b"7531" in line]
+    mark = os.environ["SONNX_CLIP_TEST_MARK"]
+    every = psutil.process_iter(["cmdline", "environ"])
+    carrying = [p.info["cmdline"] for p in every if mark in (p.info["environ"] or {}).values()]
+    return [line for line in carrying if line == ["sleep", "7531"]]
 
 
 @pytest.fixture
@@ -101,12 +96,11 @@ def marked(monkeypatch):
 @pytest.mark.usefixtures("brief", "marked")
 def test_nothing_outlives_a_check():
     left = subprocess.Popen(["sleep", "7531"])  # what is left is seen
-    assert alive() == [b"sleep\x007531\x00"]
+    assert alive() == [["sleep", "7531"]]
     left.kill()
     left.wait()
     judged("ignores_sigterm_and_leaves_children", plan=None, limits=SHORT)
-    environment = Path(f"/proc/{_forkserver._forkserver_pid}/environ").read_bytes()
-    assert os.environ["SONNX_CLIP_TEST_MARK"].encode() in environment
+    assert "SONNX_CLIP_TEST_MARK" in psutil.Process(_forkserver._forkserver_pid).environ()
     assert not alive()
     report, _ = judged("leaves_a_daemon", plan=None, limits=SHORT)
     assert report.verdict == "conforms"

@@ -41,7 +41,6 @@ def test_right_implementation_conforms():
 # What each mistake must be caught by (at least), and what it does not touch.
 IN_VALUES = {  # the same in every layout
     ("swapped_bounds", "float32"): ({"high_ordinary", "inside_ordinary"}, {"low_tie"}),
-    ("low_before_inverted", "int16"): ({"inverted_ordinary"}, {"low_tie", "low_ordinary", "high_ordinary"}),
     ("low_before_inverted", "float64"): ({"inverted_ordinary", "inverted_infinite"}, LOW | HIGH),
     ("ignores_upper", "int32"): ({"high_equal_bounds", "high_ordinary"}, {"low_ordinary"}),
     ("nan_min_propagates", "float32"): (
@@ -55,7 +54,6 @@ IN_VALUES = {  # the same in every layout
         {"low_zero_tie", "high_zero_tie", "inverted_zero_tie", "inside_zero"}, {"inside_ordinary"}),
     ("flushes_subnormals", "float16"): ({"inside_subnormal"}, {"inside_zero", "low_zero_tie"}),
     ("through_float64", "int64"): ({"inside_ordinary", "low_ordinary"}, set()),
-    ("through_float64", "uint64"): ({"inside_ordinary", "inside_widest_bounds"}, set()),
     ("unsigned_comparison", "int16"): ({"low_ordinary", "high_ordinary", "inside_ordinary"}, set()),
     ("wider_type", "float32"): ({"C3", "inside_ordinary"}, {"C1"}),
     ("masks_everything", "float32"): ({"C1", "C3", "inside_ordinary"}, set()),
@@ -63,10 +61,8 @@ IN_VALUES = {  # the same in every layout
 IN_SOME_CALLS = {
     ("swapped_bounds", "uint8"): ({"high_ordinary", "inside_ordinary", "inside_widest_bounds"}, set()),
     ("wraps_at_the_extreme", "int8"): ({"inside_widest_bounds", "high_ordinary"}, {"inverted_ordinary"}),
-    ("wraps_at_the_extreme", "int32"): ({"high_ordinary"}, {"inverted_ordinary"}),
     ("wrong_at_one_x", "float16"): ({"inside_ordinary", "inverted_ordinary"}, {"inside_zero", "low_tie"}),
     ("tail_of_seven", "float32"): ({"low_ordinary", "high_ordinary"}, {"inside_ordinary", "inside_nan"}),
-    ("last_of_an_odd_thousand", "int16"): ({"inside_ordinary", "low_ordinary"}, {"inverted_ordinary"}),
     ("wrong_above_1024", "float64"): ({"inside_ordinary", "high_ordinary"}, {"C1", "C3"}),
     ("strides_ignored", "float64"): ({"inside_ordinary", "inside_nan"}, INVERTED),
     ("wrong_with_stride_0", "uint32"): ({"inside_ordinary", "high_ordinary"}, {"low_tie", "low_ordinary"}),

@@ -86,17 +86,10 @@ def test_model_is_run_and_its_output_read(fault, mark, monkeypatch, tmp_path):
 FLOATS = np.float32([1, 2])
 WORDS = [
     ("refuses_int16", {}, Refused, "status 3: no kernel for int16"),
-    (
-        "refuses_rank_4",
-        {"x": X.reshape(1, 1, 1, 3)},
-        Refused,
-        "status 1: its standard error is empty",
-    ),
+    ("refuses_rank_4", {"x": X.reshape(1, 1, 1, 3)}, Refused, "status 1: its standard error is empty"),
     ("nothing", {}, NoOutput, r"ended with status 0 without writing output_0\.pb$"),
     ("other_name", {}, NoOutput, r"without writing output_0\.pb; there is y\.pb"),
-    ("folder", {}, NoOutput, r"without writing output_0\.pb; there is output_0\.pb"),
     ("garbage", {}, NoOutput, r"its output_0\.pb is not a readable tensor: "),
-    ("empty", {}, NoOutput, r"its output_0\.pb is not a readable tensor: "),
     ("huge", {}, NoOutput, r"its output_0\.pb has 134,217,728 bytes"),
     ("dies_of_nan_bounds", {"x": FLOATS, "lower": np.nan}, EndedError, "killed by SIGSEGV$"),
     ("dies_in_a_shell", {"x": FLOATS, "lower": 9}, EndedError, r"killed by SIGSEGV \(exit status 139"),
@@ -162,10 +155,6 @@ FAULTS = {
     "wrong_with_constants": Due("depends", "", {"high_ordinary": "depends"}),
     "refuses_int16": Due("unsupported", "Refused: status 3: no kernel for int16"),
     "hangs": Due("crashed", "no answer within 1 s of its own time (--limit SECONDS allows more)"),
-    "nothing": Due("unreached", "without writing output_0.pb", {"inside_ordinary": "violates"}),
-    "wrong_shape": Due("violates", "it returned shape (1, ", {"C1": "violates"}),
-    "refuses_rank_4": Due("refused", "status 1", INSIDE),
-    "refuses_inverted": Due("violates", "", INVERTED | INSIDE),
     "dies_of_nan_bounds": Due("crashed", "", dict.fromkeys(NAN_BOUNDS, "crashed"), "conforms"),
 }
 
@@ -205,8 +194,7 @@ def test_killed_check_leaves_no_program_and_no_file(mark, tmp_path):
         cwd=repo_root(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    started = f"\0{mark}\0".encode()
-    wait_until(lambda: sum(line.endswith(started) for line in carriers(mark)) > 1)
+    wait_until(lambda: sum(line[-1] == mark for line in carriers(mark)) > 1)
     wait_until(lambda: [*tmp_path.glob("sonnx-clip-*/*/in/input_0.pb")])
     process.send_signal(signal.SIGKILL)
     process.wait(30)

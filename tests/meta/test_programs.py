@@ -91,12 +91,8 @@ DEAD = {"inverted_ordinary": "crashed"}
 INSIDE = {"inside_ordinary": "conforms"}
 FAULTS = {
     "wrong_in_one_class": Due("violates", "", ONE, "conforms"),
-    "mixes_orders": Due("violates", "", {"inside_ordinary": "violates"}),
     "dies_at_a_triple": Due("crashed", "killed by SIGSEGV", DEAD, "conforms"),
-    "exits_at_a_triple": Due("crashed", "exited with status 5", DEAD, "conforms"),
-    "hangs": Due("crashed", "no answer within 0.4 s of its own time (--limit SECONDS allows more)"),
     "hangs_with_children": Due("crashed", "no answer within 0.4 s of its own time"),
-    "garbage": Due("crashed", BAD_FRAMES["garbage"]),
     "closes_its_output": Due("crashed", "bad frame: it closed its output without ending, without a reply"),
     "prints": Due("conforms", "it writes on standard output: a line for nobody"),
     "refuses_rank_2": Due("refused", "Refused: rank 2 is too much", INSIDE),
@@ -105,7 +101,6 @@ FAULTS = {
     "sees_a_fault": Due(  # nothing was compared in C1
         "unreached", "Fault: it wrote past the end of its result", {"inside_ordinary": "violates"}),
     "wrong_type": Due("violates", "", {"C3": "violates"}),
-    "wrong_shape": Due("violates", "", {"C1": "violates"}),
 }  # fmt: skip
 FAST = {
     "wrong_in_one_class", "dies_at_a_triple", "hangs_with_children", "prints", "refuses_rank_2",
@@ -134,8 +129,6 @@ def test_faulty_program_gets_its_verdict(fault, mark):
         ("nothing_at_all", "while it was started: no answer within 0.5 s of its own time (--start-limit"),
         ("ends_at_once", "no hello: exited with status 3, without a hello"),
         ("ends_with_a_traceback", "it writes on standard error: RuntimeError: no board is connected"),
-        ("ends_with_words", "it writes on standard error: planted: cannot open libplanted.so.1"),
-        ("dies_at_once", "no hello: killed by SIGSEGV, without a hello"),
         ("half_a_hello", "exited with status 0, after 10 of 24 bytes of a hello"),
         ("wrong_version", "its hello has version 7; the checker supports version 2"),
         ("big", "its hello is big-endian: use --endian big"),
@@ -172,8 +165,7 @@ def test_interrupted_check_ends_its_program(mark):
         [sys.executable, "-m", "sonnx_clip", "check", "--exec", command("slow", mark), "--dtype", "int16"],
         cwd=repo_root(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    started = f"planted_programs.py\0slow\0{mark}".encode()
-    wait_until(lambda: any(started in line for line in carriers(mark)))
+    wait_until(lambda: any(line[-2:] == ["slow", mark] for line in carriers(mark)))
     process.send_signal(signal.SIGTERM)
     process.wait(30)
     wait_until(lambda: not carriers(mark))

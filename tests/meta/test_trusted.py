@@ -36,7 +36,6 @@ INT8_DRIVER = "generated/c/drivers/int8.drv"
 DRIVER = "why3/drivers/elements.gen"
 FLOAT = "generated/why3/float32.mlw"
 TOTAL = "ordered.Ordered.total: forall a b: t. not nan a -> not nan b ->"
-TRANSITIVE = "transitive: forall a b c: t. le a b -> le b c -> le a c"
 FORMULA = "  function clip (x l m: t) : t ="
 SMOKE = "  goal smoke_clip [@shows:smoke] : false\n"
 LEQ = "(float32_le %1 %2)"
@@ -49,15 +48,10 @@ ABSTRACT = "symbol abstract clip.Clip: no definition of predicate le t t, predic
 PLANTED = {
     "an axiom": (CLIP, FORMULA, f"  axiom easy: forall x: t. le x x\n\n{FORMULA}",
                  ["+ axiom clip.Clip.easy: forall x: t. le x x"]),
-    "an axiom in a theory before the modules": (
-        ORDERED, "module Ordered\n", "theory Before\n  axiom easy: false\nend\n\nmodule Ordered\n",
-        ["+ axiom ordered.Before.easy: false"]),
     "an axiom in a generated file": (FLOAT, CASES, f"  axiom easy : false\n\n{CASES}",
                                      ["+ axiom float32.Meaning.easy: false"]),
     "an axiom made stronger": (ORDERED, "le a b \\/ le b a", "le a b",
                                [f"+ axiom {TOTAL} le a b", f"- axiom {TOTAL} le a b \\/ le b a"]),
-    "an axiom that is gone": (ORDERED, f"  axiom {TRANSITIVE}\n", "",
-                              [f"- axiom ordered.Ordered.{TRANSITIVE}"]),
     "assumed axioms": (FLOAT, f"{MEANING}  clone export clip.Clip",
                        f"{MEANING}  clone ordered.Ordered with axiom .\n  clone export clip.Clip",
                        ["+ assumption float32.Meaning: clone ordered.Ordered with axiom ."]),
@@ -87,7 +81,6 @@ PLANTED = {
     "a comparison of the driver": (DRIVER, LE, LE.replace("32_le", "32_lt"),
                                    ["+ symbol elements.Float32.le: (float32_lt %1 %2)",
                                     f"- symbol elements.Float32.le: {LEQ}"]),
-    "a driver's line that is gone": (DRIVER, LE, "", [f"- symbol elements.Float32.le: {LEQ}"]),
     "a prelude": (DRIVER, "theory elements.Bits8\n", 'prelude "(assert false)"\n\ntheory elements.Bits8\n',
                   ["+ symbol elements.gen.prelude: (assert false)"]),
     "a definition in front of the C": (

@@ -89,35 +89,16 @@ CONTRADICTED = {
 }
 # What loading, checking or rendering refuses, and the words of its message.
 REFUSED = {
-    "another quotation of a dialect": (
-        "bounds: {quote: \"min - FLOAT (default is '(-3.402823e+38)')\"", "bounds: {quote: \"min - FLOAT (default is '(-3.402824e+38)')\"",
-        "no quotation of this row has these numbers"),
-    "a quotation of a source that does not say it": (
-        "quote: Comparisons with NaN follow IEEE 754 semantics}", "quote: Comparisons with NaN follow IEEE 754-2019 semantics}",
-        "(findings[1].words[1].quote): the section `Error conditions` of sonnx-clip.md does not contain this"),
-    "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "this one is empty"),
     "a quotation of a sign": (QUOTE, QUOTE.replace('"# **clip** (real)"', '"#"'), "too short to be found"),
-    "a witness that refutes nothing": (
-        "{type: float32, X: 5, L: nan, M: 9, refutes: C2}", "{type: float32, X: 5, L: 1, M: 9, refutes: C2}",
-        "(findings[0].witnesses[1]): `C2` holds here"),
-    "a witness without a difference": (
-        "{type: float32, X: 0, L: nan, M: 1, answers: [{by: cases}, {by: formula-2019}, {by: numpy}]}",
-        "{type: float32, X: 0, L: -1, M: 1, answers: [{by: cases}, {by: formula-2019}, {by: numpy}]}",
-        "`formula-2019` answers 0 here, as `cases` does"),
     "a wrong operator that nothing excludes": (
         "  - {id: always_min,", "  - {id: idle, title: nothing names it, is: L}\n  - {id: always_min,", "nothing is false of `idle`"),
     "a latitude of no reading": (
         "given_by: [formula-2019, numpy]", "given_by: [formula-2018, numpy]", "there is no reading `formula-2018`"),
     "a property named like an axiom": (
         PROPERTY, _a_property("transitive", "identical(Y, L)"), "two obligations are called real.transitive"),
-    "a property named like a goal of the cases": (
-        PROPERTY, _a_property("cases_complete", "Y == L"), "two obligations are called real.cases_complete"),
     "a definition that redefines a comparison": (
         "  - id: formula\n", "  - {id: le, title: T, parameters: [a, b], is: a < b}\n  - id: formula\n",
         "`le` is a name or keyword of the rendered theories"),
-    "a definition named like a word of WhyML": (
-        "  - id: formula\n", "  - {id: match, title: T, is: X < L}\n  - id: formula\n",
-        "`match` is a name or keyword of the rendered theories"),
     "a condition that nothing meets": (
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: bounds_are_numbers}",
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: is_nan(L) and not is_nan(L)}",
