@@ -6,7 +6,6 @@ import re
 import threading
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import dask
 import psutil
@@ -22,17 +21,13 @@ from sonnx_clip.root.errors import UserError
 from tests.machines import far_functions
 from tests.machines.cluster import below, wait_until
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 RIGHT, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 HOME = ("FAR_",), {"FAR_SET": "as at home"}
 SOON = {"distributed.comm.timeouts.connect": "0.5s"}
 
 
 @contextmanager
-def cluster(workers: int) -> Iterator[LocalCluster]:
+def cluster(workers):
     with LocalCluster(
         n_workers=workers, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs=50
     ) as found:
@@ -40,24 +35,24 @@ def cluster(workers: int) -> Iterator[LocalCluster]:
 
 
 @pytest.fixture(scope="module")
-def local() -> Iterator[LocalCluster]:
+def local():
     with cluster(1) as found:
         yield found
 
 
 @pytest.fixture
-def workers(local: LocalCluster) -> Iterator[DaskWorkers]:
+def workers(local):
     found = DaskWorkers(local.scheduler_address, *HOME)
     yield found
     found.stop()
     wait_until(lambda: not far_processes())
 
 
-def in_thread(workers: DaskWorkers, function: Callable[[], object]) -> Future[object]:
+def in_thread(workers, function):
     """A call that a thread waits for."""
     found: Future[object] = Future()
 
-    def call() -> None:
+    def call():
         try:
             found.set_result(workers.call(function))
         except BaseException as error:  # noqa: BLE001 - raised where the future is read
@@ -67,7 +62,7 @@ def in_thread(workers: DaskWorkers, function: Callable[[], object]) -> Future[ob
     return found
 
 
-def far_processes() -> list[psutil.Process]:
+def far_processes():
     """Living processes of the workers; one that has ended and is not waited for has no command line."""
     found = []
     for one in below(psutil.Process()):
@@ -77,7 +72,7 @@ def far_processes() -> list[psutil.Process]:
     return found
 
 
-def test_answers_refusals_and_errors_come_home(workers: DaskWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_refusals_and_errors_come_home(workers, monkeypatch):
     assert (workers.threads, workers.workers) == (2, 1)
     assert workers.name.startswith("2 threads of 1 worker of inproc://")
     monkeypatch.setenv("FAR_UNSET", "the worker's own")
@@ -93,14 +88,14 @@ def test_answers_refusals_and_errors_come_home(workers: DaskWorkers, monkeypatch
         workers.call(far_functions.fails)
 
 
-def test_process_that_ends_again_and_again_is_lost_work(workers: DaskWorkers, tmp_path: Path) -> None:
+def test_process_that_ends_again_and_again_is_lost_work(workers, tmp_path):
     file = tmp_path / "ends"
     with pytest.raises(WorkLostError, match=r"4 times: a process of .* ended by SIGKILL"):
         workers.call(far_functions.ends, str(file))
     assert len(file.read_text().splitlines()) == 4
 
 
-def test_stopped_work_ends_on_all_workers(workers: DaskWorkers) -> None:
+def test_stopped_work_ends_on_all_workers(workers):
     waiting = [in_thread(workers, far_functions.waits) for _ in range(3)]
     wait_until(lambda: len(far_processes()) == 2)
     workers.stop()
@@ -112,7 +107,7 @@ def test_stopped_work_ends_on_all_workers(workers: DaskWorkers) -> None:
     wait_until(lambda: not far_processes())
 
 
-def test_killed_home_leaves_no_process(local: LocalCluster) -> None:
+def test_killed_home_leaves_no_process(local):
     """It says nothing to anybody: its connection ends."""
     home = DaskWorkers(local.scheduler_address, *HOME)
     in_thread(home, far_functions.waits)
@@ -122,7 +117,7 @@ def test_killed_home_leaves_no_process(local: LocalCluster) -> None:
     home.stop()
 
 
-def test_no_worker_is_said_after_a_while() -> None:
+def test_no_worker_is_said_after_a_while():
     with cluster(0) as empty, dask.config.set(SOON):
         with pytest.raises(UserError, match="the scheduler has no workers") as error:
             DaskWorkers(empty.scheduler_address, *HOME)
@@ -130,7 +125,7 @@ def test_no_worker_is_said_after_a_while() -> None:
 
 
 @pytest.mark.parametrize("lost", ["the connection to the scheduler is lost", "no workers are left"])
-def test_lost_scheduler_or_last_worker_is_reported(lost: str) -> None:
+def test_lost_scheduler_or_last_worker_is_reported(lost):
     with cluster(1) as some:
         with dask.config.set(SOON):
             workers = DaskWorkers(some.scheduler_address, *HOME)
@@ -149,7 +144,7 @@ def test_lost_scheduler_or_last_worker_is_reported(lost: str) -> None:
 @pytest.mark.parametrize(
     "address", ["tcp://127.0.0.1:1", "nonsense", "tcp://127.0.0.1:port", "tcp://127.0.0.1"]
 )
-def test_missing_scheduler_is_reported_at_once(address: str) -> None:
+def test_missing_scheduler_is_reported_at_once(address):
     """A Client of Dask that could not begin waited for a minute, and then said so in a traceback."""
     with dask.config.set(SOON), pytest.raises(UserError, match="the scheduler cannot be reached") as error:
         DaskWorkers(address, *HOME)
@@ -157,7 +152,7 @@ def test_missing_scheduler_is_reported_at_once(address: str) -> None:
     assert "such as tcp://10.0.0.1:8786" in (error.value.todo or "")
 
 
-def test_process_that_does_not_start_says_why(tmp_path: Path) -> None:
+def test_process_that_does_not_start_says_why(tmp_path):
     (tmp_path / "sonnx_clip").mkdir()
     (tmp_path / "sonnx_clip/__init__.py").write_text("raise SystemExit('planted')\n")
     variables = {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
@@ -165,7 +160,7 @@ def test_process_that_does_not_start_says_why(tmp_path: Path) -> None:
         FarEnvironment(("PYTHON",), variables).run(b"")
 
 
-def test_worker_that_differs_from_this_machine_is_refused() -> None:
+def test_worker_that_differs_from_this_machine_is_refused():
     unit, here = Unit(CheckOptions(RIGHT), "int16", "more-0"), comparable_parts(RIGHT)
     found, seconds = judge_there(unit, here, VERSION)
     assert (found.version, found.stopped) == (VERSION, None)

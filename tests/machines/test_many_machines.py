@@ -3,8 +3,6 @@
 test_dask_workers.py has workers in its own process.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -12,7 +10,6 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 import dask
 import distributed  # noqa: F401 - it reads the settings that a test changes
@@ -31,11 +28,6 @@ from sonnx_clip.root.folders import repo_root
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-
 pytestmark = pytest.mark.nightly
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
@@ -44,7 +36,7 @@ HANGS = "tests.meta.planted_deaths:hangs"
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(tmp_path_factory):
     found = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
         yield found
@@ -53,19 +45,19 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def nanny(cluster: Cluster) -> psutil.Process:
+def nanny(cluster):
     """A worker of one thread that Dask starts again when it is killed, as `dask worker` does by default."""
     return cluster.worker(1)
 
 
 @pytest.fixture(scope="module")
-def alone(cluster: Cluster, nanny: psutil.Process) -> psutil.Process:
+def alone(cluster, nanny):
     """A worker of two threads that is gone when it is killed, beside the other one."""
     return cluster.worker(2, "--no-nanny")
 
 
 @contextmanager
-def ended(workers: DaskWorkers) -> Iterator[DaskWorkers]:
+def ended(workers):
     try:
         yield workers
     finally:
@@ -73,13 +65,13 @@ def ended(workers: DaskWorkers) -> Iterator[DaskWorkers]:
 
 
 @contextmanager
-def workers_of(cluster: Cluster, count: int) -> Iterator[DaskWorkers]:
+def workers_of(cluster, count):
     with ended(DaskWorkers(cluster.address, VARIABLES, variables())) as found:
         found._client.wait_for_workers(count)
         yield found
 
 
-def serving(*started: psutil.Process) -> list[psutil.Process]:
+def serving(*started):
     """The processes of workers that are alive: those that were started, or that a nanny has started."""
     found = []
     for one in started:
@@ -89,26 +81,20 @@ def serving(*started: psutil.Process) -> list[psutil.Process]:
     return found
 
 
-def at_work(*started: psutil.Process) -> list[psutil.Process]:
+def at_work(*started):
     """The workers that have a runtime make calls."""
     return [one for one in serving(*started) if len(below(one)) >= AT_WORK]
 
 
-def idle(*started: psutil.Process) -> bool:
+def idle(*started):
     """Whether nothing is left of what any worker has started."""
     return not any(below(one) for one in serving(*started))
 
 
-def test_unit_of_a_killed_worker_is_judged_by_another(
-    cluster: Cluster,
-    nanny: psutil.Process,
-    alone: psutil.Process,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_unit_of_a_killed_worker_is_judged_by_another(cluster, nanny, alone, tmp_path, capsys):
     written, gone = tmp_path / "report.json", list[psutil.Process]()
 
-    def kill_one() -> None:
+    def kill_one():
         wait_until(lambda: at_work(nanny, alone))
         killed = at_work(nanny, alone)[-1]
         gone.extend(below(killed))
@@ -133,13 +119,11 @@ def test_unit_of_a_killed_worker_is_judged_by_another(
     wait_until(lambda: idle(nanny, alone))
 
 
-def test_unit_that_ends_its_workers_is_an_environment_failure(
-    cluster: Cluster, nanny: psutil.Process
-) -> None:
+def test_unit_that_ends_its_workers_is_an_environment_failure(cluster, nanny):
     class Deadly(DaskWorkers):
         """Whatever is asked ends the worker that is asked."""
 
-        def call(self, *_: object) -> Any:
+        def call(self, *_):
             return super().call(far_functions.ends_worker)
 
     deadly = Deadly(cluster.address, VARIABLES, variables())
@@ -153,7 +137,7 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(
     assert not found.is_kept(cache=False)
 
 
-def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
+def start(cluster, report, *words):
     """`sonnx-clip check` on a cluster."""
     return subprocess.Popen(
         [sys.executable, "-m", "sonnx_clip", "check", "--scheduler", cluster.address, "--brief", *words,
@@ -164,9 +148,7 @@ def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_command_that_is_ended_leaves_nothing_at_the_workers(
-    cluster: Cluster, nanny: psutil.Process, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_command_that_is_ended_leaves_nothing_at_the_workers(cluster, nanny, tmp_path, number):
     second = cluster.worker(2)
     both, report = (nanny, second), tmp_path / "report.json"
     process = start(cluster, report, "--runtime", HANGS, "--limit", "1000")
@@ -180,7 +162,7 @@ def test_command_that_is_ended_leaves_nothing_at_the_workers(
     second.terminate()
 
 
-def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
+def test_certificates_are_those_of_dask(tmp_path):
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
     key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")

@@ -1,15 +1,9 @@
-from __future__ import annotations
-
 import uuid
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.meta.judged import carriers, three_layouts
 from tests.prove.fixtures import bench, real_bench
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["bench", "real_bench"]
 
@@ -23,7 +17,7 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def mark() -> Iterator[str]:
+def mark():
     """A word that no other process carries; nothing that carries it may be left at the end."""
     word = str(uuid.uuid4().int)
     yield word

@@ -42,11 +42,6 @@ void writes_past_the_end_and_is_wrong(int16_t *y, const int16_t *x, int16_t min,
   y[n] = 7;
 }
 
-void writes_before_the_start(int16_t *y, const int16_t *x, int16_t min, int16_t max, size_t n) {
-  right(y, x, min, max, n);
-  y[-1] = 7;
-}
-
 void writes_into_x(int16_t *y, int16_t *x, int16_t min, int16_t max, size_t n) {
   right(y, x, min, max, n);
   if (n > 0) x[0] = y[0];
@@ -56,10 +51,6 @@ void reads_past_x(int16_t *y, const int16_t *x, int16_t min, int16_t max, size_t
   volatile int16_t beyond = x[n];
   (void)beyond;
   right(y, x, min, max, n);
-}
-
-void forgets_the_last(int16_t *y, const int16_t *x, int16_t min, int16_t max, size_t n) {
-  right(y, x, min, max, n > 1 ? n - 1 : n);
 }
 
 void dies_inverted(int16_t *y, const int16_t *x, int16_t min, int16_t max, size_t n) {

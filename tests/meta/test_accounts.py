@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from sonnx_clip.backends.generate import Generated, render_theories
 from sonnx_clip.prove import tasks
-from sonnx_clip.prove.accounts import Account, account
+from sonnx_clip.prove.accounts import account
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.trusted import of_tasks, surprises
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.prove.workbench import Workbench
 
 THEORY, GOAL = "ClipTheorems", "nan_out"
 NAN_OUT = f"clip.{GOAL}"
@@ -65,11 +60,11 @@ REFUSED = {  # planted in the task of one goal; what is said of it
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
+def printed(tmp_path_factory):
     """What Why3 prints of the theory of Clip for Z3: the arguments of `account`."""
     seen: list[tuple[Any, ...]] = []
 
-    def note(texts: dict[Any, str], contexts: dict[Any, str], *more: Any) -> Account:
+    def note(texts, contexts, *more):
         seen.append((dict(texts), dict(contexts), *more))
         return account(texts, contexts, *more)
 
@@ -81,7 +76,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
     return found
 
 
-def accounted(printed: tuple[Any, ...], old: str, new: str, *, goal: str | None = None) -> Account:
+def accounted(printed, old, new, *, goal=None):
     """The account of the tasks with a text replaced in all of them, or in that of one goal."""
     texts, contexts, *more = printed
     changed = [
@@ -91,14 +86,14 @@ def accounted(printed: tuple[Any, ...], old: str, new: str, *, goal: str | None 
     return account(*changed, *more)
 
 
-def _edited(text: str, old: str, new: str) -> str:
+def _edited(text, old, new):
     found, count = re.subn(old, lambda _: new, text, count=1, flags=re.MULTILINE)
     assert count == 1, f"{old} must stand in the task"
     return found
 
 
 @pytest.mark.parametrize("name", LISTED)
-def test_assertion_that_the_list_lacks_is_reported(name: str, printed: tuple[Any, ...]) -> None:
+def test_assertion_that_the_list_lacks_is_reported(name, printed):
     old, new, line = LISTED[name]
     assert not [found for found in surprises(of_tasks(account(*printed).said, ())) if found[0] == "+"]
     found = accounted(printed, old, new)
@@ -106,7 +101,7 @@ def test_assertion_that_the_list_lacks_is_reported(name: str, printed: tuple[Any
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_task_with_an_unrecognised_command_is_refused(name: str, printed: tuple[Any, ...]) -> None:
+def test_task_with_an_unrecognised_command_is_refused(name, printed):
     old, new, words = REFUSED[name]
     assert account(*printed).refused == {}
     refused = accounted(printed, old, new, goal=GOAL).refused
@@ -122,9 +117,7 @@ def test_task_with_an_unrecognised_command_is_refused(name: str, printed: tuple[
     ],
     ids=["in every task", "in one task"],
 )
-def test_assertion_planted_between_why3_and_a_prover_fails_the_run(
-    files: str, script: str, words: str, bench: Workbench, tmp_path: Path
-) -> None:
+def test_assertion_planted_between_why3_and_a_prover_fails_the_run(files, script, words, bench, tmp_path):
     (tmp_path / "edit.sed").write_text(f"{script}\n")
     edit = f'[ ! -d "$folder" ] || find "$folder" -name "{files}" -exec sed -i -f {tmp_path}/edit.sed {{}} +'
     fake("why3", f'"$real" "$@" || exit; {edit}', tmp_path / "bin", bench.monkeypatch)
@@ -135,7 +128,7 @@ def test_assertion_planted_between_why3_and_a_prover_fails_the_run(
         assert (CHANGED in ended.out) == words.startswith("+")
 
 
-def test_account_is_kept_with_the_tasks(bench: Workbench) -> None:
+def test_account_is_kept_with_the_tasks(bench):
     """A run that prints no task knows what the tasks say; a golden list that says otherwise is reported."""
     assert bench.prove("--only", NAN_OUT).status == 0
     golden = bench.root / "why3/trusted.txt"
@@ -147,14 +140,14 @@ def test_account_is_kept_with_the_tasks(bench: Workbench) -> None:
     assert f"+ {line}" in " ".join(ended.out.split())
 
 
-def _as_they_are() -> Generated:
+def _as_they_are():
     """The theories as rendered, but for the file of one kernel, which is believed as it lies there."""
     rendered = render_theories(load_spec())
     file = "generated/why3/c_float16.mlw"
     return Generated({**rendered.files, file: repo_file(file).read_text()}, rendered.obligations)
 
 
-def test_wrong_kernel_by_a_contradictory_operator_is_reported(bench: Workbench) -> None:
+def test_wrong_kernel_by_a_contradictory_operator_is_reported(bench):
     """A contradiction in ghost code at one pattern: every obligation is proved, of a wrong kernel."""
     file = "generated/why3/c_float16.mlw"
     val = "  val ghost (++) (a b: t) : unit ensures { a = b /\\ a <> b }\n\n"
@@ -192,9 +185,7 @@ def test_wrong_kernel_by_a_contradictory_operator_is_reported(bench: Workbench) 
     ],
     ids=["declaration behind it", "not false"],
 )
-def test_smoke_goal_that_shows_nothing_is_refused(
-    new: str, goals: tuple[str, ...], words: str, bench: Workbench
-) -> None:
+def test_smoke_goal_that_shows_nothing_is_refused(new, goals, words, bench):
     bench.plant(CLIP, SMOKE, new)
     ended = bench.prove(*(part for goal in goals for part in ("--only", goal)))
     assert ended.status == 1

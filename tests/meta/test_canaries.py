@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from pathlib import Path
 from subprocess import PIPE
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,32 +17,29 @@ from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 
-if TYPE_CHECKING:
-    from tests.prove.workbench import Ended, Workbench
-
 GOAL = "int8.monotone"
 SAYS_YES = 'echo "task $digest"; echo unsat; echo "end $digest"'
 
 
 @pytest.fixture(autouse=True)
-def canaries(bench: Workbench) -> None:
+def canaries(bench):
     bench.send_canaries()
 
 
-def require_found_out(ended: Ended) -> None:
+def require_found_out(ended):
     assert ended.status == 1
     assert "a false statement is not refuted: canary.float16." in ended.out
     assert "no answer of this run is reliable" in " ".join(ended.out.split())
 
 
-def test_every_property_has_a_canary() -> None:
+def test_every_property_has_a_canary():
     spec = load_spec()
     _, canaries = render_canaries(spec)
     assert {c.shows[0] for c in canaries} == {p.id for p in spec.properties}
     assert {c.subject for c in canaries} == {"canary.real", "canary.int8", "canary.float16"}
 
 
-def test_canaries_are_refuted_and_sent_with_whatever_is_sent(bench: Workbench) -> None:
+def test_canaries_are_refuted_and_sent_with_whatever_is_sent(bench):
     sent: list[str] = []
     asked = prove_all.ask
 
@@ -73,9 +69,7 @@ def test_canaries_are_refuted_and_sent_with_whatever_is_sent(bench: Workbench) -
     ],
     ids=" and ".join,
 )
-def test_prover_that_proves_everything_fails_the_run(
-    liars: tuple[str, ...], bench: Workbench, tmp_path: Path
-) -> None:
+def test_prover_that_proves_everything_fails_the_run(liars, bench, tmp_path):
     with bench.monkeypatch.context() as patch:
         for prover in liars:
             fake(prover, SAYS_YES, tmp_path / "bin", patch)
@@ -86,7 +80,7 @@ def test_prover_that_proves_everything_fails_the_run(
     assert bench.prove("--only", GOAL, "--json").document["run"]["asked"] > 0
 
 
-def test_prover_replaced_by_a_liar_is_asked_again(bench: Workbench, tmp_path: Path) -> None:
+def test_prover_replaced_by_a_liar_is_asked_again(bench, tmp_path):
     """Nothing is new but the bytes of the prover: no answer of the program before stands for it."""
     assert bench.prove("--only", GOAL).status == 0
     fake("z3", SAYS_YES, tmp_path / "bin", bench.monkeypatch)
@@ -94,7 +88,7 @@ def test_prover_replaced_by_a_liar_is_asked_again(bench: Workbench, tmp_path: Pa
 
 
 @pytest.mark.nightly
-def test_refutation_does_not_outlive_a_failure(bench: Workbench) -> None:
+def test_refutation_does_not_outlive_a_failure(bench):
     """A canary that was refuted once, and of which the prover now says nothing, is sent again."""
     assert bench.prove("--only", GOAL).status == 0
     with bench.monkeypatch.context() as patch:
@@ -105,7 +99,7 @@ def test_refutation_does_not_outlive_a_failure(bench: Workbench) -> None:
 
 
 @pytest.mark.nightly
-def test_driver_that_prints_equality_as_true_fails_the_run(bench: Workbench, tmp_path: Path) -> None:
+def test_driver_that_prints_equality_as_true_fails_the_run(bench, tmp_path):
     data = Path(
         subprocess.run(["why3", "--print-datadir"], stdout=PIPE, text=True, check=True).stdout.strip()
     )

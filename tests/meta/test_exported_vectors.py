@@ -1,9 +1,6 @@
 """The exported vectors alone kill every planted wrong implementation that is wrong on values."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,12 +12,9 @@ from sonnx_clip.root.dtypes import numpy_type
 from tests.export.conftest import npz
 from tests.export.read_npz import judge
 from tests.meta import planted
-from tests.meta.numpy_bugs import BUGS, Bug
+from tests.meta.numpy_bugs import BUGS
 from tests.meta.test_implementations import CAUGHT, COVERED
 from tests.trace.planted import planted as wrong_kernels
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["npz"]
 
@@ -34,20 +28,20 @@ CASES["wrong_where_not_aligned", "int32"] = set()
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_a_wrong_implementation_is_killed(name: str, dtype: str, npz: Path) -> None:
+def test_a_wrong_implementation_is_killed(name, dtype, npz):
     found = judge(npz, dtype, getattr(planted, name))
     assert found.wrong
     assert not CASES[name, dtype] & found.wrong.keys()
 
 
 @pytest.mark.parametrize("name", COVERED)
-def test_accepted_deviation_fails_only_under_strict_policy(name: str, npz: Path) -> None:
+def test_accepted_deviation_fails_only_under_strict_policy(name, npz):
     assert judge(npz, "float32", getattr(planted, name)).wrong == {}
     assert judge(npz, "float32", getattr(planted, name), "strict").wrong.keys() >= COVERED[name][0]
 
 
 @pytest.mark.parametrize(("name", "layout"), NOT_ON_VALUES.items())
-def test_deviation_outside_of_values_is_not_killed(name: str, layout: str, npz: Path) -> None:
+def test_deviation_outside_of_values_is_not_killed(name, layout, npz):
     """What refuses is wrong in the layout alone that it may refuse."""
     wrong = judge(npz, "float32", getattr(planted, name)).wrong
     assert all(layout and layout in told for told in wrong.values())
@@ -55,12 +49,10 @@ def test_deviation_outside_of_values_is_not_killed(name: str, layout: str, npz: 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_a_wrong_kernel_of_numpy_is_killed(
-    bug: Bug, npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_kernel_of_numpy_is_killed(bug, npz, tmp_path, monkeypatch):
     wrong = wrong_kernels(tmp_path, monkeypatch, {bug.module: (bug.old, bug.new)})
 
-    def clip(x: Any, low: Any, high: Any, *, in_place: bool = False) -> Any:
+    def clip(x, low, high, *, in_place=False):
         plan = wrong.planners[x.dtype](low[()], high[()])
         entries = x.reshape(-1).copy()
         out = entries if in_place else np.empty_like(entries)
@@ -78,9 +70,7 @@ def test_a_wrong_kernel_of_numpy_is_killed(
     assert all(one.compared > 1000 for one in found)
 
 
-def test_vectors_that_are_all_one_kill_little(
-    npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_that_are_all_one_kill_little(npz, tmp_path, monkeypatch):
     """What decides is what is in them: without NaN bounds and without lengths the same mistakes live."""
     one = suite(["float32"])[0]
     pair = int(np.flatnonzero(one.tables[0].scalars[1].view(numpy_type("float32")) > 0)[0])
@@ -93,7 +83,7 @@ def test_vectors_that_are_all_one_kill_little(
         assert not judge(tmp_path / "poor", "float32", getattr(planted, name)).wrong
 
 
-def test_a_changed_expectation_is_seen(npz: Path, tmp_path: Path) -> None:
+def test_a_changed_expectation_is_seen(npz, tmp_path):
     """The reader compares: a right function is wrong by a file of which one number was changed."""
     shutil.copytree(npz, tmp_path / "changed")
     with np.load(npz / "int8.npz") as file:

@@ -1,11 +1,9 @@
 """Mistakes planted in the generated C, the contracts and the YAML: Frama-C refuses each by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from sonnx_clip.spec import load_spec
-from tests.prove.frama_c.real import Copy, copy, frama_c, installed
+from tests.prove.frama_c.real import copy, frama_c, installed
 
 __all__ = ["copy", "frama_c"]
 
@@ -22,9 +20,7 @@ STORE = "    y[i] = clip_element(x[i], min, max);\n"
 # In which element type what is replaced, and what must be open.
 PLANTED = {
     "a swapped branch": ("int8", "      return min;", "      return max;", MEANING),
-    "inverted bounds are not looked at": ("uint64", "if (max < min)", "if (0)", MEANING),
     "< for <=: a zero keeps the sign of X": ("float32", "if (x <= min)", "if (x < min)", MEANING),
-    "<= for < where the bounds are equal": ("float64", "if (max < min)", "if (max <= min)", MEANING),
     "a comparison that a NaN turns": ("float32", "if (x >= max)", "if (!(x < max))", MEANING),
     "the last element is left out": ("int8", "while (i < n)", "while (i + 1 < n)", EVERY),
     "one element too many": ("int8", "while (i < n)", "while (i <= n)", WRITES),
@@ -32,7 +28,6 @@ PLANTED = {
     "the neighbour is read": ("int8", "clip_element(x[i],", "clip_element(x[i + 1],", READS),
     "the next element is written before it is read": (
         "int8", STORE, STORE + "    if (i + 1 < n) y[i + 1] = min;\n", TO_DO),
-    "an element is written before it is read": ("int8", STORE, "    y[i] = min;\n" + STORE, DONE),
     "something else is written": ("int8", STORE, STORE + "    ((int8_t *)x)[i] = 0;\n", ASSIGNS),
     "the loop does not end": ("int8", "i = i + 1;", "i = i + 0;", ENDS),
     "the bounds are exchanged": ("int8", CALL, EXCHANGED, "sonnx_clip_int8_ensures_every_element"),
@@ -51,14 +46,14 @@ SMOKE_SECONDS = 20  # to find a contradiction among axioms
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_mistake_in_the_c_is_refused_by_name(copy: Copy, name: str) -> None:
+def test_a_mistake_in_the_c_is_refused_by_name(copy, name):
     type_id, old, new, goal = PLANTED[name]
     copy.plant(f"generated/c/sonnx_clip_{type_id}.c", old, new)
     _, still_open = copy.prove(type_id, QUICK_SECONDS)
     assert goal in still_open
 
 
-def test_swapped_results_in_the_yaml_are_refused_by_name(copy: Copy) -> None:
+def test_swapped_results_in_the_yaml_are_refused_by_name(copy):
     spec = load_spec()
     swapped = {"low": "M", "high": "L"}
     cases = tuple(c.model_copy(update={"result": swapped.get(c.id, c.result)}) for c in spec.cases)
@@ -67,21 +62,14 @@ def test_swapped_results_in_the_yaml_are_refused_by_name(copy: Copy) -> None:
     assert MEANING in still_open
 
 
-def test_a_case_that_is_missing_in_the_yaml_is_refused_by_name(copy: Copy) -> None:
-    spec = load_spec()
-    copy.render(spec.model_copy(update={"cases": spec.cases[:-1]}))
-    _, still_open = copy.prove("int8", QUICK_SECONDS)
-    assert MEANING in still_open
-
-
-def test_axioms_that_contradict_themselves_are_found(copy: Copy) -> None:
+def test_axioms_that_contradict_themselves_are_found(copy):
     said = "(a & 0x7FFF) == a - 0x8000"
     copy.plant("generated/c/acsl/float16.h", said, f"{said} && (a & 0x7FFF) == a")
     _, still_open = copy.prove("float16", SMOKE_SECONDS)
     assert "rank_smoke: false was proved" in still_open
 
 
-def test_preconditions_that_nobody_can_meet_are_found(copy: Copy) -> None:
+def test_preconditions_that_nobody_can_meet_are_found(copy):
     path = "generated/c/acsl/int8.h"
     text = (copy.folder / path).read_text()
     (copy.folder / path).write_text(
@@ -91,7 +79,7 @@ def test_preconditions_that_nobody_can_meet_are_found(copy: Copy) -> None:
     assert "sonnx_clip_int8_smoke: false was proved" in still_open
 
 
-def test_an_annotation_that_frama_c_ignores_is_a_failure(copy: Copy) -> None:
+def test_an_annotation_that_frama_c_ignores_is_a_failure(copy):
     copy.plant("generated/c/acsl/loop.acsl", "loop variant n - i;", "loop variant n - j;")
     _, still_open = copy.prove("int8", QUICK_SECONDS)
     assert any("unbound logic variable j" in line for line in still_open)

@@ -3,22 +3,16 @@
 tests/prove/test_interrupted.py kills proofs, tests/conform/test_store_killed.py campaigns.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.root.folders import repo_root
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.nightly
 
@@ -27,7 +21,7 @@ STALE = b"(* stale *)\n"
 NEEDED = ("sonnx_clip", "spec", "why3", "generated", "coq", "docs", "pyproject.toml")
 
 
-def start(root: Path) -> subprocess.Popen[bytes]:
+def start(root):
     return subprocess.Popen(
         [sys.executable, "-m", "sonnx_clip", "generate"],
         cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, start_new_session=True,
@@ -35,7 +29,7 @@ def start(root: Path) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def generate(root: Path) -> float:
+def generate(root):
     """Run the command to its end; how long it took."""
     begin = time.monotonic()
     process = start(root)
@@ -44,7 +38,7 @@ def generate(root: Path) -> float:
     return time.monotonic() - begin
 
 
-def test_killed_generate_leaves_each_file_as_it_was_or_as_it_must_be(tmp_path: Path) -> None:
+def test_killed_generate_leaves_each_file_as_it_was_or_as_it_must_be(tmp_path):
     for name in NEEDED:
         copy = shutil.copytree if (repo_root() / name).is_dir() else shutil.copy
         copy(repo_root() / name, tmp_path / name)

@@ -16,23 +16,19 @@ from tests.lint.same_outputs import differences, reference_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import onnx
-
-    from sonnx_clip.lint.clip_nodes import ClipNode
-    from sonnx_clip.lint.profile import OnnxOperand
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
 INT8 = TensorProto.INT8
 
 
-def _one_entry(name: str, number: float) -> TensorProto:
+def _one_entry(name, number):
     return helper.make_tensor(name, 1, [1], [number])
 
 
-def _int8(*inputs: str) -> onnx.ModelProto:
+def _int8(*inputs):
     stored = [tensor for tensor in (scalar("L", -9, INT8), scalar("M", 9, INT8)) if tensor.name in inputs]
     ends = [value(name, [2, 3], INT8) for name in "XY"]
     return model(graph(clip(*inputs), inputs=ends[:1], outputs=ends[1:], stored=stored))
@@ -46,7 +42,7 @@ MODELS: dict[str, onnx.ModelProto] = {
 }
 
 
-def different(folder: Path, name: str) -> bool:
+def different(folder, name):
     """Whether a normalised model computes something else than the original, by either of two runtimes."""
     before, after = folder / "before.onnx", folder / "after.onnx"
     before.write_bytes(MODELS[name].SerializeToString())
@@ -57,7 +53,7 @@ def different(folder: Path, name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_normalise_as_it_is_changes_no_output(tmp_path: Path, name: str) -> None:
+def test_normalise_as_it_is_changes_no_output(tmp_path, name):
     assert not different(tmp_path, name)
 
 
@@ -65,18 +61,18 @@ _set_input = Editor.set_input
 _constant = Editor.constant
 
 
-def _other_limit(pattern: bytes) -> Plant:
+def _other_limit(pattern):
     return lambda patch: patch.setattr(Limit, "of", lambda *_: pattern)
 
 
-def _swapped(patch: pytest.MonkeyPatch) -> None:
-    def set_input(editor: Editor, place: ClipNode, operand: OnnxOperand, name: str) -> None:
+def _swapped(patch):
+    def set_input(editor, place, operand, name):
         _set_input(editor, place, replace(operand, position=3 - operand.position), name)
 
     patch.setattr(Editor, "set_input", set_input)
 
 
-def _zeroed(editor: Editor, place: ClipNode, wanted: str, _: TensorProto) -> str:
+def _zeroed(editor, place, wanted, _):
     return _constant(editor, place, wanted, helper.make_tensor("", 1, [], [0.0]))
 
 
@@ -92,9 +88,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
 
 
 @pytest.mark.parametrize("bug", PLANTS)
-def test_a_planted_bug_is_caught_by_the_outputs_of_its_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: str
-) -> None:
+def test_a_planted_bug_is_caught_by_the_outputs_of_its_model(tmp_path, monkeypatch, bug):
     plant, caught_by = PLANTS[bug]
     plant(monkeypatch)
     assert different(tmp_path, caught_by)

@@ -3,27 +3,19 @@
 tests/prove/test_provers.py has the whole table of answers and statuses.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.prove import provers
 from tests.prove.tools import fake, only_tools
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.prove.workbench import Ended, Workbench
-
 GOAL = "int8.clip_is_cases"
 REAL = '"$real" "$@"'
 SAYS_YES = 'echo "task $digest"; echo unsat; echo "end $digest"'
 
 
-def _reported(ended: Ended, obligation: str = GOAL) -> str:
+def _reported(ended, obligation=GOAL):
     assert ended.status == 1
     assert "Traceback" not in ended.out + ended.err
     found = re.search(rf"^not proved {re.escape(obligation)}: .*(?:\n  .*)*", ended.out, re.MULTILINE)
@@ -31,7 +23,7 @@ def _reported(ended: Ended, obligation: str = GOAL) -> str:
     return found[0]
 
 
-def test_crash_is_reported_and_not_made_good_by_the_other(real_bench: Workbench, tmp_path: Path) -> None:
+def test_crash_is_reported_and_not_made_good_by_the_other(real_bench, tmp_path):
     with real_bench.monkeypatch.context() as patch:
         fake("cvc5", "kill -SEGV $$", tmp_path / "bin", patch)
         report = _reported(real_bench.prove("--only", GOAL))
@@ -43,14 +35,14 @@ def test_crash_is_reported_and_not_made_good_by_the_other(real_bench: Workbench,
     assert (ended.status, ended.document["run"]["asked"]) == (0, 1)
 
 
-def test_obligation_of_one_prover_does_not_fail(real_bench: Workbench, tmp_path: Path) -> None:
+def test_obligation_of_one_prover_does_not_fail(real_bench, tmp_path):
     fake("cvc5", SAYS_YES.replace("unsat", "unknown"), tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", GOAL)
     assert ended.status == 0
     assert f"0 proved by two provers, 1 by one ({GOAL}), 0 not proved" in ended.out
 
 
-def test_hang_is_a_timeout(real_bench: Workbench, tmp_path: Path) -> None:
+def test_hang_is_a_timeout(real_bench, tmp_path):
     fake("z3", "exec sleep 600", tmp_path / "bin", real_bench.monkeypatch)
     real_bench.limit(1)
     real_bench.monkeypatch.setattr(provers, "GRACE", 0)
@@ -60,9 +52,7 @@ def test_hang_is_a_timeout(real_bench: Workbench, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("fault", [SAYS_YES, "kill -SEGV $$", SAYS_YES.replace("unsat", "Valid")])
-def test_smoke_test_without_a_refutation_has_not_held(
-    fault: str, real_bench: Workbench, tmp_path: Path
-) -> None:
+def test_smoke_test_without_a_refutation_has_not_held(fault, real_bench, tmp_path):
     fake("z3", fault, tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", "int8.smoke_meaning")
     _reported(ended, "int8.smoke_meaning")
@@ -84,15 +74,13 @@ NO_TASK = "Why3 printed no complete task for Meaning.clip_is_cases"
         pytest.param("echo 'anomaly: Not_found' >&2; exit 1", "anomaly: Not_found", id="fails"),
     ],
 )
-def test_goal_that_why3_does_not_print_is_not_proved(
-    fault: str, words: str, real_bench: Workbench, tmp_path: Path
-) -> None:
+def test_goal_that_why3_does_not_print_is_not_proved(fault, words, real_bench, tmp_path):
     fake("why3", fault, tmp_path / "bin", real_bench.monkeypatch)
     assert words in _reported(real_bench.prove("--only", GOAL, "--prover", "z3"))
 
 
 @pytest.mark.nightly
-def test_goal_that_no_obligation_names_is_reported(real_bench: Workbench, tmp_path: Path) -> None:
+def test_goal_that_no_obligation_names_is_reported(real_bench, tmp_path):
     name, stray = "example_onnx_default_int8_min", "examples_int8-Examples-stray"
     fault = f'{REAL}; cp "$folder"/*-Examples-{name}.smt2 "$folder/{stray}.smt2" 2>/dev/null || :'
     fake("why3", fault, tmp_path / "bin", real_bench.monkeypatch)
@@ -105,7 +93,7 @@ def test_goal_that_no_obligation_names_is_reported(real_bench: Workbench, tmp_pa
 
 
 @pytest.mark.parametrize("missing", ["z3", "why3"])
-def test_missing_tool_is_one_message(missing: str, real_bench: Workbench, tmp_path: Path) -> None:
+def test_missing_tool_is_one_message(missing, real_bench, tmp_path):
     there = tuple(tool for tool in ("z3", "cvc5", "why3") if tool != missing)
     only_tools(there, tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", GOAL)
@@ -114,7 +102,7 @@ def test_missing_tool_is_one_message(missing: str, real_bench: Workbench, tmp_pa
     assert not (real_bench.build / "proofs.json").exists()
 
 
-def test_prover_without_a_version_is_one_message(real_bench: Workbench, tmp_path: Path) -> None:
+def test_prover_without_a_version_is_one_message(real_bench, tmp_path):
     only_tools(("why3", "cvc5", "sh"), tmp_path / "bin", real_bench.monkeypatch)
     (tmp_path / "bin/z3").write_text("#!/bin/sh\necho 'Z3 [development build]'\n")
     (tmp_path / "bin/z3").chmod(0o755)

@@ -6,7 +6,6 @@ import re
 import shutil
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +16,6 @@ from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import PATH, require_coverage
 from tests.other_root import use_root
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SONNX, ONNX, DIRECTML = (
     f"spec/sources/{name}" for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
 )
@@ -28,7 +24,7 @@ YAML = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
 
 
 @cache
-def obligations() -> tuple[str, ...]:
+def obligations():
     return tuple(o.id for o in render_theories(SPEC).obligations)
 
 
@@ -81,7 +77,7 @@ PLANTED = {
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own(tmp_path, monkeypatch):
     """The root of a repository with its own spec/ and the theories of this one."""
     root = tmp_path / "repository"
     shutil.copytree(repo_root() / "spec", root / "spec")
@@ -90,7 +86,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def _plant(root: Path, planted: Planted) -> None:
+def _plant(root, planted):
     path = root / planted.file
     text = path.read_text(encoding="utf-8")
     changed, count = re.subn(planted.old, lambda _: planted.new, text, count=1)
@@ -98,14 +94,14 @@ def _plant(root: Path, planted: Planted) -> None:
     path.write_text(changed, encoding="utf-8")
 
 
-def _refused() -> str:
+def _refused():
     with pytest.raises(UserError) as caught:
         require_coverage(SPEC, obligations())
     return str(caught.value)
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_wrong_answer_is_refused_with_its_place(name: str, own: Path) -> None:
+def test_wrong_answer_is_refused_with_its_place(name, own):
     planted = PLANTED[name]
     _plant(own, planted)
     message = _refused()
@@ -114,7 +110,7 @@ def test_wrong_answer_is_refused_with_its_place(name: str, own: Path) -> None:
         assert words in message
 
 
-def test_answer_that_is_left_out_is_missed(own: Path) -> None:
+def test_answer_that_is_left_out_is_missed(own):
     """One of each source, at its beginning, in its middle and at its end."""
     path = own / PATH
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -127,7 +123,7 @@ def test_answer_that_is_left_out_is_missed(own: Path) -> None:
         assert message.startswith("spec/sources/"), message
 
 
-def test_two_answers_that_change_places_are_found(own: Path) -> None:
+def test_two_answers_that_change_places_are_found(own):
     text = (own / PATH).read_text(encoding="utf-8")
     one, other = (
         "    - {words: 'where:', descriptive: leads-in}\n",

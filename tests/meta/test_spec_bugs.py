@@ -1,9 +1,6 @@
 """Each mistake planted in the specification, a theory or a kernel makes a named obligation fail."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,27 +8,22 @@ from sonnx_clip.backends import generate, whyml_printer
 from sonnx_clip.backends.c_reference import kernel_theories
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from tests.meta.spec_bugs import ALL, FLOAT16, TOGETHER, Bug
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.prove.workbench import Ended, Workbench
+from tests.meta.spec_bugs import ALL, FLOAT16, TOGETHER
 
 C_FLOAT32 = repo_file("generated/c/sonnx_clip_float32.c")
 SECONDS = 4  # more than what holds takes: the last test here
 FEW_SECONDS = 1  # likewise, for the obligations of `TOGETHER`
 
 
-def _only(ids: Iterable[str]) -> list[str]:
+def _only(ids):
     return [part for id_ in ids for part in ("--only", id_)]
 
 
-def _not_proved(ended: Ended) -> set[str]:
+def _not_proved(ended):
     return set(re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE))
 
 
-def plant(bugs: Iterable[Bug], bench: Workbench) -> None:
+def plant(bugs, bench):
     """Plant mistakes in the files; those in the kernel of float16 in what is rendered for it."""
     files, obligations = kernel_theories(load_spec())
     text = files[FLOAT16]
@@ -49,14 +41,14 @@ def plant(bugs: Iterable[Bug], bench: Workbench) -> None:
     bench.monkeypatch.setattr(generate, "THEORIES", targets)
 
 
-def test_each_bug_can_be_planted() -> None:
+def test_each_bug_can_be_planted():
     counts = {bug.name: repo_file(bug.file).read_text(encoding="utf-8").count(bug.old) for bug in ALL}
     assert {name: count for name, count in counts.items() if count != 1} == {}
     assert len(counts) == len(ALL)
 
 
 @pytest.mark.parametrize("group", TOGETHER)
-def test_bugs_that_only_provers_find(group: str, bench: Workbench) -> None:
+def test_bugs_that_only_provers_find(group, bench):
     """All bugs of a group are planted at once; each is caught by an obligation of its own."""
     bench.limit(FEW_SECONDS)
     plant(TOGETHER[group], bench)
@@ -69,7 +61,7 @@ def test_bugs_that_only_provers_find(group: str, bench: Workbench) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("bug", ALL, ids=lambda bug: bug.name)
-def test_bug_is_caught_by_each_of_its_obligations(bug: Bug, bench: Workbench) -> None:
+def test_bug_is_caught_by_each_of_its_obligations(bug, bench):
     bench.limit(SECONDS)
     plant([bug], bench)
     bench.believe_the_yaml()
@@ -88,9 +80,7 @@ def test_bug_is_caught_by_each_of_its_obligations(bug: Bug, bench: Workbench) ->
         ("-0", 0x00000000, ("float32.idempotent_bitwise_refuted", "float32.zero_sign_inhabited")),
     ],
 )
-def test_wrong_constant_is_caught(
-    constant: str, pattern: int, caught_by: tuple[str, ...], bench: Workbench
-) -> None:
+def test_wrong_constant_is_caught(constant, pattern, caught_by, bench):
     right = whyml_printer.encode
     bench.render_anew()
     bench.monkeypatch.setattr(
@@ -104,7 +94,7 @@ def test_wrong_constant_is_caught(
 
 
 @pytest.mark.nightly
-def test_same_obligations_hold_without_a_bug(bench: Workbench) -> None:
+def test_same_obligations_hold_without_a_bug(bench):
     """The obligations fail because of the bugs, and not for want of time.
 
     It is the processor time that is compared: a machine that is busy makes the provers wait.
@@ -120,7 +110,7 @@ def test_same_obligations_hold_without_a_bug(bench: Workbench) -> None:
         assert max(reply["cpu"] for reply in outcome["replies"]) < limit, id_
 
 
-def test_c_that_was_edited_by_hand_is_not_called_proved(bench: Workbench) -> None:
+def test_c_that_was_edited_by_hand_is_not_called_proved(bench):
     """It would be compiled and embedded; the proofs are of what Why3 extracts."""
     path = "generated/c/sonnx_clip_float32.c"
     text = C_FLOAT32.read_text(encoding="utf-8")

@@ -1,15 +1,8 @@
 """A hand-written statement that is weakened stays provable: the pinned list of statements names it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from sonnx_clip.prove.completeness import GOLDEN, pinned, statements, unpinned
-
-if TYPE_CHECKING:
-    from tests.prove.workbench import Workbench
 
 # What is replaced in a file, and the statements that are then reported.
 PLANTED = {
@@ -41,14 +34,14 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_changed_statement_is_reported(name: str, bench: Workbench) -> None:
+def test_changed_statement_is_reported(name, bench):
     file, old, new, lines = PLANTED[name]
     bench.plant(file, old, new)
     found = unpinned()
     assert [line.split(" ", 2)[:2] for line in found] == [line.split() for line in lines], found
 
 
-def test_project_states_what_its_list_says(bench: Workbench) -> None:
+def test_project_states_what_its_list_says(bench):
     assert unpinned() == []
     assert len(statements()) > 150
     assert all(
@@ -56,12 +49,12 @@ def test_project_states_what_its_list_says(bench: Workbench) -> None:
     )
 
 
-def test_change_of_comments_and_layout_is_accepted(bench: Workbench) -> None:
+def test_change_of_comments_and_layout_is_accepted(bench):
     bench.plant("why3/clip.mlw", "    if lt m l then m ", "    (* Otherwise: *)\n    if lt m l\n    then m ")
     assert unpinned() == []
 
 
-def test_statement_without_a_sentence_is_reported(bench: Workbench) -> None:
+def test_statement_without_a_sentence_is_reported(bench):
     golden = bench.root / GOLDEN
     text = golden.read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if line.startswith("clip.Clip.clip "))
@@ -69,7 +62,7 @@ def test_statement_without_a_sentence_is_reported(bench: Workbench) -> None:
     assert unpinned() == ["? clip.Clip.clip: it has no sentence that explains it"]
 
 
-def test_changed_statement_stops_prove(bench: Workbench) -> None:
+def test_changed_statement_stops_prove(bench):
     bench.plant(
         "why3/clip.mlw",
         "forall x l m: t. clip x l m = x \\/ clip x l m = l \\/ clip x l m = m",

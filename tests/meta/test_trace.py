@@ -1,10 +1,7 @@
 """Mistakes in NumPy kernels are refuted by name, with numbers that fail in NumPy; guards catch the rest."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,18 +9,11 @@ from sonnx_clip.backends import numpy_kernels
 from sonnx_clip.prove import completeness
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-from sonnx_clip.trace.explore import Traced, explore
+from sonnx_clip.trace.explore import explore
 from sonnx_clip.trace.subject import Subject, subject
 from sonnx_clip.trace.tracing import trace_all, traced_kernels
-from tests.meta.numpy_bugs import BUGS, Bug
+from tests.meta.numpy_bugs import BUGS
 from tests.trace.planted import in_use, planted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.prove.workbench import Workbench
-
 
 FIRST = tuple({bug.module: bug for bug in reversed(BUGS)}.values())  # one of each module, all in one run
 
@@ -33,7 +23,7 @@ FIRST = tuple({bug.module: bug for bug in reversed(BUGS)}.values())  # one of ea
     [FIRST, *(pytest.param((b,), marks=pytest.mark.nightly) for b in BUGS)],
     ids=lambda bugs: " and ".join(bug.name for bug in bugs),
 )
-def test_wrong_kernels_are_refuted(bugs: tuple[Bug, ...], bench: Workbench, tmp_path: Path) -> None:
+def test_wrong_kernels_are_refuted(bugs, bench, tmp_path):
     wrong = planted(tmp_path, bench.monkeypatch, {bug.module: (bug.old, bug.new) for bug in bugs})
     asked = [id_ for bug in bugs for id_ in (*bug.caught_by, *bug.holds)]
     with in_use(wrong, bench.monkeypatch):
@@ -52,7 +42,7 @@ LIMIT = "    x.clip(lower, upper, out=out)\n\n\n# ---"
 FILL, FILL_16 = "np.copyto(out, upper)", "np.copyto(out.view(UINT16), upper)"
 
 
-def _beside(statement: str) -> tuple[str, str, str]:
+def _beside(statement):
     """A statement more in a kernel."""
     return "kernels", LIMIT, f"    {statement}\n{LIMIT}"
 
@@ -99,9 +89,7 @@ UNTRACEABLE = {
 
 
 @pytest.mark.parametrize("case", UNTRACEABLE.values(), ids=UNTRACEABLE)
-def test_kernel_that_cannot_be_traced_is_refused_with_its_place(
-    case: tuple[str, str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernel_that_cannot_be_traced_is_refused_with_its_place(case, tmp_path, monkeypatch):
     module, old, new, words = case
     what = planted(tmp_path, monkeypatch, {module: (old, new)})
     with pytest.raises(UserError, match=re.escape(words)) as stop:
@@ -110,7 +98,7 @@ def test_kernel_that_cannot_be_traced_is_refused_with_its_place(
     assert stop.value.todo
 
 
-def _with_paths(bench: Workbench, change: Callable[[Traced], Traced]) -> None:
+def _with_paths(bench, change):
     """Let the obligations be rendered from other paths than those that were followed."""
     right = traced_kernels(tuple(SPEC.element_types))
     wrong = tuple(change(t) for t in right)
@@ -119,7 +107,7 @@ def _with_paths(bench: Workbench, change: Callable[[Traced], Traced]) -> None:
     bench.generate()
 
 
-def test_path_that_no_sample_takes_is_not_proved_complete(bench: Workbench, tmp_path: Path) -> None:
+def test_path_that_no_sample_takes_is_not_proved_complete(bench, tmp_path):
     """A branch on one pattern that is not among the samples: tracing misses it, and the provers do not."""
     begin = "    if low < form.minus_zero:\n        return _from_plus"
     missed = f"    if low == 12345:\n        return Plan(kernels.fill_16, low, high)\n{begin}"
@@ -133,10 +121,10 @@ def test_path_that_no_sample_takes_is_not_proved_complete(bench: Workbench, tmp_
     assert "not proved int8" not in ended.out
 
 
-def test_path_that_no_input_takes_is_refuted(bench: Workbench) -> None:
+def test_path_that_no_input_takes_is_refuted(bench):
     """The witness of one path is given to another, as if nothing took it."""
 
-    def swap(t: Traced) -> Traced:
+    def swap(t):
         first, second, *rest = t.paths
         return replace(t, paths=(first, replace(second, witness=first.witness), *rest))
 
@@ -148,18 +136,18 @@ def test_path_that_no_input_takes_is_refuted(bench: Workbench) -> None:
     ]
 
 
-def test_element_type_without_a_kernel_is_refused() -> None:
+def test_element_type_without_a_kernel_is_refused():
     what = subject()
     fewer = Subject(what.modules, what.constants, {})
     with pytest.raises(UserError, match="float16 has no NumPy kernel"):
         explore(fewer, FLOAT16, in_place=False)
 
 
-def test_planner_from_elsewhere_is_refused() -> None:
+def test_planner_from_elsewhere_is_refused():
     """Nobody would read it, nor see where it goes: it could tell an array from a symbol."""
     what = subject()
 
-    def elsewhere(*_: object) -> tuple[object, None, None]:
+    def elsewhere(*_):
         return print, None, None
 
     for planners in (dict.fromkeys(what.planners, elsewhere), dict.fromkeys(what.planners, _Planner())):
@@ -168,11 +156,11 @@ def test_planner_from_elsewhere_is_refused() -> None:
 
 
 class _Planner:
-    def __call__(self, *_: object) -> tuple[object, None, None]:
+    def __call__(self, *_):
         return print, None, None
 
 
-def test_tracing_error_stops_generate_and_prove(bench: Workbench, tmp_path: Path) -> None:
+def test_tracing_error_stops_generate_and_prove(bench, tmp_path):
     wrong = planted(
         tmp_path, bench.monkeypatch, {"kernels": ("np.copyto(out, upper)", "np.put(out, 0, upper)")}
     )

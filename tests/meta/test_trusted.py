@@ -3,11 +3,8 @@
 tests/prove/hidden_axioms.py writes assumptions in every lexical form; here each kind has one plain form.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 from jinja2 import Template
@@ -22,12 +19,6 @@ from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.hand_written import theory_texts
 from tests.other_root import use_root
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sonnx_clip.claims.claim import Obligation
-    from tests.prove.workbench import Workbench
 
 ORDERED, CLIP, TENSOR = "why3/ordered.mlw", "why3/clip.mlw", "why3/tensor.mlw"
 KERNEL, MEMORY = "why3/kernel.mlw", "why3/memory.mlw"
@@ -91,12 +82,12 @@ PLANTED = {
 
 
 @pytest.fixture(scope="module")
-def obligations() -> tuple[Obligation, ...]:
+def obligations():
     return render_theories(load_spec()).obligations
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A repository with theories, drivers and the list of its own."""
     found = tmp_path / "repository"
     for folder in ("why3", "generated/c/drivers"):
@@ -106,7 +97,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return found
 
 
-def news(obligations: tuple[Obligation, ...], file: str = "", old: str = "", new: str = "") -> list[str]:
+def news(obligations, file="", old="", new=""):
     """What differs from the list where a text is planted in a theory, or in another file of the root."""
     texts = dict(theory_texts())
     path = repo_root() / (file or CLIP)
@@ -121,7 +112,7 @@ def news(obligations: tuple[Obligation, ...], file: str = "", old: str = "", new
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_planted_assumption_is_reported(name: str, root: Path, obligations: tuple[Obligation, ...]) -> None:
+def test_planted_assumption_is_reported(name, root, obligations):
     del root
     file, old, new, lines = PLANTED[name]
     found = news(obligations, file, old, new)
@@ -130,9 +121,7 @@ def test_planted_assumption_is_reported(name: str, root: Path, obligations: tupl
     assert len(digests) == (2 if file == DRIVER else 0)  # the file as it was, and as it is
 
 
-def test_unreadable_declaration_cannot_be_allowed_by_the_golden_list(
-    root: Path, obligations: tuple[Obligation, ...]
-) -> None:
+def test_unreadable_declaration_cannot_be_allowed_by_the_golden_list(root, obligations):
     planted = CLIP, FORMULA, f'  constant s: string = "(*"\n{FORMULA}'
     (line,) = news(obligations, *planted)
     golden = root / GOLDEN
@@ -150,9 +139,9 @@ def test_unreadable_declaration_cannot_be_allowed_by_the_golden_list(
     ],
 )
 def test_changed_driver_setting_or_command_is_reported(
-    name: str, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch,
-    obligations: tuple[Obligation, ...],
-) -> None:  # fmt: skip
+    name, old, new, said, monkeypatch,
+    obligations
+):  # fmt: skip
     if name == "COMMANDS":
         changed = {
             k: tuple(new if word == old else word for word in words) for k, words in drivers.COMMANDS.items()
@@ -170,9 +159,7 @@ def test_changed_driver_setting_or_command_is_reported(
         assert any(line.startswith(f"{sign} {said}") and text in line for line in found), found
 
 
-def test_changed_text_around_the_extracted_c_is_reported(
-    monkeypatch: pytest.MonkeyPatch, obligations: tuple[Obligation, ...]
-) -> None:
+def test_changed_text_around_the_extracted_c_is_reported(monkeypatch, obligations):
     """A macro there changes what the C means, and no proof."""
     monkeypatch.setattr("sonnx_clip.prove.trusted.PRECISE", "#define min max\n\n")
     gone, new = sorted(news(obligations), key=len, reverse=True)
@@ -186,9 +173,7 @@ def test_changed_text_around_the_extracted_c_is_reported(
     }
 
 
-def test_golden_list_with_a_line_more_or_no_line_is_reported(
-    root: Path, obligations: tuple[Obligation, ...]
-) -> None:
+def test_golden_list_with_a_line_more_or_no_line_is_reported(root, obligations):
     assert news(obligations) == []
     golden = root / GOLDEN
     golden.write_text(golden.read_text() + "axiom clip.Clip.gone: true\n")
@@ -199,7 +184,7 @@ def test_golden_list_with_a_line_more_or_no_line_is_reported(
     assert all(line.startswith("+ ") for line in found)
 
 
-def test_each_axiom_is_discharged_and_justified(obligations: tuple[Obligation, ...]) -> None:
+def test_each_axiom_is_discharged_and_justified(obligations):
     found = trusted(obligations)
     types = {e.id for e in load_spec().element_types}
     axioms = [t for t in found if t.kind == "axiom"]
@@ -217,7 +202,7 @@ def test_each_axiom_is_discharged_and_justified(obligations: tuple[Obligation, .
 # --- Through the commands -----------------------------------------------------------------------------------
 
 
-def test_contract_of_a_kernel_is_part_of_the_list(bench: Workbench) -> None:
+def test_contract_of_a_kernel_is_part_of_the_list(bench):
     """A contract of which nobody can keep the first part is proved of every kernel."""
     asked = "requires { same_or_apart x y n }"
     bench.plant("generated/why3/c_int8.mlw", asked, f"{asked}\n    requires {{ n < 0 }}")
@@ -226,7 +211,7 @@ def test_contract_of_a_kernel_is_part_of_the_list(bench: Workbench) -> None:
     assert any("requires { n < 0 }" in line and line.endswith("[int8]") for line in new)
 
 
-def test_lemma_is_an_obligation(bench: Workbench) -> None:
+def test_lemma_is_an_obligation(bench):
     """It is used as a hypothesis elsewhere: it must say what it shows, and be proved."""
     extra = bench.root / "why3" / "extra.mlw"
     theory = "module Extra type t predicate nan t (** None. *) lemma no_nan: forall a: t. not nan a end\n"
@@ -237,7 +222,7 @@ def test_lemma_is_an_obligation(bench: Workbench) -> None:
     assert "extra.no_nan" in {o.id for o in render_theories(load_spec()).obligations}
 
 
-def test_driver_in_the_build_folder_is_written_anew(bench: Workbench) -> None:
+def test_driver_in_the_build_folder_is_written_anew(bench):
     """What a script left there in place of the driver is not what Why3 reads."""
     configure(bench.build)
     file = bench.build / "why3" / "drivers" / "elements.gen"
@@ -247,7 +232,7 @@ def test_driver_in_the_build_folder_is_written_anew(bench: Workbench) -> None:
     assert file.read_text() == right == (bench.root / DRIVER).read_text()
 
 
-def test_changed_assumption_and_endless_program_stop_the_proofs(bench: Workbench) -> None:
+def test_changed_assumption_and_endless_program_stop_the_proofs(bench):
     """Why3 only warns of a program that may not end, each version in words of its own."""
     golden = bench.root / GOLDEN
     golden.write_text(golden.read_text().replace("bvsle", "bvslt", 1))

@@ -3,10 +3,7 @@
 tests/spec/test_errors.py has those of form, references, language and numbers; spec_bugs.py those of meaning.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,21 +15,15 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import check_findings, check_spec, load_spec
 from tests.spec import test_transcription as transcription
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sonnx_clip.spec import Spec
-    from tests.prove.workbench import Workbench
-
 TEXT = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
 
 
-def _between(start: str, end: str) -> str:
+def _between(start, end):
     at = TEXT.index(start)
     return TEXT[at : TEXT.index(end, at)]
 
 
-def _swapped(one: str, other: str) -> list[tuple[str, str]]:
+def _swapped(one, other):
     """Two texts that take each other's place."""
     return [(one, "\0"), (other, one), ("\0", other)]
 
@@ -53,7 +44,7 @@ BFLOAT16 = (
 )
 
 
-def _a_property(id_: str, claim: str) -> str:
+def _a_property(id_, claim):
     return (
         f"  - {{id: {id_}, title: T, claim: '{claim}', holds_for: [real, int, float], "
         "false_for: no_bounds, source: {page: sonnx-clip, section: Inputs, "
@@ -130,7 +121,7 @@ WEAKENED = [
 # fmt: on
 
 
-def _planted(folder: Path, *changes: tuple[str, str]) -> Spec:
+def _planted(folder, *changes):
     text = TEXT
     for old, new in changes:
         assert old in text, f"{old!r} must stand in the file"
@@ -140,7 +131,7 @@ def _planted(folder: Path, *changes: tuple[str, str]) -> Spec:
     return load_spec(path)
 
 
-def _agrees_with_the_texts(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> bool:
+def _agrees_with_the_texts(spec, monkeypatch):
     """Whether the tests that compare spec/clip.yaml with the pinned texts accept this specification."""
     dialects = [dialect for dialect in spec.dialects if dialect.system != "sonnx"]
     monkeypatch.setattr(transcription, "SPEC", spec)
@@ -165,19 +156,17 @@ def _agrees_with_the_texts(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> bool:
     return True
 
 
-def test_specification_agrees_with_the_pinned_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_specification_agrees_with_the_pinned_texts(monkeypatch):
     assert _agrees_with_the_texts(load_spec(), monkeypatch)
 
 
 @pytest.mark.parametrize("name", CONTRADICTED)
-def test_entry_that_contradicts_its_source_is_noticed(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_entry_that_contradicts_its_source_is_noticed(name, tmp_path, monkeypatch):
     spec = _planted(tmp_path, *CONTRADICTED[name])
     assert not _agrees_with_the_texts(spec, monkeypatch)
 
 
-def _load_check_and_render(folder: Path, old: str, new: str) -> None:
+def _load_check_and_render(folder, old, new):
     spec = _planted(folder, (old, new))
     check_spec(spec)
     check_findings(spec)
@@ -185,14 +174,14 @@ def _load_check_and_render(folder: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_entry_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
+def test_entry_is_refused_with_its_place(name, tmp_path):
     old, new, words = REFUSED[name]
     with pytest.raises(UserError) as caught:
         _load_check_and_render(tmp_path, old, new)
     assert words in str(caught.value)
 
 
-def test_property_that_says_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_property_that_says_nothing_is_refused(tmp_path, monkeypatch):
     """It is true of Clip, and of the wrong operator that it names."""
     monkeypatch.setattr(evaluation, "evaluated_claims", lambda _: ())
     spec = _planted(
@@ -203,7 +192,7 @@ def test_property_that_says_nothing_is_refused(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("line", "old", "new"), WEAKENED, ids=[line for line, *_ in WEAKENED])
-def test_weakened_claim_is_refused(line: str, old: str, new: str, tmp_path: Path) -> None:
+def test_weakened_claim_is_refused(line, old, new, tmp_path):
     summary = repo_file("spec/clip.expected.yaml").read_text(encoding="utf-8")
     (tmp_path / "clip.expected.yaml").write_text(summary, encoding="utf-8")
     spec = _planted(tmp_path, (old, new))
@@ -216,7 +205,7 @@ def test_weakened_claim_is_refused(line: str, old: str, new: str, tmp_path: Path
     assert "if the change is intended" in message
 
 
-def test_commands_refuse_a_weakened_claim_and_an_answer_that_does_not_fit(bench: Workbench) -> None:
+def test_commands_refuse_a_weakened_claim_and_an_answer_that_does_not_fit(bench):
     bench.plant("spec/clip.yaml", *WEAKENED[2][1:])
     ended = bench.command("generate")
     assert (ended.status, ended.out) == (2, "")

@@ -1,7 +1,5 @@
 """Digests, and files that a user names: only a regular one is read, since a device may never end."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path
@@ -15,13 +13,13 @@ from sonnx_clip.runtimes.shared_library import read_abi
 from sonnx_clip.spec import load_spec
 
 
-def test_regular_file_and_a_link_to_one_are_read(tmp_path: Path) -> None:
+def test_regular_file_and_a_link_to_one_are_read(tmp_path):
     (tmp_path / "text").write_text("é\n", encoding="utf-8")
     (tmp_path / "link").symlink_to("text")
     assert read_regular(tmp_path / "text") == read_regular(tmp_path / "link") == "é\n"
 
 
-def test_anything_else_is_refused(tmp_path: Path) -> None:
+def test_anything_else_is_refused(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero")):
         with pytest.raises(OSError, match="this is not a regular file"):
@@ -35,7 +33,7 @@ def test_anything_else_is_refused(tmp_path: Path) -> None:
             reader(tmp_path / "fifo")
 
 
-def test_digests(tmp_path: Path) -> None:
+def test_digests(tmp_path):
     """FIPS 180-2, appendix B.1; and parts that only join alike differ."""
     (tmp_path / "abc").write_bytes(b"abc")
     assert digest_of("abc") == digest_of(b"abc") == digest_of_file(tmp_path / "abc")

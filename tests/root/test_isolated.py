@@ -1,43 +1,37 @@
 """Work in a process of its own returns bytes or a failure, whatever it does."""
 
-from __future__ import annotations
-
 import os
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.root.isolated import IsolatedOutcome, run_isolated
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-
-def _loud(*given: bytes) -> bytes:
+def _loud(*given):
     os.write(1, b"loud")
     os.write(2, b"loud")
     return b"".join(given)
 
 
-def _raises() -> bytes:
+def _raises():
     raise ValueError("no")
 
 
-def _hangs() -> bytes:
+def _hangs():
     time.sleep(60)
     return b""
 
 
-def _exits() -> bytes:
+def _exits():
     raise SystemExit(3)
 
 
-def _takes_all() -> bytes:
+def _takes_all():
     return bytes(1 << 34)
 
 
-def test_result_comes_back_and_nothing_reaches_the_streams(capfd: pytest.CaptureFixture[str]) -> None:
+def test_result_comes_back_and_nothing_reaches_the_streams(capfd):
     assert run_isolated(_loud, b"a", b"b", seconds=30) == IsolatedOutcome(b"ab")
     assert len(run_isolated(os.urandom, 5_000_000, seconds=30).result) == 5_000_000
     assert capfd.readouterr() == ("", "")
@@ -53,5 +47,5 @@ def test_result_comes_back_and_nothing_reaches_the_streams(capfd: pytest.Capture
         (_takes_all, 30, "MemoryError: "),
     ],
 )
-def test_failure_is_reported(work: Callable[[], bytes], seconds: float, failure: str) -> None:
+def test_failure_is_reported(work, seconds, failure):
     assert run_isolated(work, seconds=seconds) == IsolatedOutcome(b"", failure)

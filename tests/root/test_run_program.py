@@ -1,7 +1,5 @@
 """Programs run within limits: what they say, what they may use, and that nothing of them is left."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -20,11 +18,11 @@ ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 20  # seconds
 
 
-def sh(text: str) -> list[str]:
+def sh(text):
     return ["sh", "-c", text]
 
 
-def ended(pid: int) -> bool:
+def ended(pid):
     """Whether a process ends within our patience."""
     for _ in range(PATIENCE * 100):
         try:
@@ -36,7 +34,7 @@ def ended(pid: int) -> bool:
     return False
 
 
-def test_output_and_exit_status(tmp_path: Path) -> None:
+def test_output_and_exit_status(tmp_path):
     done = run_limited(sh("pwd; printf 'a\\377' >&2; cat; exit 3"), 30, folder=tmp_path)
     assert (done.status, done.text, done.error, done.words) == (3, f"{tmp_path}\n", b"a\xff", "a�")
     assert not done.killed
@@ -46,24 +44,24 @@ def test_output_and_exit_status(tmp_path: Path) -> None:
     assert not done.killed
 
 
-def test_processor_time_includes_children() -> None:
+def test_processor_time_includes_children():
     work = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.2: pass'"
     assert run_limited(sh(f"{work}; {work}"), 60).cpu >= 0.4
 
 
-def test_timeout_ends_the_program_with_its_children() -> None:
+def test_timeout_ends_the_program_with_its_children():
     done = run_limited(sh("trap '' TERM INT; sleep 600 & echo $!; sleep 600"), 0.5)
     assert (done.status, done.killed) == (-signal.SIGKILL, True)
     assert ended(int(done.text))
 
 
-def test_child_processes_end_with_the_program() -> None:
+def test_child_processes_end_with_the_program():
     done = run_limited(sh("sleep 600 & echo $!"), 30)
     assert (done.status, done.killed) == (0, False)
     assert ended(int(done.text))
 
 
-def test_memory_is_limited() -> None:
+def test_memory_is_limited():
     take = [sys.executable, "-c", "print(len(bytes(600 << 20)))"]
     assert run_limited(take, 60, megabytes=4000).status == 0
     refused = run_limited(take, 60, megabytes=400)
@@ -72,28 +70,28 @@ def test_memory_is_limited() -> None:
 
 
 @pytest.mark.parametrize("tied", [True, False])
-def test_missing_program_is_reported(tied: bool) -> None:
+def test_missing_program_is_reported(tied):
     done = run_limited(["/no/such/program"], 30, together=True, tied=tied)
     assert (done.status, done.killed) == (127, False)
     assert isinstance(done.unstarted, FileNotFoundError)
     assert done.text.startswith("/no/such/program: ")
 
 
-def test_variables_of_the_user_win(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_the_user_win(monkeypatch):
     monkeypatch.setenv("ONE", "of the user")
     monkeypatch.delenv("TWO", raising=False)
     given = {"ONE": "ours", "TWO": "ours too"}
     assert run_limited(sh('echo "$ONE, $TWO"'), 30, environment=given).text == "of the user, ours too\n"
 
 
-def test_program_started_after_the_stop_ends_at_once() -> None:
+def test_program_started_after_the_stop_ends_at_once():
     running = Running()
     running.stop()
     done = run_limited(["sleep", "600"], 60, running)
     assert (done.status, done.killed) == (-9, False)  # not by its own limit
 
 
-def test_interrupt_ends_the_program(tmp_path: Path) -> None:
+def test_interrupt_ends_the_program(tmp_path):
     pid = tmp_path / "pid"
     timer = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -107,7 +105,7 @@ def test_interrupt_ends_the_program(tmp_path: Path) -> None:
     assert ended(int(pid.read_text()))
 
 
-def test_program_ends_when_its_parent_is_killed() -> None:
+def test_program_ends_when_its_parent_is_killed():
     if shutil.which("setpriv") is None:
         pytest.skip("without setpriv a program ends by its own limit")
     reader, writer = os.pipe()
@@ -130,9 +128,7 @@ def test_program_ends_when_its_parent_is_killed() -> None:
         (None, "tool is not installed"),
     ],
 )
-def test_tool_without_a_version_is_one_message(
-    script: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tool_without_a_version_is_one_message(script, message, tmp_path, monkeypatch):
     if script is not None:
         (tmp_path / "tool").write_text(f"{script}\n")
         (tmp_path / "tool").chmod(0o755)

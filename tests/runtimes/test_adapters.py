@@ -1,7 +1,5 @@
 """The adapters of runtimes: those whose packages are installed return what plain values ask for."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 
@@ -18,13 +16,13 @@ PACKAGES = {"onnxruntime-threads": "onnxruntime", "torch-numbers": "torch", "lit
 UNSUPPORTED = {("onnxruntime-threads", "bfloat16"), ("tract", "bfloat16")}
 
 
-def missing(name: str) -> bool:
+def missing(name):
     return importlib.util.find_spec(PACKAGES.get(name, name)) is None
 
 
 @pytest.mark.parametrize("etype", ["int32", "bfloat16", "float32"])
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_adapter_clips_plain_values(name: str, etype: str) -> None:
+def test_adapter_clips_plain_values(name, etype):
     if missing(name):
         pytest.skip("its package is not installed")
     if (name, etype) in UNSUPPORTED:
@@ -40,7 +38,7 @@ def test_adapter_clips_plain_values(name: str, etype: str) -> None:
     assert clip(np.array(7, dtype), lower, upper).shape == ()
 
 
-def test_missing_package_is_named_with_its_extra() -> None:
+def test_missing_package_is_named_with_its_extra():
     name = next((name for name in ADAPTERS if missing(name)), None)
     if name is None:
         pytest.skip("all are installed")
