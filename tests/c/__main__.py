@@ -25,7 +25,7 @@ from tests.c.targets import (
 LINKS = "links"
 
 
-def main() -> int:
+def main():
     """Print the tables and a closing line; 0 if all is well, 1 if not, 2 if a tool is missing."""
     every = (*NATIVE, *OTHERS)
     console = Console(width=120)
@@ -79,7 +79,7 @@ def native_row(target):
     return found
 
 
-def fine(text: str) -> bool:
+def fine(text):
     """Whether a cell tells of no failure."""
     return text in (LINKS, "refused", "harmless", f"{count():,}", CONFORM)
 

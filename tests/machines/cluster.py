@@ -1,36 +1,19 @@
 """A scheduler of Dask and workers on loopback, each a process of its own, for tests that kill them."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from sonnx_clip.root.folders import repo_root
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 PATIENCE = 60  # seconds
 AT_WORK = 4
 """Processes below a worker when a runtime is called: ours, one that forks, the supervisor, the runtime."""
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.02)
-
-
-_NONE: Mapping[str, str] = {}
 
 
 class Cluster:
@@ -42,25 +25,23 @@ class Cluster:
         settings: of Dask, as variables.
     """
 
-    def __init__(self, folder: Path, protocol: str = "tcp", settings: Mapping[str, str] = _NONE) -> None:
+    def __init__(self, folder, protocol="tcp", settings=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.address, self._folder, self._settings = f"{protocol}://127.0.0.1:{port}", folder, settings
-        self._started: list[subprocess.Popen[bytes]] = []
+        self.address, self._folder, self._settings = f"{protocol}://127.0.0.1:{port}", folder, settings or {}
+        self._started = []
         host = f"{protocol}://127.0.0.1"
         self.scheduler = self._start("scheduler", "--host", host, "--port", str(port), "--no-show")
 
-    def worker(self, threads: int, *more: str, folder: Path | None = None) -> psutil.Process:
-        """Start a worker, or a nanny with one, in a folder from which it takes its sonnx_clip."""
+    def worker(self, threads, *more):
+        """Start a worker, or a nanny with one."""
         words = ("--nthreads", str(threads), "--local-directory", str(self._folder), *more)
-        found = self._start("worker", self.address, *words, folder=folder)
-        return psutil.Process(found.pid)
+        return psutil.Process(self._start("worker", self.address, *words).pid)
 
-    def _start(self, kind: str, *words: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
-        where = folder or repo_root()
+    def _start(self, kind, *words):
         settings = {
-            "PYTHONPATH": str(where),
+            "PYTHONPATH": str(repo_root()),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
             "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False",
             **self._settings,
@@ -68,13 +49,13 @@ class Cluster:
         program = f"{Path(sys.executable).with_name('dask')}"
         with (self._folder / f"{kind}.log").open("ab") as log:
             found = subprocess.Popen(
-                [sys.executable, program, kind, *words, "--no-dashboard"], cwd=where,
+                [sys.executable, program, kind, *words, "--no-dashboard"], cwd=repo_root(),
                 env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
         self._started.append(found)
         return found
 
-    def close(self) -> None:
+    def close(self):
         """End all, and leave nothing."""
         left = [found for one in self._started for found in below(psutil.Process(one.pid))]
         for one in self._started:
@@ -84,7 +65,7 @@ class Cluster:
         assert not alive, "what a worker has started ends with it"
 
 
-def below(process: psutil.Process) -> list[psutil.Process]:
+def below(process):
     """All that descends from a process; nothing, if that has ended."""
     with suppress(psutil.Error):
         return process.children(recursive=True)

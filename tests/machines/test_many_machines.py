@@ -26,7 +26,8 @@ from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from tests.machines import far_functions
-from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
+from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below
+from tests.meta.judged import wait_until
 
 pytestmark = pytest.mark.nightly
 

@@ -1,7 +1,5 @@
 """Planted runtimes, judged by all calls of the checker's plan or by few of them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -10,7 +8,6 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import psutil
@@ -21,26 +18,14 @@ from sonnx_clip.conform.plan import chosen, sample
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import TypeAlias
 
-    from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
-    from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.expected import Table
-    from sonnx_clip.language.types import ElementType
-    from sonnx_clip.runtimes.calls import Request
-
-    Calls: TypeAlias = Iterator[tuple[Request, Table]]
-
-
-def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
+def few_calls(etype, *of):
     """The plan with a part of the long calls and of the triples of 8 bits: for mistakes in some calls."""
     yield from _few_calls(etype, *of)
 
 
 @cache
-def _few_calls(etype: ElementType, *of: CheckedOperator) -> tuple[tuple[Request, Table], ...]:
+def _few_calls(etype, *of):
     found = []
     for request, table in chosen(etype, *of):
         is_long = request.length >= 256 if etype.width != 16 else request.count == 1024
@@ -50,7 +35,7 @@ def _few_calls(etype: ElementType, *of: CheckedOperator) -> tuple[tuple[Request,
     return tuple(found)
 
 
-def three_layouts(etype: ElementType, *of: CheckedOperator) -> Calls:
+def three_layouts(etype, *of):
     """One request in each of three layouts: for what is slow, hangs, or is the same in every layout."""
     wanted = {"contiguous", "length-7", "rank-2"}
     for request, table in chosen(etype, *of):
@@ -59,9 +44,7 @@ def three_layouts(etype: ElementType, *of: CheckedOperator) -> Calls:
             yield request, table
 
 
-def judged(
-    runtime: str, dtype: str, plan: Callable[..., Calls] | None = None, **options: Any
-) -> tuple[Report, dict[str, ClassReport]]:
+def judged(runtime, dtype, plan=None, **options):
     """The report on a runtime in one element type, and what it says of each class.
 
     Args:
@@ -75,7 +58,7 @@ def judged(
     return report, {c.id: c for c in report.types[0].classes}
 
 
-def nightly_but(fast: Collection[str], names: Iterable[str]) -> list[Any]:
+def nightly_but(fast, names):
     """Parameters of a test: one of each kind for `make test`, the others for `make nightly`."""
     return [name if name in fast else pytest.param(name, marks=pytest.mark.nightly) for name in names]
 
@@ -97,7 +80,7 @@ class Due:
     others: str = ""
 
 
-def require_due(found: TypeReport, due: Due) -> None:
+def require_due(found, due):
     """Compare a report with what it has to say."""
     said = [found.words, *found.remarks, *found.refused_layouts.values()]
     said += [one.words for one in (*found.classes, *(found.forms or ()))]
@@ -109,7 +92,7 @@ def require_due(found: TypeReport, due: Due) -> None:
     assert not due.others or rest == {due.others}
 
 
-def repeated(line: str, *, fails: bool = False) -> str:
+def repeated(line, *, fails=False):
     """What the line of a deviation prints in a new process, or its complaint where it must fail."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", line], cwd=repo_root(), capture_output=True, text=True,
@@ -118,7 +101,7 @@ def repeated(line: str, *, fails: bool = False) -> str:
     return done.stderr if fails else done.stdout
 
 
-def require_repeated(first: Deviation) -> None:
+def require_repeated(first):
     """The line of a deviation gives the wrong bits again, beside those that are due."""
     printed = repeated(first.reproduce)
     assert first.got is not None
@@ -126,13 +109,13 @@ def require_repeated(first: Deviation) -> None:
     assert f"expected: {first.expected}" in printed.replace('"', "")
 
 
-def carriers(word: str) -> list[list[str]]:
+def carriers(word):
     """The command lines of other processes of which a word is part."""
     every = (one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"]) if one.pid != os.getpid())
     return [line for line in every if any(word in part for part in line)]
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 20) -> None:
+def wait_until(condition, seconds=60):
     """Wait for something that other processes do; it must come about."""
     end = time.monotonic() + seconds
     while not condition():

@@ -160,11 +160,6 @@ def refuses_what_is_not_aligned(x, l, m):
     return right(x, l, m)
 
 
-def transposes(x, l, m):
-    y = right(x, l, m)
-    return y if y.ndim < 2 else y.ravel(order="F").reshape(y.shape)
-
-
 def flattens_rank_3(x, l, m):
     y = right(x, l, m)
     return y.ravel() if x.ndim == 3 else y
@@ -254,12 +249,6 @@ def refuses_min_zero_and_is_wrong(x, l, m):
     return chosen(x == 0, np.ones_like(x), right(x, l, m))
 
 
-def refuses_nan_of_x_sometimes(x, l, m):
-    if x.size == 64 and np.any(x != x):
-        raise ValueError("no NaN, please")
-    return right(x, l, m)
-
-
 def refuses_rank_0(x, l, m):
     if x.ndim == 0:
         raise ValueError("rank 0 is not supported")
@@ -282,16 +271,5 @@ def refuses_rank_2_and_is_wrong(x, l, m):
     return ignores_upper(x, l, m)
 
 
-def refuses_7_and_is_wrong(x, l, m):
-    if x.size and np.any(x == 7):
-        raise ValueError("seven")
-    return ignores_upper(x, l, m)
-
-
 def asserts(x, l, m):
     assert x.ndim > 9, f"x.ndim is {x.ndim}"
-
-
-def asserts_rank(x, l, m):
-    assert x.ndim != 3
-    return right(x, l, m)

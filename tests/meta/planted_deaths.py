@@ -1,10 +1,8 @@
-"""Implementations of Clip that are right, and die, hang, or leave something behind."""
+"""Implementations of Clip that are right, and die or hang."""
 
 import ctypes
 import os
 import signal
-import subprocess
-import sys
 import time
 
 from tests.meta.planted import ignores_upper, right
@@ -71,26 +69,6 @@ def hangs_and_computes(x, l, m):
 
 def hangs_and_holds_the_interpreter(x, l, m):
     return ctypes.PyDLL(None).pause() if x.size == 7 else right(x, l, m)
-
-
-def ignores_sigterm_and_leaves_children(x, l, m):
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    subprocess.Popen(["sleep", "7531"])
-    time.sleep(9999)
-
-
-def leaves_a_daemon(x, l, m):
-    """A process in a session of its own, whose parent ends."""
-    if not _CALLS:
-        _CALLS.append(1)
-        command = "import subprocess; subprocess.Popen(['sleep', '7531'], start_new_session=True)"
-        subprocess.run([sys.executable, "-c", command], check=True)
-    return right(x, l, m)
-
-
-def takes_40_ms(x, l, m):
-    time.sleep(0.04)
-    return right(x, l, m)
 
 
 def is_wrong_and_takes_80_ms_after_500_calls(x, l, m):

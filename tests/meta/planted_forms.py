@@ -1,7 +1,7 @@
 """Runtimes that open models of one Clip node, and are wrong, or refuse, in some forms of a model alone."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -141,24 +141,17 @@ def _no_inputs(_etype):
     raise NotImplementedError("bounds must be constants")
 
 
-def only_constants(answer):
+def only_constants(name, function):
     """A runtime that takes bounds as constants alone."""
 
-    def checked(seen, x, l, m):
+    def answer(seen, x, l, m):
         if seen.bounds == "inputs":
             raise NotImplementedError("bounds must be constants")
-        return answer(seen, x, l, m)
+        return function(x, l, m)
 
-    checked.__name__ = answer.__name__
-    made = runtime(checked)
-    return Runtime(**{**made.__dict__, "open": _no_inputs})
-
-
-@only_constants
-def serves_constants(_seen, x, l, m):
-    return planted.right(x, l, m)
+    answer.__name__ = name
+    return replace(runtime(answer), open=_no_inputs)
 
 
-@only_constants
-def serves_constants_wrongly(_seen, x, l, m):
-    return planted.ignores_upper(x, l, m)
+serves_constants = only_constants("serves_constants", planted.right)
+serves_constants_wrongly = only_constants("serves_constants_wrongly", planted.ignores_upper)

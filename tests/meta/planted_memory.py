@@ -17,33 +17,36 @@ def _first(x):
     return len(_CALLS) == 1
 
 
-def writes_into_x(x, l, m):
+def _and_writes(place, function=right):
+    """The result of a function, and a byte written where there are entries."""
+
+    def clip(x, l, m):
+        y = function(x, l, m)
+        if x.size:
+            ctypes.memset(place(x, l, m), 0x5A, 1)
+        return y
+
+    return clip
+
+
+writes_into_x = _and_writes(lambda x, *_: x.ctypes.data)
+writes_into_x_and_is_wrong = _and_writes(lambda x, *_: x.ctypes.data, ignores_upper)
+writes_past_x = _and_writes(lambda x, *_: x.ctypes.data + x.nbytes)
+writes_before_x = _and_writes(lambda x, *_: x.ctypes.data - 1)
+writes_into_min = _and_writes(lambda _, l, m: l.ctypes.data)
+writes_past_max = _and_writes(lambda _, l, m: m.ctypes.data + 2)
+
+
+def writes_into_min_of_an_empty_x(x, l, m):
     y = right(x, l, m)
-    if x.size:
-        ctypes.memset(x.ctypes.data, 0x5A, 1)
-    return y
-
-
-def writes_into_x_and_is_wrong(x, l, m):
-    y = ignores_upper(x, l, m)
-    if x.size:
-        ctypes.memset(x.ctypes.data, 0x5A, 1)
+    if not x.size:
+        ctypes.memset(l.ctypes.data, 0x5A, 1)
     return y
 
 
 def writes_and_restores(x, l, m):
     if x.size:
         ctypes.memmove(x.ctypes.data, ctypes.string_at(x.ctypes.data, 1), 1)
-    return right(x, l, m)
-
-
-def writes_past_x(x, l, m):
-    ctypes.memset(x.ctypes.data + x.nbytes, 0x5A, 2)
-    return right(x, l, m)
-
-
-def writes_before_x(x, l, m):
-    ctypes.memset(x.ctypes.data - 2, 0x5A, 2)
     return right(x, l, m)
 
 
@@ -55,25 +58,6 @@ def reads_past_x(x, l, m):
 def reads_before_x(x, l, m):
     ctypes.string_at(x.ctypes.data - 1, 1)
     return right(x, l, m)
-
-
-def writes_into_min(x, l, m):
-    y = right(x, l, m)
-    ctypes.memset(l.ctypes.data, 0x5A, 1)
-    return y
-
-
-def writes_into_min_of_an_empty_x(x, l, m):
-    y = right(x, l, m)
-    if not x.size:
-        ctypes.memset(l.ctypes.data, 0x5A, 1)
-    return y
-
-
-def writes_past_max(x, l, m):
-    y = right(x, l, m)
-    ctypes.memset(m.ctypes.data + 2, 0x5A, 1)
-    return y
 
 
 def returns_x(x, l, m):
@@ -133,19 +117,17 @@ def recurses(x, l, m):
     return right(x, l, m) if x.size != 7 else recurses(x, l, m)
 
 
-def is_wrong_in_call_3(x, l, m):
-    _CALLS.append(1)
-    y = right(x, l, m)
-    if len(_CALLS) == 3:
-        y = y.copy()
-        y.reshape(-1)[:1] = 42
-    return y
+def _is_wrong_in_call(number):
+    def clip(x, l, m):
+        _CALLS.append(1)
+        y = right(x, l, m)
+        if len(_CALLS) == number:
+            y = y.copy()
+            y.reshape(-1)[:1] = 42
+        return y
+
+    return clip
 
 
-def is_wrong_in_call_300(x, l, m):
-    _CALLS.append(1)
-    y = right(x, l, m)
-    if len(_CALLS) == 300:
-        y = y.copy()
-        y.reshape(-1)[:1] = 42
-    return y
+is_wrong_in_call_3 = _is_wrong_in_call(3)
+is_wrong_in_call_300 = _is_wrong_in_call(300)

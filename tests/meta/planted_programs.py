@@ -102,6 +102,9 @@ def misbehave(shape):
         time.sleep(0.04)
     if FAULT == "prints":
         print("a line for nobody", flush=True)
+    if FAULT == "leaves_a_daemon" and COUNT[0] == 1:
+        starts = f"import subprocess; subprocess.Popen(['sleep', '7531.{MARK}'], start_new_session=True)"
+        subprocess.run([sys.executable, "-c", starts], check=True)
     if FAULT == "hangs_with_children" and shape == (7,):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         subprocess.Popen(["sleep", f"7531.{MARK}"], start_new_session=True)

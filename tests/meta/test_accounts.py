@@ -1,20 +1,14 @@
 """Nothing is asserted to a prover unseen: what slips into a task, or past a reader of theories, is named."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
 
-from sonnx_clip.backends.generate import Generated, render_theories
 from sonnx_clip.prove import tasks
 from sonnx_clip.prove.accounts import account
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.trusted import of_tasks, surprises
-from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 
 THEORY, GOAL = "ClipTheorems", "nan_out"
@@ -62,7 +56,7 @@ REFUSED = {  # planted in the task of one goal; what is said of it
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
     """What Why3 prints of the theory of Clip for Z3: the arguments of `account`."""
-    seen: list[tuple[Any, ...]] = []
+    seen = []
 
     def note(texts, contexts, *more):
         seen.append((dict(texts), dict(contexts), *more))
@@ -138,35 +132,6 @@ def test_account_is_kept_with_the_tasks(bench):
     assert ended.status == 1
     assert "(0 tasks sent to provers" in ended.out
     assert f"+ {line}" in " ".join(ended.out.split())
-
-
-def _as_they_are():
-    """The theories as rendered, but for the file of one kernel, which is believed as it lies there."""
-    rendered = render_theories(load_spec())
-    file = "generated/why3/c_float16.mlw"
-    return Generated({**rendered.files, file: repo_file(file).read_text()}, rendered.obligations)
-
-
-def test_wrong_kernel_by_a_contradictory_operator_is_reported(bench):
-    """A contradiction in ghost code at one pattern: every obligation is proved, of a wrong kernel."""
-    file = "generated/why3/c_float16.mlw"
-    val = "  val ghost (++) (a b: t) : unit ensures { a = b /\\ a <> b }\n\n"
-    bench.plant(file, "  let less_equal [", f"{val}  let less_equal [")
-    bench.plant(
-        file,
-        "  = under (rank a) (limit (rank b))",
-        "  = if at_most a (0x3c00: t) && at_most (0x3c00: t) a then begin\n"
-        "      (++) a (bits_and a (0x0000: t)); true end\n"
-        "    else under (rank a) (limit (rank b))",
-    )
-    bench.monkeypatch.setattr("sonnx_clip.cli.prove_command.render_theories", lambda _: _as_they_are())
-    ended = bench.prove("--only", "float16.c_less_equal")
-    words = " ".join((ended.out + ended.err).split())
-    assert ended.status == 1, words
-    assert "1 proved by two provers" in words  # that is why it has to be named
-    assert "+ symbol c_float16.Kernel.(++): val (a b: t) : unit ensures { a = b /\\ a <> b }" in words
-    assert f"+ refused {file}:" in words
-    assert "an operator as a name: (++)" in words
 
 
 @pytest.mark.parametrize(

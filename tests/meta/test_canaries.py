@@ -1,7 +1,5 @@
 """Tools that are wrong about everything are found out by canaries: false statements that they must refute."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
@@ -40,7 +38,7 @@ def test_every_property_has_a_canary():
 
 
 def test_canaries_are_refuted_and_sent_with_whatever_is_sent(bench):
-    sent: list[str] = []
+    sent = []
     asked = prove_all.ask
 
     def note(prover, task, *more):

@@ -12,9 +12,7 @@ from sonnx_clip.root.dtypes import numpy_type
 from tests.export.conftest import npz
 from tests.export.read_npz import judge
 from tests.meta import planted
-from tests.meta.numpy_bugs import BUGS
 from tests.meta.test_implementations import CAUGHT, COVERED
-from tests.trace.planted import planted as wrong_kernels
 
 __all__ = ["npz"]
 
@@ -45,29 +43,6 @@ def test_deviation_outside_of_values_is_not_killed(name, layout, npz):
     """What refuses is wrong in the layout alone that it may refuse."""
     wrong = judge(npz, "float32", getattr(planted, name)).wrong
     assert all(layout and layout in told for told in wrong.values())
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_a_wrong_kernel_of_numpy_is_killed(bug, npz, tmp_path, monkeypatch):
-    wrong = wrong_kernels(tmp_path, monkeypatch, {bug.module: (bug.old, bug.new)})
-
-    def clip(x, low, high, *, in_place=False):
-        plan = wrong.planners[x.dtype](low[()], high[()])
-        entries = x.reshape(-1).copy()
-        out = entries if in_place else np.empty_like(entries)
-        if entries.size:
-            plan.kernel(entries, np.array(plan.lower), np.array(plan.upper), out)
-        return out.reshape(x.shape)
-
-    types = {id_.partition(".")[0] for id_ in bug.caught_by}
-    found = [
-        judge(npz, type_id, lambda *operands, way=way: clip(*operands, in_place=way), "bits")
-        for type_id in sorted(types)
-        for way in (False, True)
-    ]
-    assert any(one.wrong for one in found)
-    assert all(one.compared > 1000 for one in found)
 
 
 def test_vectors_that_are_all_one_kill_little(npz, tmp_path, monkeypatch):

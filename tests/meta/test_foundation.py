@@ -91,17 +91,6 @@ def test_swapped_branch_is_refused(written, tmp_path):
     assert "Theorem cases_are_clip is not accepted by Coq" in found
 
 
-def test_dropped_nan_condition_is_refused(written, tmp_path):
-    whole = (
-        "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int]\n"
-        "    refuted_for: {float: {X: nan, L: 0, M: 1}}\n    repaired: {float: inverted or high or ("
-    )
-    condition = "not is_nan(X) and bounds_are_numbers"
-    files = rendered(whole + condition, f"{whole}bounds_are_numbers", tmp_path)
-    (found,) = problems_of(chosen(FLOATS[:1], only(files, "interval_repaired")), tmp_path / "work", written)
-    assert "Theorem interval_repaired is not accepted by Coq" in found
-
-
 @pytest.mark.parametrize(
     ("old", "new", "theorem"),
     [

@@ -1,11 +1,7 @@
 """Runtimes that touch what is not theirs, or raise odd things: verdict and words, and the run goes on."""
 
-import numpy as np
 import pytest
 
-from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import Caller, Request, read_answer
-from tests.meta import planted_memory
 from tests.meta.judged import Due, nightly_but, repeated, require_due
 from tests.meta.judged import judged as judged_by
 
@@ -29,6 +25,10 @@ FAULTS = {
     "writes_past_max": Due("violates", "it wrote past the end of max"),
     "interrupts": Due("violates", "KeyboardInterrupt", INSIDE),
     "recurses": Due("violates", "RecursionError: maximum recursion depth exceeded", INSIDE),
+    "leaves": Due("violates", "SystemExit: bye", INSIDE),
+    "raises_a_giant": Due("violates", "(50,000,000 characters)", INSIDE),
+    "raises_no_text": Due("violates", "_NoText (its text is not available: ValueError)", INSIDE),
+    "raises_what_is_no_text": Due("violates", "ValueError: bad \\ud800 text \\x1b[31m red \\x00", INSIDE),
     "returns_x": Due("conforms", "its result is the memory of X itself"),
     "prints": Due("conforms", "it writes on standard output: spam \\x1b[31m"),
     "writes_on_every_descriptor": Due("conforms"),
@@ -36,8 +36,8 @@ FAULTS = {
     "forks": Due("conforms"),
 }
 FAST = {
-    "writes_into_x", "reads_past_x", "writes_into_min", "interrupts", "returns_x", "prints",
-    "closes_every_descriptor", "forks",
+    "writes_into_x", "reads_past_x", "writes_into_min", "leaves", "raises_a_giant", "raises_no_text",
+    "raises_what_is_no_text", "returns_x", "prints", "closes_every_descriptor", "forks",
 }  # fmt: skip
 
 
@@ -47,35 +47,9 @@ def test_harmful_runtime_gets_its_verdict(name):
     require_due(report, FAULTS[name])
     inside = next(found for found in report.classes if found.id == "inside_ordinary")
     assert inside.compared > 1000  # the run goes on
-    report.model_dump_json().encode("utf-8")
+    assert len(report.model_dump_json().encode("utf-8")) < 100_000
     if name == "prints":
         assert "it writes on standard error: careful" in report.remarks
-
-
-def answer_of(name, length=63):
-    """The answer of a runtime that is called in this process, where no memory is guarded."""
-    bounds = np.zeros(3, np.uint16), np.full(3, 9, np.uint16)
-    pool = np.arange(20, dtype=np.uint16)
-    layout = "rank-3" if length == 63 else "contiguous"
-    request, board = Request(layout, length, pool, np.arange(3), bounds, guards=frozenset()), Board()
-    Caller(getattr(planted_memory, name), "int16")(request, board)
-    return read_answer(board, request)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("leaves", "SystemExit: bye"),
-        ("raises_a_giant", "(50,000,000 characters)"),
-        ("raises_no_text", "_NoText (its text is not available: ValueError)"),
-        ("raises_what_is_no_text", "ValueError: bad \\ud800 text \\x1b[31m red \\x00"),
-    ],
-)
-def test_odd_exception_is_described(name, words):
-    found = answer_of(name, length=7)
-    assert set(found.failures) == {0, 1, 2}
-    assert words in found.failures[0].words
-    assert len(found.failures[0].words) < 1000
 
 
 def test_touched_memory_hides_no_wrong_value():

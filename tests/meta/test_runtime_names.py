@@ -23,12 +23,6 @@ def clip(x, l, m):
     return np.where(m < l, m, np.where(x <= l, l, np.where(m <= x, m, x))).astype(x.dtype)
 
 
-class Wrong:
-    @staticmethod
-    def ignores_max(x, l, m):
-        return np.maximum(x, l)
-
-
 def ignores_max(x, l, m):
     return np.maximum(x, l)
 
@@ -57,7 +51,6 @@ numpy = other.package:main
 # each of them is one line
 fast = fastclip:clip
 whole = mine:WHOLE
-wrong = mine : Wrong.ignores_max [extra]
 lacking = lacks:clip
 bad value = no module at all
 twice = mine:clip

@@ -57,13 +57,9 @@ PLANTED = {
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3, R9]", f"{PATH}:", ("encoded_by[1]", "there is no `R9`")),
     "an aspect that a dialect does not quote": Planted(
         PATH, "onnx-12/inputs", "onnx-6/inputs", f"{PATH}:", ("there is no `onnx-6/inputs`", "did you mean")),
-    "an obligation that is gone": Planted(
-        PATH, r"int8\.cast_unique", "int8.cast_twice", f"{PATH}:", ("there is no `int8.cast_twice`",)),
     "a quotation that is answered with another id": Planted(
         PATH, r"encoded_by: \[result_is_operand\]", "encoded_by: [R2]", f"{PATH}:",
         ("`result_is_operand` of spec/clip.yaml quotes these words, and the answer does not name it", "add `result_is_operand` to encoded_by")),
-    "a finding's quotation that is not disputed": Planted(
-        PATH, r"      disputed_by: \[cast-of-no-number[^\]]*\]\n", "", f"{PATH}:", ("`cast-of-no-number` of spec/clip.yaml quotes", "to disputed_by")),
     "no reason": Planted(
         PATH, "descriptive: leads-in", "descriptive: lead-in", f"{PATH}:", ("there is no reason `lead-in`", "did you mean `leads-in`")),
     "two answers in one": Planted(

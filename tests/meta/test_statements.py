@@ -63,11 +63,7 @@ def test_statement_without_a_sentence_is_reported(bench):
 
 
 def test_changed_statement_stops_prove(bench):
-    bench.plant(
-        "why3/clip.mlw",
-        "forall x l m: t. clip x l m = x \\/ clip x l m = l \\/ clip x l m = m",
-        "forall x l m: t. clip x l m = clip x l m",
-    )
+    bench.plant(*PLANTED["a theorem is trivial"][:3])
     ended = bench.prove("--only", "int8.low_inhabited")
     assert ended.status == 1
     assert "1 proved by two provers" in ended.out

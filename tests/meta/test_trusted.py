@@ -25,6 +25,8 @@ KERNEL, MEMORY = "why3/kernel.mlw", "why3/memory.mlw"
 SOURCE = "type source = abstract { from: int; readable: int }"
 INT8_DRIVER = "generated/c/drivers/int8.drv"
 DRIVER = "why3/drivers/elements.gen"
+FLOAT16 = "generated/why3/c_float16.mlw"
+OPERATOR = "val ghost (++) (a b: t) : unit ensures { a = b /\\ a <> b }"
 FLOAT = "generated/why3/float32.mlw"
 TOTAL = "ordered.Ordered.total: forall a b: t. not nan a -> not nan b ->"
 FORMULA = "  function clip (x l m: t) : t ="
@@ -48,6 +50,10 @@ PLANTED = {
                        ["+ assumption float32.Meaning: clone ordered.Ordered with axiom ."]),
     "a val": (CLIP, FORMULA, f"  val oracle (x: t) : t ensures {{ false }}\n\n{FORMULA}",
               ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { false }"]),
+    "a contradictory operator in a kernel": (
+        FLOAT16, "  let less_equal [", f"{OPERATOR}\n\n  let less_equal [",
+        [f"+ refused {FLOAT16}:0: an operator as a name: (++)",
+         f"+ symbol c_float16.Kernel.(++): {OPERATOR}"]),
     "a symbol without a definition": (
         CLIP, FORMULA, f"  function other (x: t) : t\n\n{FORMULA}",
         [f"+ {ABSTRACT}, function other (x: t) : t", f"- {ABSTRACT}"]),
@@ -135,28 +141,24 @@ def test_unreadable_declaration_cannot_be_allowed_by_the_golden_list(root, oblig
         ("z3.drv.j2", '/drivers/z3_471.drv"', '/drivers/z3_440.drv"', "symbol z3.drv: (** Z3"),
         ("cvc5.drv.j2", '(set-logic ALL)"', '(assert false)"', "symbol cvc5.drv: (** cvc5"),
         ("why3.conf.j2", "timelimit = 30", "timelimit = 31", "symbol why3.conf: [main]"),
-        ("COMMANDS", "smt.random_seed=42", "smt.random_seed=43", "symbol Z3 command: z3"),
     ],
 )
-def test_changed_driver_setting_or_command_is_reported(
-    name, old, new, said, monkeypatch,
-    obligations
-):  # fmt: skip
-    if name == "COMMANDS":
-        changed = {
-            k: tuple(new if word == old else word for word in words) for k, words in drivers.COMMANDS.items()
-        }
-        monkeypatch.setattr(drivers, name, changed)
-        monkeypatch.setattr("sonnx_clip.prove.trusted.COMMANDS", changed)
-    else:
-        text = template_text(name)
-        assert text.count(old) == 1
-        planted = Template(text.replace(old, new), trim_blocks=True, keep_trailing_newline=True)
-        right = drivers.template
-        monkeypatch.setattr(drivers, "template", lambda asked: planted if asked == name else right(asked))
+def test_changed_driver_or_setting_is_reported(name, old, new, said, monkeypatch, obligations):
+    text, right = template_text(name), drivers.template
+    assert text.count(old) == 1
+    planted = Template(text.replace(old, new), trim_blocks=True, keep_trailing_newline=True)
+    monkeypatch.setattr(drivers, "template", lambda asked: planted if asked == name else right(asked))
     found = news(obligations)
     for sign, text in (("+", new), ("-", old)):
         assert any(line.startswith(f"{sign} {said}") and text in line for line in found), found
+
+
+def test_changed_command_is_reported(monkeypatch, obligations):
+    changed = {name: (*words, "--planted") for name, words in drivers.COMMANDS.items()}
+    monkeypatch.setattr("sonnx_clip.prove.trusted.COMMANDS", changed)
+    found = [line for line in news(obligations) if line.startswith("+ symbol Z3 command: z3")]
+    assert len(found) == 1
+    assert "--planted" in found[0]
 
 
 def test_changed_text_around_the_extracted_c_is_reported(monkeypatch, obligations):
