@@ -26,15 +26,7 @@ class MissingToolError(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """Where the kernels are to work.
-
-    Args:
-        name: for the table.
-        compiler: its command.
-        flags: what it needs for this target.
-        emulator: what runs its programs; empty for the machine itself.
-        bare: whether there is no C library: the vectors are not run then, and the harness alone is.
-    """
+    """Where the kernels are to work; a bare one has no C library, and runs harness/frames.c alone."""
 
     name: str
     compiler: str
@@ -68,14 +60,7 @@ OTHERS = (
 
 @dataclass(frozen=True)
 class Ran:
-    """What a program said.
-
-    Args:
-        agree: vectors that agree.
-        asked: vectors that were tried.
-        status: how it ended.
-        words: its first complaint, or how it ended without one.
-    """
+    """What a program said: vectors that agree, vectors that were tried, how it ended, its first complaint."""
 
     agree: int
     asked: int

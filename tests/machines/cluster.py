@@ -17,13 +17,7 @@ AT_WORK = 4
 
 
 class Cluster:
-    """A scheduler; `address` is where it listens.
-
-    Args:
-        folder: holds all that it and its workers write.
-        protocol: ``tcp`` or ``tls``.
-        settings: of Dask, as variables.
-    """
+    """A scheduler that listens at `address`, and its workers, with settings of Dask as variables."""
 
     def __init__(self, folder, protocol="tcp", settings=None):
         with socket.socket() as free:
@@ -32,7 +26,7 @@ class Cluster:
         self.address, self._folder, self._settings = f"{protocol}://127.0.0.1:{port}", folder, settings or {}
         self._started = []
         host = f"{protocol}://127.0.0.1"
-        self.scheduler = self._start("scheduler", "--host", host, "--port", str(port), "--no-show")
+        self._start("scheduler", "--host", host, "--port", str(port), "--no-show")
 
     def worker(self, threads, *more):
         """Start a worker, or a nanny with one."""

@@ -35,24 +35,22 @@ def _few_calls(etype, *of):
     return tuple(found)
 
 
-def three_layouts(etype, *of):
-    """One request in each of three layouts: for what is slow, hangs, or is the same in every layout."""
-    wanted = {"contiguous", "length-7", "rank-2"}
-    for request, table in chosen(etype, *of):
-        if request.layout in wanted:
-            wanted -= {request.layout}
+def first_of_each(calls, layouts):
+    """The first request in each of some layouts."""
+    left = set(layouts)
+    for request, table in calls:
+        if request.layout in left:
+            left.remove(request.layout)
             yield request, table
 
 
-def judged(runtime, dtype, plan=None, **options):
-    """The report on a runtime in one element type, and what it says of each class.
+def three_layouts(etype, *of):
+    """One request in each of three layouts: for what is slow, hangs, or is the same in every layout."""
+    yield from first_of_each(chosen(etype, *of), ("contiguous", "length-7", "rank-2"))
 
-    Args:
-        runtime: a module of this folder and a function of it, as ``planted:right``.
-        dtype: the id of the element type.
-        plan: the calls that are made, if not all.
-        options: of `CheckOptions`.
-    """
+
+def judged(runtime, dtype, plan=None, **options):
+    """The report on a runtime (``planted:right``) in one element type, and what it says of each class."""
     with nullcontext() if plan is None else patch.object(judge, "chosen", plan):
         report = campaign.run_campaign(CheckOptions(f"tests.meta.{runtime}", [dtype], **options))
     return report, {c.id: c for c in report.types[0].classes}
@@ -67,11 +65,7 @@ def nightly_but(fast, names):
 class Due:
     """What a report on one element type has to say of a planted runtime.
 
-    Args:
-        verdict: on the type.
-        words: a part of what is said of the type, of a row, of a form or as a remark.
-        rows: verdicts on some rows.
-        others: the verdict on all other rows, if it matters.
+    The verdict on the type; words of it, a row, a form or a remark; verdicts on rows; that on all others.
     """
 
     verdict: str

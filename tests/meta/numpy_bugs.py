@@ -8,16 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Bug:
-    """A text of a module that is replaced by another.
-
-    Args:
-        name: what is wrong.
-        module: of `sonnx_clip.oracle`.
-        old: it stands there once.
-        new: what stands there instead.
-        caught_by: the obligations that fail.
-        holds: obligations that hold all the same: the mistake is elsewhere.
-    """
+    """A text of `sonnx_clip.oracle` that is replaced, the obligations that fail, and some that still hold."""
 
     name: str
     module: Literal["formats", "kernels", "plan"]

@@ -25,7 +25,15 @@ from sonnx_clip.runtimes.model_command import NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
-from tests.meta.judged import Due, carriers, nightly_but, require_due, require_repeated, wait_until
+from tests.meta.judged import (
+    Due,
+    carriers,
+    first_of_each,
+    nightly_but,
+    require_due,
+    require_repeated,
+    wait_until,
+)
 
 PLANTED = Path(__file__).with_name("planted_commands.py")
 X = np.int16([-3, 1, 9])
@@ -110,21 +118,11 @@ def test_run_without_an_output_is_described(fault, operands, error, words, monke
 @pytest.fixture
 def brief(monkeypatch):
     """Few calls, and few forms: what the whole plan holds is tested by itself."""
-    whole = few_calls
-    wanted = {"contiguous", "rank-2", "rank-4"}
-
-    def calls(etype):
-        left = set(wanted)
-        for request, table in whole(etype):
-            if request.layout in left:
-                left -= {request.layout}
-                yield request, table
-
-    monkeypatch.setattr(judge, "few_calls", calls)
-    forms = "sonnx_clip.conform.judge"
-    monkeypatch.setattr(f"{forms}.opsets_of_this_clip", lambda: (13,))
-    whole_forms = judge.covering
-    monkeypatch.setattr(f"{forms}.covering", lambda forms: whole_forms(forms)[:2])
+    layouts = ("contiguous", "rank-2", "rank-4")
+    monkeypatch.setattr(judge, "few_calls", lambda etype: first_of_each(few_calls(etype), layouts))
+    monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13,))
+    covering = judge.covering
+    monkeypatch.setattr(judge, "covering", lambda forms: covering(forms)[:2])
 
 
 def judged(fault, mark, dtype="int16", *, limits=LIMITS):

@@ -1,17 +1,14 @@
 """Each sentence of a source has an answer in spec/coverage.yaml: a wrong or missing one is refused."""
 
-from __future__ import annotations
-
 import re
 import shutil
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
 
 from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import PATH, require_coverage
 from tests.other_root import use_root
@@ -20,7 +17,6 @@ SONNX, ONNX, DIRECTML = (
     f"spec/sources/{name}" for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
 )
 SPEC = load_spec()
-YAML = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
 
 
 @cache
@@ -28,45 +24,35 @@ def obligations():
     return tuple(o.id for o in render_theories(SPEC).obligations)
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A change of a file, and what the message then says: at `where`, all of `says`."""
-
-    file: str
-    old: str
-    new: str
-    where: str
-    says: tuple[str, ...]
-
-
 # ruff: noqa: E501
 # fmt: off
+# What is replaced in a file by what, and where the message then is, with all that it says.
 PLANTED = {
-    "a sentence is added": Planted(
+    "a sentence is added": (
         SONNX, "Tensor `X` is the input tensor", "X may be large. Tensor `X` is the input tensor", f"{SONNX}:114",
         ("`X may be large. Tensor `X` is", f"here, and {PATH}:", "answers `Tensor `X` is", "answer the words in their order")),
-    "a sentence is added at the end": Planted(
+    "a sentence is added at the end": (
         ONNX, "Constrain input and output types to float tensors\\.\\Z", "Constrain input and output types to float tensors. Or not.",
         f"{ONNX}:255", ("these words have no answer in spec/coverage.yaml: `Or not.`",)),
-    "a word of a sentence is another": Planted(
+    "a word of a sentence is another": (
         DIRECTML, "must have the same DataType", "must not have the same DataType", f"{DIRECTML}:63",
         ("InputTensor and OutputTensor must not have", "answers `InputTensor and OutputTensor must have")),
-    "a sentence is gone": Planted(
+    "a sentence is gone": (
         SONNX, "No error condition", "", f"{SONNX}:", (f"here, and {PATH}:", "answers `No error condition`")),
-    "an id that is gone": Planted(
+    "an id that is gone": (
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3, R9]", f"{PATH}:", ("encoded_by[1]", "there is no `R9`")),
-    "an aspect that a dialect does not quote": Planted(
+    "an aspect that a dialect does not quote": (
         PATH, "onnx-12/inputs", "onnx-6/inputs", f"{PATH}:", ("there is no `onnx-6/inputs`", "did you mean")),
-    "a quotation that is answered with another id": Planted(
+    "a quotation that is answered with another id": (
         PATH, r"encoded_by: \[result_is_operand\]", "encoded_by: [R2]", f"{PATH}:",
         ("`result_is_operand` of spec/clip.yaml quotes these words, and the answer does not name it", "add `result_is_operand` to encoded_by")),
-    "no reason": Planted(
+    "no reason": (
         PATH, "descriptive: leads-in", "descriptive: lead-in", f"{PATH}:", ("there is no reason `lead-in`", "did you mean `leads-in`")),
-    "two answers in one": Planted(
+    "two answers in one": (
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3]\n      descriptive: leads-in", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
-    "a source without answers": Planted(
+    "a source without answers": (
         PATH, r"(?s)\n  onnx-where:.*", "\n", f"{PATH}:", ("the source `onnx-where` of spec/clip.yaml has no answers",)),
-    "answers to no source": Planted(
+    "answers to no source": (
         PATH, r"\n  onnx-where:", "\n  onnx-were:", f"{PATH}:", ("has no source `onnx-were`", "did you mean `onnx-where`?")),
 }
 # fmt: on
@@ -82,14 +68,6 @@ def own(tmp_path, monkeypatch):
     return root
 
 
-def _plant(root, planted):
-    path = root / planted.file
-    text = path.read_text(encoding="utf-8")
-    changed, count = re.subn(planted.old, lambda _: planted.new, text, count=1)
-    assert count == 1
-    path.write_text(changed, encoding="utf-8")
-
-
 def _refused():
     with pytest.raises(UserError) as caught:
         require_coverage(SPEC, obligations())
@@ -98,12 +76,13 @@ def _refused():
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_wrong_answer_is_refused_with_its_place(name, own):
-    planted = PLANTED[name]
-    _plant(own, planted)
+    file, old, new, where, says = PLANTED[name]
+    text, count = re.subn(old, lambda _: new, (own / file).read_text(encoding="utf-8"), count=1)
+    assert count == 1
+    (own / file).write_text(text, encoding="utf-8")
     message = _refused()
-    assert message.startswith(planted.where), message
-    for words in planted.says:
-        assert words in message
+    assert message.startswith(where), message
+    assert all(words in message for words in says), message
 
 
 def test_answer_that_is_left_out_is_missed(own):
