@@ -103,8 +103,10 @@ def misbehave(shape):
     if FAULT == "prints":
         print("a line for nobody", flush=True)
     if FAULT == "leaves_a_daemon" and COUNT[0] == 1:
-        starts = f"import subprocess; subprocess.Popen(['sleep', '7531.{MARK}'], start_new_session=True)"
-        subprocess.run([sys.executable, "-c", starts], check=True)
+        if os.fork() == 0:
+            subprocess.Popen(["sleep", f"7531.{MARK}"], start_new_session=True)
+            os._exit(0)
+        os.wait()
     if FAULT == "hangs_with_children" and shape == (7,):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         subprocess.Popen(["sleep", f"7531.{MARK}"], start_new_session=True)
