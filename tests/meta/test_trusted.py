@@ -26,7 +26,7 @@ SOURCE = "type source = abstract { from: int; readable: int }"
 INT8_DRIVER = "generated/c/drivers/int8.drv"
 DRIVER = "why3/drivers/elements.gen"
 FLOAT16 = "generated/why3/c_float16.mlw"
-OPERATOR = "val ghost (++) (a b: t) : unit ensures { a = b /\\ a <> b }"
+OPERATOR = "(a b: t) : unit ensures { a = b /\\ a <> b }"
 FLOAT = "generated/why3/float32.mlw"
 TOTAL = "ordered.Ordered.total: forall a b: t. not nan a -> not nan b ->"
 FORMULA = "  function clip (x l m: t) : t ="
@@ -51,9 +51,9 @@ PLANTED = {
     "a val": (CLIP, FORMULA, f"  val oracle (x: t) : t ensures {{ false }}\n\n{FORMULA}",
               ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { false }"]),
     "a contradictory operator in a kernel": (
-        FLOAT16, "  let less_equal [", f"{OPERATOR}\n\n  let less_equal [",
-        [f"+ refused {FLOAT16}:0: an operator as a name: (++)",
-         f"+ symbol c_float16.Kernel.(++): {OPERATOR}"]),
+        FLOAT16, "  let less_equal [", f"  val ghost (++) {OPERATOR}\n\n  let less_equal [",
+        [f"+ symbol c_float16.Kernel.(++): val {OPERATOR}",
+         f"+ refused {FLOAT16}:42: an operator as a name: (++)"]),
     "a symbol without a definition": (
         CLIP, FORMULA, f"  function other (x: t) : t\n\n{FORMULA}",
         [f"+ {ABSTRACT}, function other (x: t) : t", f"- {ABSTRACT}"]),
