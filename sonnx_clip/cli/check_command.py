@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
-from sonnx_clip.conform.checked_operator import CheckedOperator, machine_types
-from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
+from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.conform.store import CampaignStatus
     from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.spec import Spec
 
@@ -141,14 +139,6 @@ def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path
     return status
 
 
-def operator_to_check(file: Path) -> CheckedOperator:
-    """Another operator than Clip, with an oracle that evaluates its cases; UserError as `load_another`."""
-    from sonnx_clip.cli.prove_command import load_another
-
-    spec = load_another(file)
-    return CheckedOperator(spec, evaluated_oracle(spec))
-
-
 def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:
     """The journal, or the cache if the runtime and the options allow one."""
     if journal is not None:
@@ -218,14 +208,10 @@ def show_status(file: Path, *, as_json: bool) -> None:
             rate = f", {one.done * 60 / one.seconds:.0f} a minute" if one.seconds else ""
             done = f"{one.done} of {counted(one.units, 'unit')}{rate}; {one.compared:,} results compared"
             print(f"  {one.type}: {one.verdict}; {done}")
-        print(_done(campaign))
+        judging = f"{counted(campaign.units, 'unit')} done in {duration(campaign.seconds)} of judging"
+        if campaign.left:
+            judging += f"; about {duration(campaign.left)} of judging left, divided by the jobs"
+        state = "finished" if campaign.done == campaign.units else "not finished"
+        print(f"{state}: {campaign.done} of {judging}")
     damaged = f", {status.damaged} damaged, to be judged again" if status.damaged else ""
     print(f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}")
-
-
-def _done(found: CampaignStatus) -> str:
-    done = f"{found.done} of {counted(found.units, 'unit')} done in {duration(found.seconds)} of judging"
-    if found.done == found.units:
-        return f"finished: {done}"
-    left = f"; about {duration(found.left)} of judging left, divided by the jobs" if found.left else ""
-    return f"not finished: {done}{left}"

@@ -68,7 +68,7 @@ def findings(
 ) -> None:
     """Print defects, ambiguities and gaps of the sources: claim, proof, and answers of runtimes."""
     from sonnx_clip.explain.finding_views import tell
-    from sonnx_clip.explain.findings_text import as_json, as_text, chosen
+    from sonnx_clip.explain.findings_text import as_json, as_text
     from sonnx_clip.explain.measured_record import PATH, read_record
     from sonnx_clip.spec import load_spec
 
@@ -84,5 +84,6 @@ def findings(
         print("to update docs/findings.md, run: sonnx-clip generate")
         return
     record = read_record(spec)
-    selected = chosen(tell(spec, record), ids or [])
+    known = {finding.id: finding for finding in tell(spec, record)}
+    selected = [known[spec.entry("findings", id_).id] for id_ in ids or known]
     print(as_json(selected, record) if format == "json" else as_text(selected))

@@ -123,7 +123,12 @@ def check(
         name, dtype or [], policy, Limits(limit, start_limit), require or [], forms, level, few_calls
     )
     if spec is not None:
-        options = replace(options, of=check_command.operator_to_check(spec))
+        from sonnx_clip.cli.prove_command import load_another
+        from sonnx_clip.conform.checked_operator import CheckedOperator
+        from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
+
+        other = load_another(spec)
+        options = replace(options, of=CheckedOperator(other, evaluated_oracle(other)))
     both: dict[str, Any] = {"form": format, "brief": brief, "build": build, "jobs": jobs, "again": again}
     if against:
         raise typer.Exit(check_command.check_against(options, against, **both))

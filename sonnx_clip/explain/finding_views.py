@@ -108,11 +108,11 @@ def tell(spec: Spec, record: Measured) -> tuple[FindingView, ...]:
 
 def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     witnesses = tuple(_witness(spec, witness, record) for witness in entry.witnesses)
-    severity: Literal["high", "medium", "low"] = "medium" if entry.theorems else "low"
+    disagree = any(witness.runtimes_disagree for witness in witnesses)
     same = ("id", "title", "kind", "upstream", "found", "proposed")
     return FindingView(
         **{name: getattr(entry, name) for name in same},
-        severity="high" if any(witness.runtimes_disagree for witness in witnesses) else severity,
+        severity="high" if disagree else "medium" if entry.theorems else "low",
         words=tuple(words_of(spec, source) for source in entry.words),
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,

@@ -6,8 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.terminal import hanging, listed, nearest
+from sonnx_clip.root.terminal import hanging, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,16 +16,6 @@ if TYPE_CHECKING:
 
 CHECKED = "on the texts, not proved"
 _TERMINAL = 80
-
-
-def chosen(findings: Sequence[FindingView], ids: Sequence[str]) -> Sequence[FindingView]:
-    """The findings with these ids; all without ids; UserError for an unknown id."""
-    known = {finding.id: finding for finding in findings}
-    if unknown := next((id_ for id_ in ids if id_ not in known), None):
-        like = " or ".join(nearest(unknown, known))
-        todo = f"did you mean {like}?" if like else "list the ids: sonnx-clip findings"
-        raise UserError(f"no finding `{unknown}`", todo=todo)
-    return [known[id_] for id_ in ids] or findings
 
 
 def as_json(findings: Sequence[FindingView], record: Measured) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from sonnx_clip.explain.finding_views import IN_TEXT, NO_NUMBER, NOT_RUN, REFUSED, FindingView, tell
-from sonnx_clip.explain.findings_text import chosen
 from sonnx_clip.explain.measured_record import read_record
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-from tests.command import printed
+from tests.command import printed, run
 
 SPEC = load_spec()
 RECORD = read_record(SPEC)
@@ -32,8 +31,9 @@ def test_json_and_text_have_every_finding_with_its_words() -> None:
 def test_findings_are_chosen_by_id() -> None:
     text = printed("findings", "sign-of-zero", "r5-and-c3")
     assert {id_ for id_ in TOLD if f" {id_}: {TOLD[id_].title}" in text} == {"r5-and-c3", "sign-of-zero"}
-    with pytest.raises(UserError, match="sign-of-zero"):
-        chosen(list(TOLD.values()), ["sign-of-zeros"])
+    unknown = run("findings", "sign-of-zeros", cwd=Path.cwd())
+    assert unknown.returncode == 2
+    assert "`sign-of-zero`" in unknown.stderr
 
 
 def test_witness_without_an_answer_says_why() -> None:
