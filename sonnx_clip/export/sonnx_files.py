@@ -53,8 +53,7 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
         results=[case.result for case in spec.cases],
     )
     trace = found.get_template("sonnx_trace.md.j2").render(
-        **same,
-        rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)],
+        **same, rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
     )
     return {
         PAGE: page_text(spec).encode(),

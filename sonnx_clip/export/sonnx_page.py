@@ -132,8 +132,6 @@ def read_page_file(spec: Spec) -> PageFile:
     for key, ids in wanted.items():
         for id_ in ids ^ {*getattr(file, key)}:
             raise UserError(f"`{key}` {'lacks' if id_ in ids else 'has an unknown'} {id_}", PATH)
-    for words in file.origins.keys() - {r.origin for r in spec.restrictions}:
-        raise UserError(f"no restriction has the origin `{words}`", PATH)
     for id_ in file.corrects:
         spec.entry("findings", id_)
     return file
