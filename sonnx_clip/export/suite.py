@@ -23,6 +23,7 @@ from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.plan import LENGTHS, LONG, bounds_of, covering_scalars
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import is_nan
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
@@ -187,43 +188,27 @@ def _calls(etype: ElementType, special: GrantedTable, wide: GrantedTable) -> Ite
 
 @cache
 def granted() -> tuple[Granted, ...]:
-    """Every latitude with its flag and what it accepts, by the oracle on the special values.
-
-    Raises:
-        AssertionError: a latitude accepts zeros and NaNs, so that one flag would not say which.
-    """
-    etype = load_spec().element_type("float16")
-    pool = np.array(special_patterns(etype), bits_type(etype.id))
-    lower, upper = (bound[:, None] for bound in bounds_of(etype))
-    due = tabulate(etype, [pool], bounds_of(etype)).results
-    found = []
-    for index, entry in enumerate(load_spec().latitude):
-        zero, nan = (part.any() for part in _accepted(etype, entry.id, pool[None, :], lower, upper, due))
-        assert zero != nan, f"the latitude {entry.id} accepts {'both' if zero else 'nothing'}"
-        accepts = OTHER_ZERO if zero else ANY_NAN
-        found.append(Granted(1 << index, entry.id, accepts, entry.always, entry.reason))
-    return tuple(found)
+    """Every latitude with its flag and what it accepts: that of which spec/clip.yaml has an example."""
+    spec = load_spec()
+    etype = spec.element_type("float16")
+    nan = {one.id: is_nan(encode(one.inhabited_by.texts()["A"], etype), etype) for one in spec.latitude}
+    return tuple(
+        Granted(1 << index, one.id, ANY_NAN if nan[one.id] else OTHER_ZERO, one.always, one.reason)
+        for index, one in enumerate(spec.latitude)
+    )
 
 
 def flags(etype: ElementType, x: Array, lower: Array, upper: Array, due: Array) -> Array:
     """The flags of what else is acceptable; all arguments are bits, and broadcast to the shape of `due`."""
     also = np.zeros(due.shape, np.uint8)
-    if etype.family == "float":
-        for one in granted():
-            zero, nan = _accepted(etype, one.id, x, lower, upper, due)
-            also |= np.where(zero if one.accepts == OTHER_ZERO else nan, one.flag, 0).astype(np.uint8)
-    return also
-
-
-def _accepted(
-    etype: ElementType, latitude: str, x: Array, lower: Array, upper: Array, due: Array
-) -> tuple[Array, Array]:
-    """Where a latitude accepts the other zero, and where it accepts NaN."""
-    dtype = numpy_type(etype.id)
-    accepts = load_oracle().LATITUDE["float"][latitude]
+    if etype.family != "float":
+        return also
+    dtype, sign = numpy_type(etype.id), due.dtype.type(1 << (8 * due.itemsize - 1))
     values = [part.view(dtype) for part in (x, lower, upper, due)]
-    sign = due.dtype.type(1 << (8 * due.itemsize - 1))
-    other, nan = (due ^ sign).view(dtype), np.full(due.shape, np.nan, dtype)
-    with np.errstate(invalid="ignore"):
-        zero = (values[3] == 0) & accepts(*values, other)
-    return zero, np.broadcast_to(accepts(*values, nan), due.shape)
+    answers = {OTHER_ZERO: (due ^ sign).view(dtype), ANY_NAN: np.full(due.shape, np.nan, dtype)}
+    for one in granted():
+        with np.errstate(invalid="ignore"):
+            accepted = load_oracle().LATITUDE["float"][one.id](*values, answers[one.accepts])
+            accepted &= (values[3] == 0) | (one.accepts == ANY_NAN)
+        also |= np.where(accepted, one.flag, 0).astype(np.uint8)
+    return also
