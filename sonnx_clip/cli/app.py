@@ -77,11 +77,7 @@ def end_as_interrupted() -> None:
 
 @contextmanager
 def _written_out() -> Iterator[None]:
-    """Flush standard output while a failure can still be reported.
-
-    Raises:
-        UserError: standard output cannot be written, for example because its disk is full.
-    """
+    """Flush standard output while a failure, such as a full disk, can still be reported as a UserError."""
     try:
         try:
             yield

@@ -192,11 +192,7 @@ def _warn(words: str) -> None:
 
 
 def show_status(file: Path, *, as_json: bool) -> None:
-    """Print the progress of the campaigns in a journal, as text or JSON; the journal is not changed.
-
-    Raises:
-        UserError: the file is not a journal, or cannot be read.
-    """
+    """Print the progress of the campaigns in a journal, which is not changed; UserError if it is none."""
     with closing(Store(file, create=False)) as store:
         status = store.status()
     if as_json:

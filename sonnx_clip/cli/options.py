@@ -22,15 +22,7 @@ TextOrJson: TypeAlias = Literal["text", "json"]
 
 
 def option(names: str, help: str, group: str | None = None, *, value: str | None = None, **more: Any) -> Any:
-    """An option.
-
-    Args:
-        names: such as ``-o --output``; empty if it is the name of the parameter.
-        help: one line.
-        group: the heading above it.
-        value: the placeholder of its value.
-        more: arguments of `typer.Option`.
-    """
+    """An option, by default of the name of the parameter; `value` is the placeholder of its value."""
     return typer.Option(*names.split(), metavar=value, help=help, rich_help_panel=group, **more)
 
 

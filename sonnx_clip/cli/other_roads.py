@@ -32,8 +32,7 @@ _SHOWN = 12  # open goals of an element type
 def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int:
     """Check the Coq files of a checkout, write foundation.json, print the result; returns the exit status.
 
-    Raises:
-        UserError: Coq is missing, or generated/coq is not fresh.
+    UserError if Coq is missing, or generated/coq is not fresh.
     """
     spec, root = load_spec(), root or repo_root()
     require_fresh(render_coq(spec), root)

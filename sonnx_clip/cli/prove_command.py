@@ -59,8 +59,7 @@ class ProveRequest:
 def prove(request: ProveRequest) -> int:
     """Prove obligations of Clip, and print a table or JSON; returns the exit status.
 
-    Raises:
-        UserError: a tool is missing, generated/ is stale, or no obligation is selected.
+    UserError if a tool is missing, generated/ is stale, or no obligation is selected.
     """
     spec = load_spec()
     check_spec(spec)
@@ -73,9 +72,7 @@ def prove(request: ProveRequest) -> int:
 def load_another(file: Path) -> Spec:
     """Load and check the specification of another operator than Clip: docs/language.md.
 
-    Raises:
-        UserError: the file cannot be read, or a claim in it is wrong, with file, line and column; or the
-            operator is Clip, which every command reads from spec/clip.yaml.
+    UserError for a wrong claim, with file, line and column, and for Clip, which is read from spec/clip.yaml.
     """
     spec = load_spec(file)
     if spec.operator == "Clip":

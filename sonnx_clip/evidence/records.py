@@ -64,8 +64,7 @@ class Records:
 def read_records(build: Path, spec: Spec) -> Records:
     """Read all records, and render again what is generated.
 
-    Raises:
-        UserError: a record is missing, damaged or stale, or a generated file or a source has been changed.
+    UserError if a record is missing, damaged or stale, or a generated file or a source has been changed.
     """
     proofs = read_proofs(build, spec)
     require_sources(spec)

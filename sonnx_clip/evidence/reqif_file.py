@@ -18,8 +18,7 @@ _ATTRIBUTES = ("ReqIF.ForeignID", "ReqIF.Name", "ReqIF.Text", "NAME", "STATUS")
 def render_reqif(evidence: Evidence, found: Records) -> str:
     """ReqIF 1.2: a specification and a type of objects for each kind of item; links are relations ``Parent``.
 
-    Raises:
-        UserError: the library `reqif` is missing.
+    UserError if the library `reqif` is missing.
     """
     try:
         from reqif.models.reqif_core_content import ReqIFCoreContent

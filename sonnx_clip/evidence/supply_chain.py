@@ -153,11 +153,7 @@ def render_statement(evidence: Evidence, build: Path) -> str:
 
 
 def private_key(path: Path) -> Signer:
-    """A private key in PEM without a passphrase: Ed25519, ECDSA or RSA.
-
-    Raises:
-        UserError: it cannot be read or used, or a library is missing.
-    """
+    """A private key in PEM without a passphrase (Ed25519, ECDSA, RSA); UserError if it cannot be used."""
     try:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
         from securesystemslib.signer import CryptoSigner
@@ -190,16 +186,8 @@ def sign(statement: str, key: Signer) -> str:
 def verify_signed(build: Path, key: Path) -> str:
     """Check the signature of the statement in `build`, then the digest of each file that it names.
 
-    Args:
-        build: the folder of the records.
-        key: the public key in PEM.
-
-    Returns:
-        what was verified, one line.
-
-    Raises:
-        UserError: the statement is not signed by this key, a file is missing or another one, or a library is
-            missing.
+    Returns a line on what was verified; UserError if it is not signed by `key` (the public key in PEM), or a
+    file is missing or differs.
     """
     try:
         from cryptography.hazmat.primitives.serialization import load_pem_public_key

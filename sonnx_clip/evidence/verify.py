@@ -56,17 +56,8 @@ def verify(
 ) -> Iterator[str]:
     """Confirm what can be computed again, and repeat a sample of the provers' and runtimes' answers.
 
-    Args:
-        build: the folder of the records.
-        replay: the fraction of the answers that is repeated, 0 to 1.
-        seed: draws the sample; a new one if None.
-        say: called with what is being done.
-
-    Returns:
-        what was confirmed and what was not, a line each.
-
-    Raises:
-        UserError: the first statement that is not so, with its place.
+    `replay` is the part that is repeated, 0 to 1, drawn by `seed`; `say` is called with what is being done.
+    Yields what was confirmed and what was not; UserError for the first statement that is not so.
     """
     say("reading the records, rendering every file")
     found = read_records(build, load_spec())

@@ -81,14 +81,8 @@ def write_evidence(
 ) -> EvidenceSummary:
     """Write the evidence; nothing is written if anything is wrong with what it is made of.
 
-    Args:
-        build: holds proofs.json (`sonnx-clip prove`) and verdicts/ (`sonnx-clip check -o`).
-        output: the folder to write to; it is made if need be.
-        formats: which of `FORMATS`; ``page`` and ``in-toto`` too.
-        key: the private key that signs the statement of ``in-toto``, in PEM.
-
-    Raises:
-        UserError: something is missing, damaged or stale, or the output cannot be written.
+    `formats` are those of `FORMATS`, ``page``, and ``in-toto``, which the private `key` in PEM signs.
+    UserError if something is missing, damaged or stale, or the output cannot be written.
     """
     signer = private_key(key) if key else None  # before anything is written
     found = read_records(build, load_spec())

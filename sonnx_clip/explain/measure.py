@@ -64,11 +64,7 @@ def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAns
 
 
 def write_record(spec: Spec) -> Measured:
-    """Run all runtimes, and write the record.
-
-    Raises:
-        UserError: one is not installed, which the record would lack.
-    """
+    """Run all runtimes, and write the record; UserError if one is not installed."""
     runtimes = installed()
     if missing := [name for name in RUNTIMES if name not in runtimes]:
         todo = 'pip install "sonnx-clip[onnx]"'

@@ -118,11 +118,7 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
 
 
 def read_record(spec: Spec) -> Measured:
-    """The record, which must answer exactly the questions of the findings.
-
-    Raises:
-        UserError: it is missing, has another form, or does not fit the findings.
-    """
+    """The record; UserError if it is missing, or does not answer exactly the questions of the findings."""
     found = read_stored(repo_file(PATH), Measured, MEASURE)
     if stale := next(_stale(spec, found), None):
         raise UserError(stale, PATH, MEASURE)

@@ -100,8 +100,7 @@ def explain(
 ) -> TripleExplanation:
     """Explain a triple of an element type, given as decimals, hex floats, bit patterns or constants.
 
-    Raises:
-        UserError: no such type, or a text that is no value of it; or the obligations are not generated.
+    UserError for an unknown type, a text that is no value of it, and obligations that are not generated.
     """
     spec = load_spec()
     etype = spec.element_type(type_id)

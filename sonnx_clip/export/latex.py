@@ -19,12 +19,9 @@ _CONSTANTS = {"inf": r"\infty", "nan": r"\text{NaN}"}
 
 
 class LatexPrinter(Printing):
-    """Prints conditions with definitions, cases and classes written out.
+    """Prints conditions of a family with definitions, cases and classes written out.
 
-    Args:
-        spec: the specification, whose entries are written out.
-        family: the family whose comparisons these are; those of floats have the index of their type.
-        entries: the names of tensors, whose entries are printed with an index; all others are scalars.
+    `entries` are the tensors whose entries are printed with an index; all other names are scalars.
     """
 
     forms: ClassVar[Mapping[str, NodeForm]] = {

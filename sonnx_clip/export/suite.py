@@ -119,8 +119,7 @@ class TypeSuite:
 def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
     """The suites of element types; of all that have bit patterns, if none is named.
 
-    Raises:
-        UserError: an unknown type, one without bit patterns, or missing or stale vectors.
+    UserError for a type that is unknown or has no bit patterns, and for missing or stale vectors.
     """
     spec = load_spec()
     etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]

@@ -53,11 +53,10 @@ def write_export(
         types: ids of element types; all that have bit patterns, if empty.
         forms: of models, for ``onnx-backend``: as `check` takes them.
         newest: their newest operator set; that of the installed onnx, if None.
-        build: the folder of the results of an earlier run of the provers, for ``sonnx``.
+        build: the folder with proofs.json, for ``sonnx``.
 
     Raises:
-        UserError: an unknown type or operator set, missing or stale vectors, or a folder that is not empty or
-            cannot be written.
+        UserError: an unknown type or operator set, missing or stale vectors, or an unusable folder.
         ModuleNotFoundError: onnx is not installed, for ``onnx-backend``.
     """
     _check_folder(folder)
