@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sonnx_clip
@@ -18,12 +19,12 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.export.sonnx_page import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
-    from sonnx_clip.language.types import ElementType, FamilyId
+    from sonnx_clip.language.types import FamilyId
     from sonnx_clip.prove.outcome import Status
     from sonnx_clip.spec import Spec
 
@@ -72,27 +73,18 @@ def _rows(one: TypeSuite) -> Iterator[str]:
 
 def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
     """The examples of the page in Python, in every type of NumPy that has all their numbers."""
+
+    def python(*numbers: str) -> str:
+        return ", ".join(_IN_PYTHON.get(of, of) for of in numbers)
+
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
         for x, low, high, due in examples_of(spec, file, family):
-            of_python = [
-                f"[{', '.join(_IN_PYTHON.get(of, of) for of in x)}]",
-                _IN_PYTHON.get(low, low), _IN_PYTHON.get(high, high),
-                f"[{', '.join(_IN_PYTHON.get(of, of) for of in due)}]",
-            ]  # fmt: skip
-            for etype in spec.types_of(family):
-                if etype.id != _NO_NUMPY_TYPE and _has(etype, (*x, low, high)):
-                    yield etype.id, *of_python
-
-
-def _has(etype: ElementType, numbers: Iterable[str]) -> bool:
-    """Whether a type has all these numbers; a float type has the nearest one."""
-    try:
-        for number in numbers:
-            encode(number, etype)
-    except UserError:
-        return False
-    return True
+            for etype in (of for of in spec.types_of(family) if of.id != _NO_NUMPY_TYPE):
+                with suppress(UserError):  # where the type lacks a number
+                    for number in (*x, low, high):
+                        encode(number, etype)
+                    yield etype.id, f"[{python(*x)}]", python(low), python(high), f"[{python(*due)}]"
 
 
 def _traced(
