@@ -110,6 +110,7 @@ class Evaluator:
         self._conditions = {case.id: case.when for case in spec.cases}
         self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
         self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
+        self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
             "is_nan": lambda value: (key := self._key(value)) != key,  # true of the key of a NaN alone
@@ -119,7 +120,6 @@ class Evaluator:
             **DECLARED_WORDS,
         }
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
-        self._classes: dict[str, list[tuple[ValueClass, Function]]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
     def __call__(self, expr: Expr, environment: Environment) -> Any:
@@ -272,11 +272,7 @@ class Evaluator:
     def classes(self, *values: Value) -> list[ValueClass]:
         """The classes of values of the operands; one, if the specification is right."""
         environment = self.named(values)
-        case = self.case(*values).id
-        if case not in self._classes:
-            found = self.spec.classes_of(self.etype.family, case)
-            self._classes[case] = [(klass, self.function(klass.when)) for klass in found]
-        return [klass for klass, holds in self._classes[case] if holds(environment)]
+        return [klass for klass in self._classes[self.case(*values).id] if self(klass.when, environment)]
 
     def class_of(self, *values: Value) -> ValueClass:
         """The class of values of the operands; ValueError if there is not exactly one."""

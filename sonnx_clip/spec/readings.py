@@ -18,18 +18,13 @@ Triple: TypeAlias = tuple[Value, ...]
 
 def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
     """What a reading allows, among the operands and two NaNs: all there is, but for payloads of NaNs."""
-    known = spec.memo.setdefault(("answers", f"{etype.id} {reading.id}"), {})
-    if triple not in known:
-        ask, nans = evaluator(spec, etype), ("nan", "-nan") if etype.family == "float" else ()
-        allows, environment = ask.function(reading.returns), ask.named(triple)
-        given = (case.result for case in spec.cases if is_number(case.result))
-        tried = dict.fromkeys((*triple, *(encode(text, etype) for text in (*nans, *given))))
-        try:
-            known[triple] = tuple(y for y in tried if allows({**environment, "Y": y}))
-        except NoCaseError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
-            known[triple] = ()
-    found: tuple[Value, ...] = known[triple]
-    return found
+    ask, nans = evaluator(spec, etype), ("nan", "-nan") if etype.family == "float" else ()
+    given = (case.result for case in spec.cases if is_number(case.result))
+    tried = dict.fromkeys((*triple, *(encode(text, etype) for text in (*nans, *given))))
+    try:
+        return tuple(y for y in tried if ask(reading.returns, {**ask.named(triple), "Y": y}))
+    except NoCaseError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
+        return ()
 
 
 def answers_told(
