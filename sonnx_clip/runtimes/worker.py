@@ -36,11 +36,7 @@ _STARTING = threading.Lock()
 
 
 class RuntimeDiedError(Exception):
-    """The process of a runtime crashed or hung, as `died` describes, before a call or during one."""
-
-    def __init__(self, died: Died) -> None:
-        self.died = died
-        super().__init__(died.words)
+    """The process of a runtime crashed or hung, as the words say, before a call or during one."""
 
 
 class UnsupportedError(Exception):
@@ -141,7 +137,7 @@ class Child:
             if died.call == IMPORTS:
                 began = "started" if is_program else "imported"
                 raise environment(self.name, f"while it was {began}: {died.words}")
-            raise RuntimeDiedError(died)
+            raise RuntimeDiedError(died.words)
         found = next(self._board.notes("word"))
         self.remarks = remarks_of(self._board)
         if found["word"] == "missing":
@@ -171,7 +167,7 @@ class Child:
             self._connection.send(word)
             return self._receive()  # type: ignore[no-any-return]
         except (EOFError, OSError):
-            raise RuntimeDiedError(Died("its supervisor was ended", 0)) from None
+            raise RuntimeDiedError("its supervisor was ended") from None
 
     def _receive(self) -> Any:
         """The next message of the supervisor; RuntimeDiedError if that is stopped and will send none."""
@@ -182,8 +178,7 @@ class Child:
                 if supervisor.status() == psutil.STATUS_STOPPED:
                     self.kill()
                     supervisor.resume()  # so that it ends, with its descendants
-                    words = "the process that watches it was stopped by a signal (SIGSTOP)"
-                    raise RuntimeDiedError(Died(words, 0))
+                    raise RuntimeDiedError("the process that watches it was stopped by a signal (SIGSTOP)")
         return self._connection.recv()
 
 
@@ -219,7 +214,6 @@ class Worker(Child):
         node: OperatorNode = CLIP_NODE,
     ) -> None:  # fmt: skip
         self.etype, self._node = etype, node
-        self.version = runtime_name
         program = partial(open_runtime, models_only=models_only, node=node)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
         try:
@@ -227,7 +221,7 @@ class Worker(Child):
         except BaseException:
             self.close()
             raise
-        self.version = found["version"]
+        self.version: str = found["version"]
         if found["word"] == "unsupported":
             self.close()
             raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
