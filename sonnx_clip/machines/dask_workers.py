@@ -11,16 +11,16 @@ import time
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError, run_far
+from sonnx_clip.machines.on_worker import FarProcessEndedError, run_far
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.machines.on_worker import FarReply
+    from sonnx_clip.machines.on_worker import Outcome
 
 _T = TypeVar("_T")
 _RETRIES = 3  # of a call whose process has ended, though its worker lives; Dask counts the dead workers
@@ -62,7 +62,7 @@ class DaskWorkers:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported by us, once
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
-        self._environment = FarEnvironment(tuple(prefixes), variables)
+        self._prefixes, self._variables = prefixes, variables
         self._stopped = threading.Event()
         try:
             asyncio.run(_reach(address, self._patience))  # a Client that fails logs a traceback at the end
@@ -96,23 +96,29 @@ class DaskWorkers:
         """
         payload = pickle.dumps(partial(function, *args))
         try:
-            address, reply = self._at_a_worker(payload)
+            address, (value, failure) = self._at_a_worker(payload)
         except Exception as error:  # noqa: BLE001 - Dask's own
             if self._stopped.is_set():
                 raise CancelledError from None
             if isinstance(error, CancelledError) or self._client.status != "running":
                 raise UserError("the connection to the scheduler is lost", self.address, _AGAIN) from None
             raise _in_our_words(error) from None
-        found: _T = _value(address, reply)
+        if isinstance(failure, UserError):
+            where = address if failure.where is None else f"{address}: {failure.where}"
+            raise UserError(failure.what, where, failure.todo)
+        if failure is not None:
+            raise RuntimeError(f"at {address}:\n{failure}")
+        found: _T = value
         return found
 
-    def _at_a_worker(self, payload: bytes) -> tuple[str, FarReply]:
+    def _at_a_worker(self, payload: bytes) -> tuple[str, Outcome]:
         """What a task returns, unless no worker is left for long."""
-        far = self._client.submit(run_far, self._environment, payload, pure=False, retries=_RETRIES)
+        given = self._prefixes, self._variables, payload
+        far = self._client.submit(run_far, *given, pure=False, retries=_RETRIES)
         seen = time.monotonic()
         while not self._stopped.is_set():
             with suppress(TimeoutError):
-                found: tuple[str, FarReply] = far.result(timeout=_LOOK)
+                found: tuple[str, Outcome] = far.result(timeout=_LOOK)
                 return found
             with suppress(Exception):
                 if self._client.nthreads():
@@ -143,15 +149,6 @@ async def _reach(address: str, seconds: float) -> None:
     await comm.close()
 
 
-def _value(address: str, reply: FarReply) -> Any:
-    if reply.refused is not None:
-        what, where, todo = reply.refused
-        raise UserError(what, address if where is None else f"{address}: {where}", todo)
-    if reply.failed is not None:
-        raise RuntimeError(f"at {address}:\n{reply.failed}")
-    return reply.value
-
-
 def _in_our_words(error: Exception) -> Exception:
     """An error of Dask as a message with a remedy."""
     from distributed import KilledWorker
@@ -180,8 +177,8 @@ _SHOWN = 60  # characters of a value
 _TODO = "stop them, or run them with the code, Python, packages and processor of this machine"
 
 
-def differences(here: Mapping[str, str], there: Mapping[str, str]) -> str:
-    """The parts in which a worker differs from this machine, in words; empty if there are none."""
+def require_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
+    """UserError with the parts in which a worker differs from this machine; digests are not shown."""
     found = []
     for name in dict.fromkeys((*here, *there)):
         values = [parts.get(name, "") for parts in (there, here)]
@@ -189,10 +186,5 @@ def differences(here: Mapping[str, str], there: Mapping[str, str]) -> str:
         far, near = (text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …" for text in (far, near))
         if values[0] != values[1]:
             found.append(name if far == near else f"{name} ({far}; here {near})")
-    return "; ".join(found)
-
-
-def require_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
-    """Compare a worker with this machine before it judges a unit; UserError if it differs."""
-    if words := differences(here, there):
-        raise UserError(f"this worker differs from the client: {words}", todo=_TODO)
+    if found:
+        raise UserError(f"this worker differs from the client: {'; '.join(found)}", todo=_TODO)

@@ -14,108 +14,34 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
-from contextlib import suppress
-from dataclasses import dataclass
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-_LOOK = 0.1  # seconds between two looks whether anybody waits for the answer
-_SAID = 300  # characters shown of what a process wrote last
+_LOOK = 0.1  # seconds between two looks whether anybody waits for the answer, or the worker has ended
+_SHOWN = 300  # characters shown of what a process wrote last
 _AT_WORK = ("running", "paused", "closing_gracefully")
+
+Outcome: TypeAlias = "tuple[Any, Exception | None]"
+"""A value; or the UserError that was raised, or a RuntimeError with the traceback of any other exception."""
 
 
 class FarProcessEndedError(Exception):
     """The process ended before it had answered, or was killed because the client stopped waiting."""
 
 
-@dataclass(frozen=True)
-class FarReply:
-    """The outcome of a call: a value; what, where and what to do, of a UserError; or a traceback."""
+def run_far(prefixes: Sequence[str], variables: Mapping[str, str], payload: bytes) -> tuple[str, Outcome]:
+    """A task of Dask: the worker's address, and the outcome of a call in a process of its own.
 
-    value: Any = None
-    refused: tuple[str, str | None, str | None] | None = None
-    failed: str | None = None
-
-
-@dataclass(frozen=True)
-class FarEnvironment:
-    """The environment of calls: variables with these prefixes are those of the caller's machine."""
-
-    prefixes: tuple[str, ...]
-    variables: Mapping[str, str]
-
-    def run(self, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
-        """Call a pickled function of no arguments in a process of its own.
-
-        The process is killed once `gone` is true: the client stopped waiting for the answer.
-
-        Raises:
-            FarProcessEndedError: it has ended, or was killed.
-        """
-        others = {name: value for name, value in os.environ.items() if not name.startswith(self.prefixes)}
-        ours, theirs = Pipe()
-        with ours, tempfile.TemporaryFile() as wrote:
-            with theirs:
-                program = f"from {__name__} import serve; serve({theirs.fileno()})"
-                process = subprocess.Popen(
-                    [sys.executable, "-c", program], env={**others, **self.variables},
-                    pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                    stderr=wrote,
-                )  # fmt: skip
-            try:
-                ours.send_bytes(payload)
-                while not ours.poll(_LOOK):
-                    if gone():
-                        raise FarProcessEndedError("the client stopped waiting for the answer")
-                found = ours.recv()
-            except (EOFError, OSError):
-                raise FarProcessEndedError(_how_ended(process, wrote)) from None
-            finally:
-                process.kill()  # what it has started notices that
-                process.wait()
-        assert isinstance(found, FarReply)
-        return found
-
-
-def _how_ended(process: subprocess.Popen[bytes], wrote: IO[bytes]) -> str:
-    process.kill()
-    status = process.wait()
-    how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
-    wrote.seek(0)
-    said = wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SAID:]
-    return f"a process of {sys.executable} ended {how}{': ' if said else ''}{said}"
-
-
-def serve(descriptor: int) -> None:
-    """Main function of such a process: answer the call that comes by a descriptor."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker's to answer
-    connection: Connection = Connection(descriptor)
-    payload = connection.recv_bytes()
-
-    def end_with_worker() -> None:
-        with suppress(EOFError, OSError):
-            connection.recv_bytes()
-        os._exit(1)
-
-    threading.Thread(target=end_with_worker, daemon=True).start()
-    try:
-        reply = FarReply(value=pickle.loads(payload)())  # noqa: S301 - a scheduler executes what it is sent
-    except UserError as error:
-        reply = FarReply(refused=(error.what, error.where, error.todo))
-    except Exception:  # noqa: BLE001 - raised again where it was called
-        reply = FarReply(failed=traceback.format_exc())
-    connection.send(reply)
-
-
-def run_far(environment: FarEnvironment, payload: bytes) -> tuple[str, FarReply]:
-    """A task of Dask: the worker's address, and the outcome of a call.
+    Args:
+        prefixes: of the environment variables that the call has as on the caller's machine.
+        variables: those of them that are set there.
+        payload: a pickled function of no arguments.
 
     Raises:
         FarProcessEndedError: its process ended; Dask tries again.
@@ -129,4 +55,63 @@ def run_far(environment: FarEnvironment, payload: bytes) -> tuple[str, FarReply]
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
-    return worker.address, environment.run(payload, gone)
+    others = {name: value for name, value in os.environ.items() if not name.startswith(tuple(prefixes))}
+    return worker.address, call_in_process({**others, **variables}, payload, gone)
+
+
+def call_in_process(environment: Mapping[str, str], payload: bytes, gone: Callable[[], bool]) -> Outcome:
+    """The outcome of a pickled function in a process with this environment, killed once `gone` is true.
+
+    Raises:
+        FarProcessEndedError: the process has ended, or was killed.
+    """
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as answer,
+        tempfile.TemporaryFile() as wrote,
+    ):
+        given.write(payload)
+        given.seek(0)
+        program = f"from {__name__} import serve; serve({answer.fileno()}, {os.getpid()})"
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], env=environment, pass_fds=[answer.fileno()], stdin=given,
+            stdout=subprocess.DEVNULL, stderr=wrote,
+        )  # fmt: skip
+        try:
+            while process.poll() is None:
+                if gone():
+                    raise FarProcessEndedError("the client stopped waiting for the answer")
+                time.sleep(_LOOK)
+        finally:
+            process.kill()  # what it has started notices that
+            status = process.wait()
+        if status == 0:
+            answer.seek(0)
+            outcome: Outcome = pickle.load(answer)  # noqa: S301 - of our own process
+            return outcome
+        wrote.seek(0)
+        last = wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SHOWN:]
+        how = f"with status {status}" if status > 0 else f"by {signal.Signals(-status).name}"
+        raise FarProcessEndedError(f"a process of {sys.executable} ended {how}{': ' if last else ''}{last}")
+
+
+def serve(answer: int, worker: int) -> None:
+    """Main function of such a process: call the function at standard input, write the outcome to a file."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker's to answer
+
+    def end_with_worker() -> None:
+        while os.getppid() == worker:
+            time.sleep(_LOOK)
+        os._exit(1)
+
+    threading.Thread(target=end_with_worker, daemon=True).start()
+    outcome: Outcome
+    try:
+        outcome = pickle.load(sys.stdin.buffer)(), None  # noqa: S301 - a scheduler executes what it is sent
+    except UserError as error:
+        outcome = None, error
+    except Exception:  # noqa: BLE001 - raised again where it was called
+        outcome = None, RuntimeError(traceback.format_exc())
+    with os.fdopen(answer, "wb") as file:
+        pickle.dump(outcome, file)
+    os._exit(0)  # whatever the function has left running

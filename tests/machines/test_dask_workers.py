@@ -1,5 +1,6 @@
 """Workers as an executor: answers, errors, and what is ended; a scheduler in this process."""
 
+import os
 import re
 import threading
 from concurrent.futures import CancelledError, Future
@@ -14,7 +15,7 @@ from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.judge import judge_there
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError
-from sonnx_clip.machines.on_worker import FarEnvironment, FarProcessEndedError
+from sonnx_clip.machines.on_worker import FarProcessEndedError, call_in_process
 from sonnx_clip.root.errors import UserError
 from tests.machines import far_functions
 from tests.machines.cluster import below
@@ -154,7 +155,7 @@ def test_process_that_does_not_start_says_why(tmp_path):
     (tmp_path / "sonnx_clip/__init__.py").write_text("raise SystemExit('planted')\n")
     variables = {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
     with pytest.raises(FarProcessEndedError, match="ended with status 1: planted"):
-        FarEnvironment(("PYTHON",), variables).run(b"")
+        call_in_process({**os.environ, **variables}, b"", lambda: False)
 
 
 def test_worker_that_differs_from_this_machine_is_refused():
