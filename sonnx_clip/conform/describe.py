@@ -15,6 +15,7 @@ from sonnx_clip.conform.check_report import Deviation
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import reproducer
 from sonnx_clip.conform.rerun import Lines, first_shown
+from sonnx_clip.conform.session import open_worker
 from sonnx_clip.conform.units import Counts
 from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
@@ -22,7 +23,7 @@ from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
 from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
-from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -164,7 +165,8 @@ def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) ->
     """
     of, etype = options.of, options.of.spec.element_type(type_id)
     try:
-        runtime = _opened(options, type_id)
+        runtime, _ = open_worker(options, type_id)
+        runtime.close()  # it renders its calls
     except (RuntimeDiedError, UnsupportedError, UserError) as error:
         return [f"not run: {error}"] * len(every)
     calls: list[list[Deviation]] = []
@@ -179,19 +181,6 @@ def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) ->
     return [
         words if number is None else some[number] for some, (number, words) in zip(calls, shown, strict=True)
     ]
-
-
-def _opened(options: CheckOptions, type_id: str) -> Worker:
-    """The runtime, closed again: its calls are rendered by it."""
-    given, of = (options.runtime, type_id, options.limits), options.of
-    try:
-        found = Worker(*given, models_only=bool(of.dialect), node=of.node)
-    except UnsupportedError as error:
-        if not error.opens_models:
-            raise
-        found = Worker(*given, models_only=True)
-    found.close()
-    return found
 
 
 def _simpler(one: Deviation) -> Iterator[Deviation]:

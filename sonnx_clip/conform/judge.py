@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.plan import as_taken, calls_of, chosen, few_calls, form_plan, sample, size_of
-from sonnx_clip.conform.session import Session, StoppedError
+from sonnx_clip.conform.session import Session, StoppedError, open_worker
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
 from sonnx_clip.conform.verdicts import class_reports, compared, crash_words, worst
@@ -66,22 +66,15 @@ class LocalJudge:
                 worker.kill()
 
     def _judge(self, unit: Unit) -> UnitResult:
-        options = unit.options
-        unopened: Stop | None = None
-        forms_only = bool(options.of.dialect)
-        opened = options.runtime, unit.etype, options.limits
+        options, forms_only = unit.options, bool(unit.options.of.dialect)
         try:
-            try:
-                session = Session(*opened, models_only=forms_only, node=options.of.node)
-            except UnsupportedError as error:
-                unopened = ("unsupported", str(error))
-                if not error.opens_models or not unit.first:
-                    return UnitResult(version=error.version, unopened=unopened)
-                session = Session(*opened, models_only=True)
+            worker, unopened = open_worker(options, unit.etype)
+        except UnsupportedError as error:
+            return UnitResult(version=error.version, unopened=("unsupported", str(error)))
         except RuntimeDiedError as error:
             died = f"{error} while it was opened"
             return UnitResult(version=options.runtime, unopened=("crashed", died))
-        worker = session.worker
+        session = Session(worker, options.limits)
         worker.few = worker.few or options.few_calls
         with self._lock:
             self._workers.add(worker)

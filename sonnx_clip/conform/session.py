@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,7 @@ from sonnx_clip.conform.plan import cut
 from sonnx_clip.runtimes.calls import Answer, Died, Failure, Request, entry_indices
 from sonnx_clip.runtimes.frames import BAD_FRAME
 from sonnx_clip.runtimes.guarded import AFTER, BEFORE, BOUNDS, WRITE
-from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
-from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Stop, Verdict
     from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.runtimes.runtime import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]
@@ -51,28 +52,28 @@ class StoppedError(Exception):
         super().__init__(words)
 
 
-class Session:
-    """A worker that is restarted whenever it has died.
-
-    Args:
-        runtime: the name of a runtime.
-        etype: the id of an element type.
-        limits: how long it may take.
-        models_only: as for `Worker`.
-        node: as for `Worker`.
+def open_worker(options: CheckOptions, type_id: str) -> tuple[Worker, Stop | None]:
+    """The runtime, opened for an element type; with ``unsupported`` and its words if for models alone.
 
     Raises:
         UserError: the runtime, or a package that it needs, is missing or cannot be imported.
         UnsupportedError: the runtime rejects the type.
         RuntimeDiedError: it died while it was opened.
     """
+    start = partial(Worker, options.runtime, type_id, options.limits, node=options.of.node)
+    try:
+        return start(models_only=bool(options.of.dialect)), None
+    except UnsupportedError as error:
+        if not error.opens_models:
+            raise
+        return start(models_only=True), ("unsupported", str(error))
 
-    def __init__(
-        self, runtime: str, etype: str, limits: Limits, *, models_only: bool = False,
-        node: OperatorNode = CLIP_NODE,
-    ) -> None:  # fmt: skip
-        self._limits = limits
-        self.worker = Worker(runtime, etype, limits, models_only=models_only, node=node)
+
+class Session:
+    """A worker that is restarted whenever it has died."""
+
+    def __init__(self, worker: Worker, limits: Limits) -> None:
+        self._limits, self.worker = limits, worker
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
         self._unguarded: frozenset[str] = frozenset()
         self._hangs = self._bad_frames = 0
