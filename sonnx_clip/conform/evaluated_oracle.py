@@ -6,134 +6,119 @@ specification is executed: `check --spec FILE` is safe with any file.
 
 from __future__ import annotations
 
-from functools import partial
-from operator import and_, eq, ge, gt, invert, le, lt, or_
+from functools import reduce
+from operator import and_, eq, or_
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
-from sonnx_clip.root.dtypes import Array, bits_type
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.spec.evaluate import Evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.evaluate import Function
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "iff": eq, "and": and_, "or": or_, "not": invert,
-    "implies": lambda a, b: ~a | b,
+_CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {
+    "and": and_, "or": or_, "iff": eq, "implies": lambda a, b: np.logical_not(a) | b,
 }  # fmt: skip
 
 
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     """The oracle of a specification that has been loaded and checked."""
+    evaluators = {e.id: _ArrayEvaluator(spec, e) for e in spec.element_types if e.numpy is not None}
+    operands, result, case_of = spec.head.operands, spec.head.result, {case.id: case for case in spec.cases}
+
+    def holds(names: Sequence[str], *conditions: Expr) -> Callable[..., Any]:
+        """A function of arrays: whether all conditions hold."""
+        return lambda *values: _of(evaluators, values).all_hold(conditions, names, values)
+
     found = SimpleNamespace(SPEC_DIGEST=spec.digest, CLASSES={}, LATITUDE={}, READINGS={})
     found.CASE_OF_CLASS = {c.id: c.case for c in spec.classes}
     found.ALWAYS = tuple(entry.id for entry in spec.latitude if entry.always)
-    setattr(found, spec.head.function, _Family(spec, "").result)
-    operands, result = spec.head.operands, spec.head.result
+    setattr(found, spec.head.function, lambda *values: _of(evaluators, values).result(*values))
     for family in {etype.family for etype in spec.element_types}:
-        of = _Family(spec, family)
-        found.CLASSES[family] = {c.id: partial(of.use, c.id) for c in spec.classes_of(family)}
+        found.CLASSES[family] = {
+            c.id: holds(operands, case_of[c.case].when, c.when) for c in spec.classes_of(family)
+        }
         found.LATITUDE[family] = {
-            entry.id: partial(of.both, (entry.when, entry.accepts), (*operands, result, "A"))
-            for entry in spec.latitude
+            entry.id: holds((*operands, result, "A"), entry.when, entry.accepts) for entry in spec.latitude
         }
         found.READINGS[family] = {
-            entry.id: partial(of.both, (entry.returns,), (*operands, result)) for entry in spec.readings
+            entry.id: holds((*operands, result), entry.returns) for entry in spec.readings
         }
     return found
 
 
-class _Family:
-    """Evaluates conditions in the element types of one family."""
+class _ArrayEvaluator(Evaluator):
+    """Evaluates conditions on elements, whose variables are arrays of one element type that broadcast."""
 
-    def __init__(self, spec: Spec, family: str) -> None:
-        self._spec, self._family = spec, family
-        self._definitions = {d.id: d for d in spec.definitions}
-        self._conditions: dict[str, tuple[Expr, ...]] = {case.id: (case.when,) for case in spec.cases}
-        for c in spec.classes:
-            self._conditions[c.id] = (*self._conditions[c.case], c.when)
+    def __init__(self, spec: Spec, etype: ElementType) -> None:
+        super().__init__(spec, etype)
+        self._key = np.asarray
+        self._functions |= {
+            "identical": lambda a, b: _bits(a) == _bits(b),
+            "is_nan": lambda value: np.not_equal(value, value),
+            "is_signalling": self._is_signalling,
+        }
 
-    def result(self, *values: Array) -> Array:
+    def all_hold(self, conditions: Sequence[Expr], names: Sequence[str], values: Sequence[Array]) -> Any:
+        """Whether all of several conditions hold, entry by entry."""
+        environment = dict(zip(names, values, strict=True))
+        with np.errstate(invalid="ignore"):  # comparisons with NaN
+            return reduce(and_, (self(condition, environment) for condition in conditions))
+
+    def result(self, *values: Any) -> Any:
         """The result of the cases, bit for bit."""
-        dtype = np.asarray(values[0]).dtype
-        named = dict(zip(self._spec.head.operands, values, strict=True))
-        of = _Family(self._spec, self._spec.element_type(dtype.name).family)
-        shape = np.broadcast_shapes(*(np.shape(value) for value in values))
-        found = np.zeros(shape, bits_type(dtype.name))
-        for case in self._spec.cases:
-            given = named[case.result] if case.result in named else self._constant(case.result, dtype)
-            held = np.broadcast_to(of.use(case.id, *values), shape)
+        shape, dtype = np.broadcast_shapes(*(np.shape(value) for value in values)), numpy_type(self.etype.id)
+        found, named = np.zeros(shape, bits_type(self.etype.id)), self.named(values)
+        for case in self.spec.cases:
+            given: Any = named[case.result] if case.result in named else self._constant(case.result)
+            held = np.broadcast_to(self.all_hold((case.when,), self.spec.head.operands, values), shape)
             found[held] = np.broadcast_to(_bits(given), shape)[held]
         return found.view(dtype)
 
-    def use(self, id_: str, *values: Array) -> Any:
-        """The value of a definition, case or class."""
-        if id_ in self._conditions:
-            return self.both(self._conditions[id_], self._spec.head.operands, *values)
-        found = self._definitions[id_]
-        if found.families is not None and self._family not in found.families:
-            return np.zeros(np.broadcast_shapes(*(np.shape(value) for value in values)), bool)
-        return self.both((found.is_,), found.parameters or self._spec.head.operands, *values)
-
-    def both(self, expressions: Sequence[Expr], names: Sequence[str], *values: Array) -> Any:
-        """The value of an expression, or whether all of several conditions hold."""
-        variables = dict(zip(names, values, strict=True))
-        with np.errstate(invalid="ignore"):  # comparisons with NaN
-            first, *others = (self._value(expr, variables) for expr in expressions)
-            for other in others:
-                first = first & other
-        return first
-
-    def _value(self, expr: Expr, variables: Mapping[str, Array]) -> Any:
+    def _compile(self, expr: Expr) -> Function:
         match expr:
-            case tree.Name(id=name):
-                return variables[name]
-            case tree.Number():
-                return self._constant(unparse(expr), np.asarray(next(iter(variables.values()))).dtype)
-        parts = [self._value(part, variables) for part in tree.parts_of(expr)]
-        match expr:
-            case tree.Use(id=name, of=of):
-                return self.use(name, *parts, *(variables[operand] for operand in of))
-            case tree.Call() | tree.If():
-                return self._function(expr, parts)
-            case tree.Not() | tree.Compare() | tree.Connective():
-                return _OPERATORS["not" if isinstance(expr, tree.Not) else expr.operator](*parts)
-        raise ValueError(f"`{unparse(expr)}` is not a condition on elements")
+            case tree.Not(operand=operand):
+                inner = self._compile(operand)
+                return lambda env: np.logical_not(inner(env))
+            case tree.If(condition=condition, then=then, otherwise=otherwise, kind=kind):
+                test, yes, no = (self._compile(part) for part in (condition, then, otherwise))
+                if kind is not Kind.ELEMENT:
+                    return lambda env: np.where(test(env), yes(env), no(env))
+                dtype = numpy_type(self.etype.id)
+                return lambda env: np.where(test(env), _bits(yes(env)), _bits(no(env))).view(dtype)
+            case tree.Number(text=text):
+                constant = self._constant(text)
+                return lambda _: constant
+        return super()._compile(expr)
 
-    def _function(self, expr: tree.Call | tree.If, parts: list[Any]) -> Any:
-        if isinstance(expr, tree.CasesResult):
-            return self.result(*parts)
-        match expr:
-            case tree.If(kind=Kind.ELEMENT):
-                condition, first, second = parts
-                return np.where(condition, _bits(first), _bits(second)).view(np.asarray(first).dtype)
-            case tree.If():
-                return np.where(*parts)
-            case tree.Call(function="identical"):
-                return _bits(parts[0]) == _bits(parts[1])
-            case tree.Call(function="is_nan"):
-                return np.not_equal(parts[0], parts[0])
-            case tree.Call(function="is_signalling"):
-                return self._is_signalling(np.asarray(parts[0]))
-        raise ValueError(f"`{unparse(expr)}` is not a condition on elements")
+    def _connect(self, word: str, left: Function, right: Function) -> Function:
+        connect = _CONNECTIVES[word]
+        return lambda env: connect(left(env), right(env))
 
-    def _constant(self, text: str, dtype: np.dtype[Any]) -> Array:
-        pattern = int(encode(text, self._spec.element_type(dtype.name)))
-        return np.array(pattern, bits_type(dtype.name)).view(dtype)
+    def _constant(self, text: str) -> Array:
+        pattern = int(encode(text, self.etype))
+        return np.array(pattern, bits_type(self.etype.id)).view(numpy_type(self.etype.id))
 
     def _is_signalling(self, value: Array) -> Any:
-        if self._family != "float":
-            return np.zeros(value.shape, bool)
-        quiet = quiet_bit(float_bits(self._spec.element_type(value.dtype.name)))
-        return np.not_equal(value, value) & (_bits(value) & np.array(quiet, bits_type(value.dtype.name)) == 0)
+        if self.etype.family != "float":
+            return np.zeros(np.shape(value), bool)
+        quiet = np.array(quiet_bit(float_bits(self.etype)), bits_type(self.etype.id))
+        return np.not_equal(value, value) & (_bits(value) & quiet == 0)
+
+
+def _of(evaluators: dict[str, _ArrayEvaluator], values: Sequence[Array]) -> _ArrayEvaluator:
+    return evaluators[np.asarray(values[0]).dtype.name]
 
 
 def _bits(value: Array) -> Array:

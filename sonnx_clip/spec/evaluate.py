@@ -102,7 +102,8 @@ class Evaluator:
         self.etype = etype
         self._head = spec.head
         self._operands = self._head.operands
-        self._key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
+        key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
+        self._key: Callable[[Any], Any] = key
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)
@@ -150,7 +151,7 @@ class Evaluator:
                 inner = self._compile(operand)
                 return lambda env: not inner(env)
             case tree.Connective(operator=word, left=left, right=right):
-                return _connect(word, self._compile(left), self._compile(right))
+                return self._connect(word, self._compile(left), self._compile(right))
             case tree.If(condition=condition, then=then, otherwise=otherwise):
                 test, yes, no = self._compile(condition), self._compile(then), self._compile(otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
@@ -197,6 +198,17 @@ class Evaluator:
         compare = _COMPARISONS[expr.operator]
         return lambda env: compare(key(left(env)), key(right(env)))
 
+    def _connect(self, word: str, left: Function, right: Function) -> Function:
+        match word:
+            case "and":
+                return lambda env: left(env) and right(env)
+            case "or":
+                return lambda env: left(env) or right(env)
+            case "implies":
+                return lambda env: not left(env) or right(env)
+            case _:
+                return lambda env: left(env) == right(env)
+
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
         if name == "type":
             return _type_of(trees[0], self.etype)
@@ -230,7 +242,7 @@ class Evaluator:
             if klass.id == name:
                 own = self.etype.family in klass.families
                 parts = self._use(klass.case, []), self._compile(klass.when)
-                return (), _connect("and", *parts) if own else lambda _: False
+                return (), self._connect("and", *parts) if own else lambda _: False
         if (allowed := allowed_answers(self.spec).get(name)) is not None:
             return self._allowed(allowed)
         if (stated := next((entry for entry in self.spec.properties if entry.id == name), None)) is not None:
@@ -308,18 +320,6 @@ def _type_of(argument: Expr, etype: ElementType) -> Function:
         return lambda _: etype.id
     name = argument.id
     return lambda env: env[name].type if isinstance(env[name], TensorValue) else etype.id
-
-
-def _connect(word: str, left: Function, right: Function) -> Function:
-    match word:
-        case "and":
-            return lambda env: left(env) and right(env)
-        case "or":
-            return lambda env: left(env) or right(env)
-        case "implies":
-            return lambda env: not left(env) or right(env)
-        case _:
-            return lambda env: left(env) == right(env)
 
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
