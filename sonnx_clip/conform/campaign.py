@@ -155,9 +155,10 @@ class _Campaign:
         found = describe(found, unit, results.get(FIRST))
         if store is None or not found.is_kept(cache=store.is_cache):
             return found
-        if store.is_cache and cache_identity(self._options.runtime) != store.identity:
-            return found  # code, packages or environment have changed since the run began
-        return store.keep(unit.digest, unit.name, found, seconds, replace=self._replace)
+        # A cache holds no result of code, packages or an environment that changed since the run began.
+        if not store.is_cache or cache_identity(self._options.runtime) == store.identity:
+            store.keep(unit.digest, unit.name, found, seconds)
+        return found
 
     def _report(self) -> Report:
         """The report on all results, partial ones included."""

@@ -1,9 +1,8 @@
 """The store of results: an SQLite file with the result of each unit, written as soon as it is judged.
 
-Rows are only added, each in a durable transaction. A row has the digest of its unit and one of its content: a
-damaged row is ignored, and its unit is judged again. Campaigns may share a store: if two judge the same
-unit, both use the result that was stored first. `check --journal FILE` resumes from a store; `check` caches
-the verdicts on known runtimes in another one, in the build folder.
+Rows are only added, each in a durable transaction; several campaigns may add some. A row has the digest of
+its unit and one of its content: a damaged row is ignored, and its unit is judged again. `check --journal
+FILE` resumes from a store; `check` caches the verdicts on known runtimes in another one, in the build folder.
 """
 
 from __future__ import annotations
@@ -124,21 +123,11 @@ class Store:
             self._warn(f"{self.file}: the result of {name} is damaged (row {row[0]}); it is judged again")
         return None
 
-    def keep(
-        self, digest: str, name: str, result: UnitResult, seconds: float, *, replace: bool = False
-    ) -> UnitResult:
-        """Add a result, unless another campaign has stored one and it is not replaced; the stored result."""
+    def keep(self, digest: str, name: str, result: UnitResult, seconds: float) -> None:
+        """Add a result, which is the newest under its digest."""
         made, text = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), result.model_dump_json()
         row = digest, name, round(seconds, 3), made, text, digest_of_parts([digest, made, text])
-        with self._errors():
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
-                stored = [] if replace else [_parsed(*row) for row in self._rows(_OF_UNIT, digest)]
-                if (found := next(filter(None, stored), None)) is None:
-                    self._base.execute(_INSERT, row)
-            finally:
-                self._base.execute("COMMIT")
-        return found or result
+        self._rows(_INSERT, *row)
 
     def plan(self, campaign: Mapping[str, object], units: Sequence[Unit]) -> None:
         """Record the units of a campaign, for `status`."""

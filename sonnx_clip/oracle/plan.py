@@ -123,16 +123,3 @@ PLANNERS: dict[np.dtype[Any], Callable[[Array, Array], Plan]] = {
 
 ONE_PASS = frozenset({kernels.fill, kernels.fill_16, kernels.limit})
 """The kernels that go over the entries once."""
-
-READ_ONCE = ONE_PASS | {
-    kernels.limit_from_plus_zero,
-    kernels.limit_by_plus_zero,
-    kernels.limit_by_minus_zero,
-    kernels.limit_across_zero,
-    kernels.limit_from_minus_zero,
-    kernels.limit_up_to_plus_zero,
-}
-"""The kernels that read `x` in their first operation alone, and then what they have written.
-
-So `x` and `out` may overlap in any way: NumPy promises of one operation that it is as if it read all first.
-"""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy import asarray, generic, may_share_memory, ndarray
 
 from sonnx_clip.oracle.formats import Array
-from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, READ_ONCE, Plan
+from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, Plan
 from sonnx_clip.root.errors import RestrictionError
 
 CallInC: TypeAlias = Callable[[Array, Array], None]
@@ -72,7 +72,7 @@ def _clip(
     # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
     plan, in_c = _plan(dtype, lower.tobytes(), upper.tobytes(), may_be_in_c)
     result = np.empty_like(tensor) if out is None else checked_out(out, tensor)
-    if out is not None and result is not tensor and (in_c is not None or plan.kernel not in READ_ONCE):
+    if out is not None and result is not tensor and plan.kernel not in ONE_PASS:
         tensor = _readable(tensor, result)
     if plan.kernel not in ONE_PASS and is_plain(result):
         if not is_plain(tensor):
