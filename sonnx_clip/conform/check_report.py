@@ -5,7 +5,7 @@ A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -91,7 +91,38 @@ class Deviation(Stored):
         return dict(zip(head.all, given, strict=True))
 
 
-class Count(Stored):
+class Sum(Stored):
+    """Counts that can be added, field by field; of deviations with one key, and of words, the first stay."""
+
+    model_config = ConfigDict(frozen=False)
+
+    def __add__(self, other: Self) -> Self:
+        """The sum."""
+        names = type(self).model_fields
+        return type(self)(**{name: _added(getattr(self, name), getattr(other, name)) for name in names})
+
+
+def _added(one: Any, other: Any) -> Any:
+    match one:
+        case bool():
+            return one and other
+        case int():
+            return one + other
+        case dict():
+            return added(one, other)
+        case tuple():
+            known = {found.key for found in one}
+            return (*one, *(found for found in other if found.key not in known))
+        case _:
+            return one or other
+
+
+def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
+    """Sums by key."""
+    return {**first, **{key: first[key] + one if key in first else one for key, one in second.items()}}
+
+
+class Count(Sum):
     """Counts in a class, in entries, or for the shape (C1) or the type (C3) of results, in calls.
 
     Args:
@@ -105,8 +136,6 @@ class Count(Stored):
         deviations: the first of each kind and latitude.
     """
 
-    model_config = ConfigDict(frozen=False)
-
     compared: int = 0
     violating: int = 0
     raised: int = 0
@@ -116,20 +145,6 @@ class Count(Stored):
     words: str | None = None
     deviations: tuple[Deviation, ...] = ()
 
-    def __add__(self, other: Count) -> Count:
-        """The sum; the deviations of this one come first."""
-        known = {found.key for found in self.deviations}
-        return Count(
-            compared=self.compared + other.compared,
-            violating=self.violating + other.violating,
-            raised=self.raised + other.raised,
-            refused=self.refused + other.refused,
-            died=self.died + other.died,
-            latitude=added(self.latitude, other.latitude),
-            words=self.words or other.words,
-            deviations=(*self.deviations, *(d for d in other.deviations if d.key not in known)),
-        )
-
 
 class ClassReport(Count):
     """The count and the verdict of a class, or of C1 or C3, which have no case; the worst deviation first."""
@@ -137,11 +152,6 @@ class ClassReport(Count):
     id: str
     case: str | None
     verdict: Verdict
-
-
-def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
-    """Sums by key."""
-    return {**first, **{key: first[key] + one if key in first else one for key, one in second.items()}}
 
 
 class ReadingMatch(Stored):

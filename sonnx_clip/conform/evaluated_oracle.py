@@ -34,7 +34,7 @@ _CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {
 
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     """The oracle of a specification that has been loaded and checked."""
-    evaluators = {e.id: _ArrayEvaluator(spec, e) for e in spec.element_types if e.numpy is not None}
+    evaluators = {e.id: ArrayEvaluator(spec, e) for e in spec.element_types if e.numpy is not None}
     operands, result, case_of = spec.head.operands, spec.head.result, {case.id: case for case in spec.cases}
 
     def holds(names: Sequence[str], *conditions: Expr) -> Callable[..., Any]:
@@ -58,7 +58,7 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     return found
 
 
-class _ArrayEvaluator(Evaluator):
+class ArrayEvaluator(Evaluator):
     """Evaluates conditions on elements, whose variables are arrays of one element type that broadcast."""
 
     def __init__(self, spec: Spec, etype: ElementType) -> None:
@@ -75,6 +75,12 @@ class _ArrayEvaluator(Evaluator):
         environment = dict(zip(names, values, strict=True))
         with np.errstate(invalid="ignore"):  # comparisons with NaN
             return reduce(and_, (self(condition, environment) for condition in conditions))
+
+    def element(self, expr: Expr, *values: Array) -> Array:
+        """The element that an expression of the operands is, for values of one shape."""
+        with np.errstate(invalid="ignore"):
+            found = self(expr, dict(zip(self.spec.head.operands, values, strict=True)))
+        return np.broadcast_to(found, values[0].shape)
 
     def result(self, *values: Any) -> Any:
         """The result of the cases, bit for bit."""
@@ -117,7 +123,7 @@ class _ArrayEvaluator(Evaluator):
         return np.not_equal(value, value) & (_bits(value) & quiet == 0)
 
 
-def _of(evaluators: dict[str, _ArrayEvaluator], values: Sequence[Array]) -> _ArrayEvaluator:
+def _of(evaluators: dict[str, ArrayEvaluator], values: Sequence[Array]) -> ArrayEvaluator:
     return evaluators[np.asarray(values[0]).dtype.name]
 
 

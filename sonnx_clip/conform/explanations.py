@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
 from sonnx_clip.language.values import float_bits, quiet_bit, sign_bit
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.spec.wrong_operators import WrongEvaluator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _COMPARED = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 _NAMED = 2  # readings that an explanation names
-_SAMPLE = 2000  # answers by which most explanations are ruled out
 
 
 def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[int], got: int) -> str | None:
@@ -54,13 +53,9 @@ def explained(of: CheckedOperator, etype: ElementType, triple: Sequence[Array], 
         triple: X, L and M of each answer, each of shape (n,), of its NumPy type.
         got: the answers, of the same shape and type.
     """
-    step = max(1, len(got) // _SAMPLE)
-    every = [*triple, got]
+    explanations = (*operand_orders(etype), *_wrong_operators(of, etype))
     with np.errstate(all="ignore"):  # NaNs are compared
-        for words, function in (*operand_orders(etype), *_wrong_operators(of, etype)):
-            if _gives(function, [part[::step] for part in every]) and _gives(function, every):
-                return words
-    return None
+        return next((words for words, function in explanations if _gives(function, [*triple, got])), None)
 
 
 def _gives(function: Function, given: Sequence[Array]) -> bool:
@@ -70,15 +65,10 @@ def _gives(function: Function, given: Sequence[Array]) -> bool:
 
 def _wrong_operators(of: CheckedOperator, etype: ElementType) -> Iterator[tuple[str, Function]]:
     """The wrong operators of the specification that are no variant of a reading."""
-    bits = bits_type(etype.id)
+    evaluator = ArrayEvaluator(of.spec, etype)
     for wrong in of.spec.wrong_clips:
         if wrong.of is None:
-            result = WrongEvaluator(of.spec, etype, wrong).result
-            evaluate = np.frompyfunc(lambda *triple, result=result: result(*map(int, triple)), 3, 1)
-            yield (
-                f"the wrong operator {wrong.id}: {wrong.title}",
-                lambda *given, f=evaluate: f(*(part.view(bits) for part in given)).astype(bits),
-            )
+            yield f"the wrong operator {wrong.id}: {wrong.title}", partial(evaluator.element, wrong.is_)
 
 
 def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from sonnx_clip.conform.check_report import Count, FormReport, ReadingMatch, Stop, added
+from sonnx_clip.conform.check_report import Count, FormReport, ReadingMatch, Stop, Sum
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
@@ -103,10 +103,8 @@ class Unit:
         return digest_of_parts(map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen)))
 
 
-class Raised(Stored):
+class Raised(Sum):
     """Calls of one layout (or form of a model) that raised; `of` counts them by class or tag."""
-
-    model_config = ConfigDict(frozen=False)
 
     calls: int = 0
     raised: int = 0
@@ -119,26 +117,12 @@ class Raised(Stored):
         """Whether every call was rejected."""
         return self.refusal and 0 < self.raised == self.calls
 
-    def __add__(self, other: Raised) -> Raised:
-        """The sum."""
-        return Raised(
-            calls=self.calls + other.calls,
-            raised=self.raised + other.raised,
-            refusal=self.refusal and other.refusal,
-            words=self.words or other.words,
-            of=added(self.of, other.of),
-        )
 
-
-class Counts(Stored):
+class Counts(Sum):
     """Counts by class and tag (C1, C3), and by layout of the calls that raised."""
 
     of: dict[str, Count] = Field(default_factory=dict)
     raised: dict[str, Raised] = Field(default_factory=dict)
-
-    def __add__(self, other: Counts) -> Counts:
-        """The sum; of each kind of deviation the first is kept."""
-        return Counts(of=added(self.of, other.of), raised=added(self.raised, other.raised))
 
 
 class UnitResult(Stored):
