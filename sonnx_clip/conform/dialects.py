@@ -20,7 +20,7 @@ from sonnx_clip.conform.plan import bounds_of
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle.dialect import named
-from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import GIVEN, Given, ModelForm
 from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
@@ -97,9 +97,8 @@ class DialectOperator(CheckedOperator):
         missing = [name not in form.bound_names for name in ("l", "m")]
         ends = [int(encode(text, etype)) for text in _NO_BOUND[etype.family]]
         bounds = [end if gone else bound for bound, gone, end in zip(triple[1:], missing, ends, strict=True)]
-        bits, dtype = bits_type(etype.id), numpy_type(etype.id)
-        operands = [np.array([value], bits).view(dtype) for value in (triple[0], *bounds)]
-        same = any(missing) and int(self.result(*operands).view(bits)[0]) == got
+        result = self.result(*(from_bits([value], etype.id) for value in (triple[0], *bounds)))
+        same = any(missing) and int(result.view(bits_type(etype.id))[0]) == got
         return "treats a missing bound as absent" if same else None
 
     def scope(self) -> tuple[str, str]:

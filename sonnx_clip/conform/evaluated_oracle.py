@@ -16,7 +16,7 @@ import numpy as np
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
-from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
 from sonnx_clip.spec.evaluate import Evaluator
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ class ArrayEvaluator(Evaluator):
         return lambda env: connect(left(env), right(env))
 
     def _constant(self, text: str) -> Array:
-        pattern = int(encode(text, self.etype))
-        return np.array(pattern, bits_type(self.etype.id)).view(numpy_type(self.etype.id))
+        return from_bits(int(encode(text, self.etype)), self.etype.id)
 
     def _is_signalling(self, value: Array) -> Any:
         if self.etype.family != "float":

@@ -76,11 +76,6 @@ class Table:
         return list(np.bincount(classes).tolist())
 
 
-def class_ids(family: str) -> tuple[str, ...]:
-    """The classes of Clip in a family, in the order of the YAML."""
-    return clip_operator().class_ids(family)
-
-
 def tabulate(
     etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], of: CheckedOperator | None = None
 ) -> Table:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
 from sonnx_clip.language.values import float_bits, quiet_bit, sign_bit
-from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, from_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +33,7 @@ def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[
         triple: the bits of X, L and M.
         got: the bits of the answer.
     """
-    operands = [np.array([bits], bits_type(etype.id)).view(numpy_type(etype.id)) for bits in (*triple, got)]
+    operands = [from_bits([bits], etype.id) for bits in (*triple, got)]
     every = of.oracle.READINGS[etype.family].items()
     readings = [id_ for id_, allows in every if id_ != "cases" and np.all(allows(*operands))]
     if readings:

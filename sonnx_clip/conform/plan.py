@@ -85,19 +85,17 @@ def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
 
 
 def calls_of(etype: ElementType, part: str) -> Calls:
-    """The requests of a part other than `FIRST`, with expected results; ValueError if there is none."""
+    """The requests of a part other than `FIRST`, with expected results."""
     kind, _, number = part.rpartition("-")
     n = int(number)
     if kind == "more":
         yield from _more(etype, n)
     elif kind in ("every-min", "every-max"):
         yield from _long_calls(etype, [_every_x(etype)], some_bounds(etype, n, second=kind == "every-max"))
-    elif kind == "every-x":
+    else:
         for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
             pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
             yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
-    else:
-        raise ValueError(f"{etype.id} has no part {part}")
 
 
 def cut(request: Request, table: Table, rows: Array) -> Call:
@@ -388,9 +386,7 @@ def few_calls(etype: ElementType) -> Calls:
         turn += count
 
 
-def form_plan(
-    etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None
-) -> Iterator[tuple[Request, Table]]:
+def form_plan(etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None) -> Calls:
     """The requests of a form, with expected results; the first one is a sample of all bounds.
 
     Args:

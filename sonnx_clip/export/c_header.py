@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.conform.expected import class_ids
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.root.dtypes import hex_bits
@@ -56,8 +56,8 @@ def _fields(one: TypeSuite) -> dict[str, Any]:
         infinity = ((1 << one.etype.bits.exponent) - 1) << (one.etype.bits.significand - 1)
     numbers = zip(*(bits(part.tolist()) for part in one.operands), one.also.tolist(), strict=True)
     return {
-        "name": one.etype.id, "width": one.etype.width, "class_ids": class_ids(one.etype.family),
-        "tables": tables,
+        "name": one.etype.id, "width": one.etype.width, "tables": tables,
+        "class_ids": clip_operator().class_ids(one.etype.family),
         "vectors": [(v["id"], v["class"], row) for v, row in zip(one.vectors, numbers, strict=True)],
         "calls": [
             f"{{{c.table}, {LAYOUTS.index(c.layout)}, {c.pair}, {c.length}, {c.start}}}" for c in one.calls

@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from sonnx_clip.conform.expected import class_ids
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.judge import opsets_of_this_clip
 from sonnx_clip.conform.plan import LONG, covering_scalars
 from sonnx_clip.export.suite import ANY_NAN, granted
@@ -134,7 +134,7 @@ def _bounds(table: GrantedTable, pair: int) -> tuple[int, int]:
 
 def _of_classes(one: TypeSuite) -> Iterator[Directory]:
     """A directory for each class: all its vectors, a data set for each pair of bounds."""
-    for id_ in class_ids(one.etype.family):
+    for id_ in clip_operator().class_ids(one.etype.family):
         rows = np.array([v["class"] == id_ for v in one.vectors])
         x, lower, upper, due = (part[rows] for part in one.operands)
         found = Directory(one, id_, id_, _ordinary(1))

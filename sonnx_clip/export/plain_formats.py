@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.expected import class_ids
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.export.suite import OPERANDS, TABLES, vectors_text
 from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.spec import load_spec
@@ -31,7 +31,7 @@ def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
             "class": np.array([vector["class"] for vector in one.vectors]),
             **dict(zip(OPERANDS, one.operands, strict=True)),
             "also": one.also,
-            "classes": np.array(class_ids(one.etype.family)),
+            "classes": np.array(clip_operator().class_ids(one.etype.family)),
             "tables": np.array(TABLES),
         }
         for name, table in zip(TABLES, one.tables, strict=True):
@@ -58,7 +58,7 @@ def json_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
         ]
         document = {
             "spec_sha256": load_spec().digest, "type": one.etype.id,
-            "classes": class_ids(one.etype.family), "tables": tables, "calls": calls,
+            "classes": clip_operator().class_ids(one.etype.family), "tables": tables, "calls": calls,
         }  # fmt: skip
         yield f"{one.etype.id}.calls.json", f"{json.dumps(document)}\n".encode()
     yield _SCHEMA, vectors_text(_SCHEMA).encode()
