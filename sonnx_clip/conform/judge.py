@@ -68,12 +68,12 @@ class LocalJudge:
     def _judge(self, unit: Unit) -> UnitResult:
         options, forms_only = unit.options, bool(unit.options.of.dialect)
         try:
-            worker, unopened = open_worker(options, unit.etype)
+            worker, unsupported = open_worker(options, unit.etype)
         except UnsupportedError as error:
-            return UnitResult(version=error.version, unopened=("unsupported", str(error)))
+            return UnitResult(version=error.version, stopped=("unsupported", str(error)))
         except RuntimeDiedError as error:
             died = f"{error} while it was opened"
-            return UnitResult(version=options.runtime, unopened=("crashed", died))
+            return UnitResult(version=options.runtime, stopped=("crashed", died))
         session = Session(worker, options.limits)
         worker.few = worker.few or options.few_calls
         with self._lock:
@@ -81,10 +81,10 @@ class LocalJudge:
             if self._stopped:
                 worker.kill()
         try:
-            found: dict[str, Any] = {"unopened": unopened}
-            if unopened is None and not forms_only:
+            found: dict[str, Any] = {"stopped": unsupported}
+            if unsupported is None and not forms_only:
                 found |= self._count(session, unit)
-            if found.get("stopped") is None and (forms_only or (unit.first and worker.models)):
+            if found["stopped"] == unsupported and (forms_only or (unit.first and worker.models)):
                 found |= judge_forms(session, unit)
             return UnitResult(version=worker.version, remarks=tuple(session.remarks), **found)
         finally:

@@ -130,8 +130,7 @@ class UnitResult(Stored):
 
     Args:
         version: of the runtime, as it reports it.
-        unopened: ``unsupported`` or ``crashed``, and why, if it could not be opened for the element type.
-        stopped: ``crashed`` or ``environment``, and why, if the unit ended early.
+        stopped: why the unit ended early, or the runtime was not opened for calls outside of forms, if so.
         tally: the counts; None if no call was made.
         readings: those that allow the answers of the first unit of an element type.
         unasked: calls that the runtime cannot take, in words.
@@ -145,7 +144,6 @@ class UnitResult(Stored):
     """
 
     version: str
-    unopened: Stop | None = None
     stopped: Stop | None = None
     tally: Counts | None = None
     readings: ReadingMatch | None = None
@@ -161,11 +159,10 @@ class UnitResult(Stored):
     @property
     def ends(self) -> bool:
         """Whether no later unit of the element type is judged."""
-        return self.stopped is not None or self.unopened is not None or self.forms_stopped
+        return self.stopped is not None or self.forms_stopped
 
     def is_kept(self, *, cache: bool) -> bool:
         """Whether it is stored: no environment failure; in a cache, no crash either."""
-        verdicts = {found[0] for found in (self.stopped, self.unopened) if found}
-        verdicts |= {form.verdict for form in self.forms or ()}
+        verdicts = {*(self.stopped or ())[:1], *(form.verdict for form in self.forms or ())}
         died = self.tally is not None and any(count.died for count in self.tally.of.values())
         return "environment" not in verdicts and not (cache and (died or "crashed" in verdicts))

@@ -90,7 +90,7 @@ def merged(
         unfinished = f"{number if used else 'nothing judged'} before the interrupt"
     tallies, stopped = [result.tally for result in used if result.tally is not None], _end(used)
     if not tallies:
-        stopped = (used[0].unopened if used else None) or stopped or ("unfinished", unfinished or "")
+        stopped = stopped or ("unfinished", unfinished or "")
     counts = sum(tallies, start=Counts(of={key: Count() for key in (*of.class_ids(etype.family), *TAGS)}))
     classes = class_reports(counts, of, stopped)
     served = any(c.compared for c in classes)
@@ -129,10 +129,10 @@ def merged(
 
 def _end(results: Sequence[UnitResult]) -> Stop | None:
     """Why judging ended early, if it did."""
-    again = [result.unopened[1] for result in results[1:] if result.unopened and not results[0].unopened]
-    if results and results[-1].stopped is not None:
-        return results[-1].stopped
-    return ("crashed", f"opened before, and then not again: {again[0]}") if again else None
+    stopped = results[-1].stopped if results else None
+    if stopped and stopped[0] != "environment" and results[1:] and results[-1].tally is None:
+        return "crashed", f"opened before, and then not again: {stopped[1]}"
+    return stopped
 
 
 def compared(counts: Counts, of: CheckedOperator, etype: ElementType) -> int:
