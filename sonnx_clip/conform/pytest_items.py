@@ -111,14 +111,6 @@ def _as_usage_error() -> Iterator[None]:
         raise pytest.UsageError(str(error)) from None
 
 
-class ClipGroup(pytest.Collector):
-    """The tests of a runtime, or of one of its element types."""
-
-    def collect(self) -> list[pytest.Item | pytest.Collector]:
-        """No items: `ClipTests` adds them, made from the report."""
-        return []
-
-
 class ClipItem(pytest.Item):
     """The test of a case.
 
@@ -164,15 +156,13 @@ class ClipItem(pytest.Item):
 
 
 def _items(session: pytest.Session, every: list[JudgedCase]) -> Iterator[ClipItem]:
-    root: Any = ClipGroup.from_parent(session, name=ROOT, nodeid=ROOT)
-    types = dict.fromkeys(case.etype or "report" for case in every)
-    groups = {name: ClipGroup.from_parent(root, name=name, nodeid=f"{ROOT}::{name}") for name in types}
     shown = {(case.etype, case.id): case for case in reversed(every) if case.deviations}
     for case in every:
         form = f"[{case.form.replace(', ', '-').replace(' ', '_')}]" if case.form else ""
         shown_by = shown.get((case.etype, case.id), case)
-        parent = groups[case.etype or "report"]
-        yield ClipItem.from_parent(parent, name=f"{case.id}{form}", case=case, shown_by=shown_by)
+        name = f"{case.id}{form}"
+        nodeid = f"{ROOT}::{case.etype or 'report'}::{name}"
+        yield ClipItem.from_parent(session, name=name, nodeid=nodeid, case=case, shown_by=shown_by)
 
 
 # --- Expected deviations ------------------------------------------------------------------------------------
