@@ -123,6 +123,7 @@ class ClipItem(pytest.Item):
     def __init__(self, *, case: JudgedCase, shown_by: JudgedCase, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._case, self._shown_by, self.is_expected = case, shown_by, False
+        self.extra_keyword_matches |= {ROOT, case.etype}  # for -k
 
     def runtest(self) -> None:
         """Pass, skip or raise, as the checker judged.
