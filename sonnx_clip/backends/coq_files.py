@@ -62,7 +62,7 @@ def render_coq(spec: Spec) -> dict[str, str]:
 def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
     """The claims stated of every element type of a family alike, in the order of the file.
 
-    Those at a witness are stated of each float format (coq_formats.py), those on readings by `theorems_of`.
+    Those at a witness are stated of each float format (coq_formats.py).
     """
     id_ = spec.types_of(family)[0].id
     of_elements = claims_of(spec, id_, "cases", "classes", "properties")
@@ -83,15 +83,6 @@ def speaks_of_entries(constraint: Constraint) -> bool:
 def theorem_name(claim: Claim) -> str:
     """The name of the theorem of a claim: that of its goal, unless the goal is about WhyML's order."""
     return "cases_are_clip" if claim.role == "written" else claim.name
-
-
-def theorems_of(reading: Reading, family: FamilyId) -> Iterator[str]:
-    """The names of the theorems that a reading has in a family."""
-    yield f"{reading.word}_answers"
-    for name, regions in (("agrees", reading.agrees), ("agrees_bitwise", reading.agrees_bitwise)):
-        yield f"{reading.word}_{name}"
-        if family in regions:
-            yield f"{reading.word}_{name}_nowhere_else"
 
 
 def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:

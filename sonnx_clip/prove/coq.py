@@ -8,13 +8,13 @@ import os
 import re
 import shutil
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from threading import Semaphore
 from typing import TYPE_CHECKING, Final
 
 from sonnx_clip import __version__
-from sonnx_clip.backends.coq_files import MODULES, claims_of_family, theorem_name, theorems_of
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
@@ -131,34 +131,6 @@ def digests(sources: Sequence[CoqSource]) -> dict[str, str]:
     return {source.path: digest_of(source.text) for source in sources}
 
 
-def coverage_problems(spec: Spec, theorems: Sequence[CoqTheorem]) -> Iterator[str]:
-    """One line for each missing theorem of the YAML, and each theorem that shows an unknown entry."""
-    there = {t.id for t in theorems}
-    for module, name in _wanted(spec):
-        if f"{module}.{name}" not in there:
-            yield f"SonnxClip.{module} has no theorem {name}, which spec/clip.yaml requires"
-    known = ids_of(spec)
-    for t in theorems:
-        for id_ in t.shows:
-            if id_ not in known:
-                yield f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which is not in spec/clip.yaml"
-
-
-def _wanted(spec: Spec) -> Iterator[tuple[str, str]]:
-    """The module and the name of each theorem that the YAML requires."""
-    for family in spec.families:
-        for claim in claims_of_family(spec, family.id):
-            yield f"Generated.{family.id.capitalize()}", theorem_name(claim)
-            if claim.role == "repaired":
-                for etype in spec.types_of(family.id):
-                    yield "Generated.Formats", f"{etype.id}_{claim.shows[0]}_refuted"
-        for reading in spec.readings:
-            for name in theorems_of(reading, family.id):
-                yield f"Generated.{MODULES[family.id]}", name
-    for etype in spec.types_of("float"):
-        yield "Generated.Formats", f"{etype.id}_clip"
-
-
 # --- A run --------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +138,7 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     """Compile the Coq files of a checkout in an empty folder, and check what their theorems rest on.
 
     Args:
-        spec: the statements that the theorems have to cover.
+        spec: has the entries that theorems may show.
         root: the checkout.
         folder: where the files are compiled; what is in it is removed.
 
@@ -177,7 +149,13 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     version = _version()
     sources = coq_sources(root)
     theorems = tuple(t for source in sources for t in source.theorems())
-    problems = [*coverage_problems(spec, theorems)]
+    known = ids_of(spec)
+    problems = [
+        f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which is not in spec/clip.yaml"
+        for t in theorems
+        for id_ in t.shows
+        if id_ not in known
+    ]
     axioms: dict[str, tuple[str, ...]] = {}
     shutil.rmtree(folder, ignore_errors=True)
     lay_out(sources, folder)
@@ -230,30 +208,29 @@ def compile_all(
         The seconds of each module, and a line for each file that Coq did not accept or that needs one such.
     """
     by_module = {source.module: source for source in sources}
-    order = TopologicalSorter({s.module: s.needs() & by_module.keys() for s in sources})
-    try:
-        order.prepare()
-    except CycleError as error:
-        raise UserError(f"cycle of Coq files: {', '.join(error.args[1])}") from None
-    seconds: dict[str, float] = {}
-    problems: dict[str, str] = {}
-    at_work: dict[Future[tuple[float, str]], str] = {}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        while order.is_active():
-            for module in order.get_ready():
-                source = by_module[module]
-                if failed := sorted(source.needs() & problems.keys()):
-                    problems[module] = f"{source.path}: not checked: it needs {failed[0]}"
-                    order.done(module)
-                else:
-                    at_work[pool.submit(_compile, source, folder, running)] = module
-            for future in wait(at_work, return_when=FIRST_COMPLETED).done if at_work else ():
-                module = at_work.pop(future)
-                seconds[module], problem = future.result()
-                if problem:
-                    problems[module] = problem
-                order.done(module)
-    return seconds, [problems[s.module] for s in sources if s.module in problems]
+    needs = {s.module: sorted(s.needs() & by_module.keys()) for s in sources}
+    compiling: dict[str, Future[tuple[float, str]]] = {}
+    cores = Semaphore(os.cpu_count() or 1)
+
+    def compiled(source: CoqSource) -> tuple[float, str]:
+        for needed in needs[source.module]:
+            if compiling[needed].result()[1]:
+                return 0.0, f"{source.path}: not checked: it needs {needed}"
+        with cores:
+            return _compile(source, folder, running)
+
+    with ThreadPoolExecutor(len(sources)) as pool:
+        try:
+            for module in TopologicalSorter(needs).static_order():
+                compiling[module] = pool.submit(compiled, by_module[module])
+            found = {s.module: compiling[s.module].result() for s in sources}
+        except CycleError as error:
+            raise UserError(f"cycle of Coq files: {', '.join(error.args[1])}") from None
+        except BaseException:
+            running.stop()
+            raise
+    seconds = {module: took for module, (took, _) in found.items()}
+    return seconds, [problem for _, problem in found.values() if problem]
 
 
 def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, str]:

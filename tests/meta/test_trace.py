@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from sonnx_clip.backends import numpy_kernels
-from sonnx_clip.prove import completeness
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.trace.explore import explore

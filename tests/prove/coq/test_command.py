@@ -74,12 +74,6 @@ PLANTED = {
     "an axiom that is not listed": (
         GOLDEN, "\nReals: ClassicalDedekindReals.sig_forall_dec, ", "\nReals: ",
         "the theorems of Reals rest on: Classical"),
-    "a missing theorem on a property": (
-        "generated/coq/Float.v", "Theorem monotone ", "Theorem other ",
-        "Generated.Float has no theorem monotone,"),
-    "a missing theorem on a reading": (
-        "generated/coq/IntReadings.v", "Theorem directml_agrees_nowhere_else ", "Theorem other ",
-        "Generated.IntReadings has no theorem directml_agrees_nowhere_else,"),
     "a theorem that shows what does not exist": (
         "coq/Theorems.v", "shows: monotone", "shows: monoton",
         "shows monoton, which is not in spec/clip.yaml"),
