@@ -31,51 +31,48 @@ COMMAND = (
     "why3", "extract", "-D", "c", "-D", Path(COMMON).name, "-D", "sonnx_clip_{type}.drv", "-L", ".",
     "c_{type}.Kernel",
 )  # fmt: skip
-_SECONDS = 60
+_SECONDS: float = 60
 _WORDS = frozenset({"if", "while", "return"})
 _CALL = re.compile(r"\b([a-z]\w*) ?\(")
 _FUNCTION = re.compile(r"^(?:static inline )?\w+ (\w+)\(", re.MULTILINE)
 
 
-def extract(name: str, theory: str, driver: str, *, common: str = COMMON, seconds: float = _SECONDS) -> str:
+def extract(name: str, theory: str, driver: str) -> str:
     """The C text of the kernel of an element type.
 
     Args:
         name: the element type.
         theory: the theory ``c_<name>``, whose module ``Kernel`` is the kernel in WhyML.
         driver: what it is printed with, beside the common driver.
-        common: that driver.
-        seconds: the limit.
 
     Raises:
         UserError: Why3 is missing, printed a message, or extracted no kernel.
     """
-    written = (*sorted(repo_file("why3").glob("*.mlw")), repo_file(common))
+    written = (*sorted(repo_file("why3").glob("*.mlw")), repo_file(COMMON))
     texts = [(path.name, path.read_text(encoding="utf-8")) for path in written]
     # Without the digest of the YAML, so that other prose asks no new extraction.
     own = [(f"c_{name}.mlw", without_header(theory)), (f"sonnx_clip_{name}.drv", without_header(driver))]
-    return _extracted(name, (*texts, *own), Path(common).name, seconds)
+    return _extracted(name, (*texts, *own))
 
 
 @cache
-def _extracted(name: str, texts: tuple[tuple[str, str], ...], common: str, seconds: float) -> str:
+def _extracted(name: str, texts: tuple[tuple[str, str], ...]) -> str:
     """Extracted in a folder that holds exactly these texts: what is on disk takes no part.
 
     Why3 1.7 and later also looks for a driver among its own, and stops where it finds two: so no driver has a
     short name.
     """
-    module = f"c_{name}.Kernel"
+    where = f"generated/why3/c_{name}.mlw"
     with tempfile.TemporaryDirectory() as folder:
         for file, text in texts:
             Path(folder, file).write_text(text, encoding="utf-8")
-        asked = [word.replace("{type}", name).replace(Path(COMMON).name, common) for word in COMMAND]
-        done = run_limited(asked, seconds, folder=Path(folder))
+        asked = [word.replace("{type}", name) for word in COMMAND]
+        done = run_limited(asked, _SECONDS, folder=Path(folder))
     if isinstance(done.unstarted, FileNotFoundError):
         what = "why3, which extracts generated/c, is not installed"
         raise UserError(what, todo="apt-get install why3")
     if done.killed:
-        raise UserError(f"why3 extract did not end within {seconds} s", module)
-    where = f"generated/why3/c_{name}.mlw"
+        raise UserError(f"why3 extract did not end within {_SECONDS} s", where)
     if done.words.strip() or done.status != 0:
         said = done.words.strip() or f"exit status {done.status}"
         raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"fix the kernel, or {COMMON}")

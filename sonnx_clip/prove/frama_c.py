@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +25,7 @@ from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.provers import Prover
@@ -35,7 +36,7 @@ HEADER = "generated/c/sonnx_clip.h"
 PROVERS = ("Z3", "cvc5")
 INSTALL = "install it: apt-get install --no-install-recommends frama-c-base"
 SECONDS, SMOKE_SECONDS = 10, 1  # for a goal; a smoke claim is false, and every prover uses its time
-WHOLE = 300  # seconds for a run of Frama-C
+WHOLE: float = 300  # seconds for a run of Frama-C, of which there are two for each type
 
 # x86_64: int has 32 bits, size_t 64. NaN and infinity are values like any other. An unsigned index that
 # wraps around is an error here, although C allows it.
@@ -292,12 +293,7 @@ def configuration(text: str) -> str:
 
 
 def prove_type(
-    tool: FramaC,
-    etype: ElementType,
-    root: Path | None = None,
-    *,
-    seconds: int = SECONDS,
-    whole: float = WHOLE,
+    tool: FramaC, etype: ElementType, root: Path | None = None, *, seconds: int = SECONDS
 ) -> OfType:
     """What Frama-C shows of the C of an element type, as generated/ has it.
 
@@ -306,7 +302,6 @@ def prove_type(
         etype: the element type.
         root: the checkout whose generated/ it is; this one, if None.
         seconds: for a goal.
-        whole: for a run of Frama-C, of which there are two.
 
     Raises:
         UserError: a file is missing, or the C is not one that the contracts fit.
@@ -323,8 +318,8 @@ def prove_type(
             folder.mkdir()
             write_whole(folder / "unit.c", text)
             write_whole(folder / "sonnx_clip.h", header)
-        words = _run(tool, proof, seconds, whole)
-        words += _run(tool, smoke, SMOKE_SECONDS, whole, "-wp-prop", "smoke")
+        words = _run(tool, proof, seconds)
+        words += _run(tool, smoke, SMOKE_SECONDS, "-wp-prop", "smoke")
         goals = _read_goals(proof / "goals.json", words)
         claims = [g for g in _read_goals(smoke / "goals.json", words) if g.name.endswith(_SMOKE)]
         properties = _read_properties(proof / "properties.csv", words)
@@ -345,26 +340,35 @@ def _held(claim: WpGoal) -> bool:
     return claim.total > 0 and claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
 
 
-def _run(tool: FramaC, folder: Path, seconds: int, whole: float, *more: str) -> list[str]:
-    """Run Frama-C, with seconds for a goal and for all; returns its words where something went wrong.
+def _run(tool: FramaC, folder: Path, seconds: int, *more: str) -> list[str]:
+    """Run Frama-C, with seconds for a goal; returns its words where something went wrong.
 
     An annotation that it ignores is such a word.
     """
     command = tool.command(folder / "unit.c", folder, seconds, *more)
-    done = run_limited(command, whole, environment=LARGE_PAGES, together=True)
+    done = run_limited(command, WHOLE, environment=LARGE_PAGES, together=True)
     lines = [*done.text.splitlines(), ""]
     words = [f"{line.strip()} {after.strip()}" for line, after in pairwise(lines) if _TROUBLE.search(line)]
     words = [word.strip() for word in words[:_LINES]]
     if done.killed:
-        words.append(f"it did not end within {whole} s")
+        words.append(f"it did not end within {WHOLE} s")
     elif done.status != 0:
         words.append(f"it ended with exit status {done.status}: {done.text.strip()[-300:]}")
     return words
 
 
-def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
-    """The goals of a run, in the order of WP's report; nothing, and words about it, if it is unreadable."""
+@contextmanager
+def _readable(report: str, words: list[str]) -> Iterator[None]:
+    """Where a report is missing or has another form, words about it: then it proves nothing."""
     try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        words.append(f"{report} ({type(error).__name__}: {error})")
+
+
+def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
+    """The goals of a run, in the order of WP's report."""
+    with _readable("WP wrote no readable report", words):
         by_function = json.loads(file.read_text(encoding="utf-8"))["wp:functions"]
         return tuple(
             _goal(function, name, counts)
@@ -372,36 +376,36 @@ def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
             for name, counts in properties.items()
             if not name.startswith("wp:")
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        words.append(f"WP wrote no readable report ({type(error).__name__}: {error})")
-        return ()
+    return ()
 
 
 def _goal(function: str, name: str, counts: dict[str, Any]) -> WpGoal:
+    valid = {who.partition(":")[0]: int(count.get("valid", 0)) for who, count in counts.items()}
     return WpGoal(
         function=function,
         name=name,
         total=int(counts["wp:main"]["total"]),
-        simplifier=int(counts.get("qed", {}).get("valid", 0)),
-        by={
-            prover: int(count.get("valid", 0))
-            for who, count in counts.items()
-            if (prover := who.partition(":")[0]) in PROVERS
-        },
+        simplifier=valid.get("qed", 0),
+        by={prover: valid[prover] for prover in PROVERS if prover in valid},
     )
 
 
 def _read_properties(file: Path, words: list[str]) -> tuple[WpProperty, ...]:
-    """The properties of a run with their statuses; nothing, and words about it, if they are unreadable."""
-    try:
-        with file.open(encoding="utf-8", newline="") as text:
-            rows = [*csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)]
-        columns = {"function": "function", "kind": "property kind", "text": "property", "status": "status"}
-        return tuple(WpProperty(**{name: row[column] for name, column in columns.items()}) for row in rows)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"Frama-C wrote no readable list of properties ({type(error).__name__}: {error})"
-        words.append(what)
-        return ()
+    """The properties of a run with their statuses."""
+    with (
+        _readable("Frama-C wrote no readable list of properties", words),
+        file.open(encoding="utf-8", newline="") as text,
+    ):
+        return tuple(
+            WpProperty(
+                function=row["function"],
+                kind=row["property kind"],
+                text=row["property"],
+                status=row["status"],
+            )
+            for row in csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+        )
+    return ()
 
 
 def _text(root: Path, path: str) -> str:

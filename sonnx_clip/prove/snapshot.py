@@ -25,7 +25,7 @@ from sonnx_clip.whyml.hand_written import directives, theory_texts
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 # Why3 replaces names by their definitions: goals on elements become free of quantifiers, which both provers
 # decide. Where variables are constants from the beginning, Z3 needs up to a hundred times less time.
@@ -84,12 +84,11 @@ class Why3:
                 raise UserError(what, file, "run again: sonnx-clip prove")
 
 
-def configure(build: Path, driver_of: Callable[[str, str], str] = driver, root: Path | None = None) -> Why3:
+def configure(build: Path, root: Path | None = None) -> Why3:
     """Read theories and drivers, and copy them for Why3; put a configuration into ``build/why3``.
 
     Args:
         build: the build folder.
-        driver_of: renders the driver of a prover, which imports Why3's own from a folder.
         root: the folder that holds generated/; the repository by default.
 
     Raises:
@@ -101,7 +100,7 @@ def configure(build: Path, driver_of: Callable[[str, str], str] = driver, root: 
     data = version_of(("why3", "--print-datadir"), INSTALL)
     if not Path(data, "drivers").is_dir():
         raise UserError("why3 --print-datadir names a folder without drivers", data, INSTALL)
-    drivers = {driver_file(name): driver_of(name, data) for name in NAMES}
+    drivers = {driver_file(name): driver(name, data) for name in NAMES}
     drivers[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
     _configure(build.absolute() / "why3", drivers)
     origin = root or repo_root()

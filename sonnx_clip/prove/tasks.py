@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Texts: TypeAlias = "dict[Goal, str]"
 
-WHY3_SECONDS = 300
+WHY3_SECONDS: float = 300
 _SNAPSHOT = ("why3", "prove", "-C", "why3.conf", "-L", "why3", "-P")
 
 
@@ -68,11 +68,7 @@ def goal_options(obligation: Obligation) -> list[str]:
 
 
 def print_tasks(
-    why3: Why3,
-    prover: Prover,
-    files: Sequence[str],
-    running: Running | None = None,
-    seconds: float = WHY3_SECONDS,
+    why3: Why3, prover: Prover, files: Sequence[str], running: Running | None = None
 ) -> Mapping[str, PrintedTasks]:
     """Let Why3 print the tasks of theory files, and account for what they say.
 
@@ -85,17 +81,16 @@ def print_tasks(
         prover: for whom the tasks are.
         files: the theory files, as paths in the repository; no two have one name.
         running: what can stop Why3 from another thread.
-        seconds: for each run of Why3.
     """
     stems = {Path(file).stem: file for file in files}
     assert len(stems) == len(files), files
-    inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), tuple(stems), running, seconds)
+    inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), tuple(stems), running)
     whole: dict[str, Texts] = {stem: {} for stem in stems}
     options = [o for stem, file in stems.items() if inlined[stem] for o in (file, *_whole(inlined[stem]))]
     if options and not complaint:
-        whole, complaint = _print(why3, (prover.why3_name, *options), tuple(stems), running, seconds)
+        whole, complaint = _print(why3, (prover.why3_name, *options), tuple(stems), running)
     if complaint and len(files) > 1:
-        return {f: print_tasks(why3, prover, (f,), running, seconds)[f] for f in files}
+        return {f: print_tasks(why3, prover, (f,), running)[f] for f in files}
     return {
         file: _printed(inlined[stem], whole[stem], complaint, why3.lemmas, prover)
         for stem, file in stems.items()
@@ -125,22 +120,20 @@ def _whole(goals: Iterable[Goal]) -> list[str]:
     return options + [option for theory in sorted(bare) for option in ("-T", theory)]
 
 
-def run_why3(
-    command: list[str], folder: Path, running: Running | None = None, seconds: float = WHY3_SECONDS
-) -> Ended:
-    """Run Why3 in the folder of a snapshot, with a limit in seconds."""
-    return run_limited(command, seconds, running, folder=folder)
+def run_why3(command: list[str], folder: Path, running: Running | None = None) -> Ended:
+    """Run Why3 in the folder of a snapshot."""
+    return run_limited(command, WHY3_SECONDS, running, folder=folder)
 
 
 def _print(
-    why3: Why3, asked: Sequence[str], stems: Sequence[str], running: Running | None, seconds: float
+    why3: Why3, asked: Sequence[str], stems: Sequence[str], running: Running | None
 ) -> tuple[dict[str, Texts], str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: dict[str, Texts] = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
-        done = run_why3([*_SNAPSHOT, *asked, "-o", folder], why3.root, running, seconds)
+        done = run_why3([*_SNAPSHOT, *asked, "-o", folder], why3.root, running)
         if done.killed:
-            return tasks, f"why3 did not end within {seconds} s"
+            return tasks, f"why3 did not end within {WHY3_SECONDS} s"
         for path in sorted(Path(folder).glob("*.smt2")):
             stem, key, text = _read(path, stems)
             tasks[stem][key] = text

@@ -33,8 +33,9 @@ def _of_int8():
 )
 def test_a_fault_of_the_extraction(fault, words, tmp_path, monkeypatch):
     fake("why3", fault, tmp_path, monkeypatch)
+    monkeypatch.setattr(extraction, "_SECONDS", 1)
     with pytest.raises(UserError, match=words):
-        extract(*_of_int8(), seconds=1)
+        extract(*_of_int8())
 
 
 # Why3 1.7 and later refuses itself what is not defined.

@@ -11,7 +11,6 @@ from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.drivers import driver
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import reply
-from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 
@@ -105,8 +104,5 @@ def test_driver_that_prints_equality_as_true_fails_the_run(bench, tmp_path):
     for file in (tmp_path / "drivers").glob("smt-libv2*.gen"):
         text = file.read_text()
         file.write_text(text.replace('syntax predicate (=)  "(= %1 %2)"', 'syntax predicate (=)  "true"'))
-    bench.monkeypatch.setattr(
-        "sonnx_clip.cli.prove_command.configure",
-        lambda build, **_: configure(build, lambda name, _: driver(name, str(tmp_path))),
-    )
+    bench.monkeypatch.setattr("sonnx_clip.prove.snapshot.driver", lambda name, _: driver(name, str(tmp_path)))
     require_found_out(bench.prove("--only", "int8.clip_is_cases"))

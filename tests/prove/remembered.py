@@ -11,7 +11,6 @@ from pathlib import Path
 
 from sonnx_clip.prove import prove_all, tasks
 from sonnx_clip.prove.provers import ask
-from sonnx_clip.prove.tasks import WHY3_SECONDS
 from sonnx_clip.root.files import digest_of_parts, write_together
 from sonnx_clip.whyml.why3_lexer import without_header
 
@@ -32,10 +31,10 @@ class Remembered:
         monkeypatch.setattr(tasks, "run_why3", self.run_why3)
         monkeypatch.setattr(prove_all, "ask", self.ask)
 
-    def run_why3(self, command, root, running=None, seconds=WHY3_SECONDS):
+    def run_why3(self, command, root, running=None):
         """As `tasks.run_why3`; the files that Why3 writes are written again."""
         if shutil.which("why3") != _REAL["why3"]:  # see `tools.fake`
-            return _RUN_WHY3(command, root, running, seconds)
+            return _RUN_WHY3(command, root, running)
         folder = Path(command[command.index("-o") + 1]) if "-o" in command else None
 
         def find():

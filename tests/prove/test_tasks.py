@@ -96,13 +96,14 @@ def test_a_change_in_a_theory_or_driver_is_another_source(file, old, new, bench)
     assert configure(bench.build).digest(INT8) != before
 
 
-def test_a_change_of_a_rendered_driver_is_another_source(tmp_path):
+def test_a_change_of_a_rendered_driver_is_another_source(tmp_path, monkeypatch):
     def changed(prover, data):
         return driver(prover, data).replace("ALL", "QF_BV")
 
     before = configure(tmp_path).digest(INT8)
     assert changed("cvc5", "") != driver("cvc5", "")
-    assert configure(tmp_path, changed).digest(INT8) != before
+    monkeypatch.setattr("sonnx_clip.prove.snapshot.driver", changed)
+    assert configure(tmp_path).digest(INT8) != before
 
 
 def test_the_command_by_hand_proves_the_goal(tmp_path):
@@ -121,5 +122,6 @@ def test_why3_that_does_not_end(tmp_path, monkeypatch):
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
-    printed = print_tasks(why3, prover, ("why3/clip.mlw",), seconds=0.2)["why3/clip.mlw"]
+    monkeypatch.setattr("sonnx_clip.prove.tasks.WHY3_SECONDS", 0.2)
+    printed = print_tasks(why3, prover, ("why3/clip.mlw",))["why3/clip.mlw"]
     assert (printed.tasks, printed.complaint) == ({}, "why3 did not end within 0.2 s")

@@ -106,10 +106,10 @@ SPOILT = {
 }  # fmt: skip
 
 
-def opened(fake, **options):
+def opened(fake):
     """What is open after a run of the fake on int8."""
     fake.install()
-    found = prove_type(FramaC("25.0", fake.folder / "why3.conf", (), 1), INT8, **options)
+    found = prove_type(FramaC("25.0", fake.folder / "why3.conf", (), 1), INT8)
     assert found.status(INT8) == ("not proved" if found.open(INT8) else "proved")
     return found.open(INT8)
 
@@ -138,9 +138,10 @@ def test_complaint_undoes_what_is_proved(fake, words):
     assert f"Frama-C: {' '.join(words.split())}" in opened(fake)
 
 
-def test_a_run_that_does_not_end_is_ended(fake):
+def test_a_run_that_does_not_end_is_ended(fake, monkeypatch):
+    monkeypatch.setattr("sonnx_clip.prove.frama_c.WHOLE", 0.2)
     fake.status = "$(sleep 60)"
-    assert "Frama-C: it did not end within 0.2 s" in opened(fake, whole=0.2)
+    assert "Frama-C: it did not end within 0.2 s" in opened(fake)
 
 
 def test_json_is_the_record_and_a_whole_run_is_kept(prove, tmp_path):
