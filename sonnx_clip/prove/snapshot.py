@@ -19,7 +19,7 @@ from sonnx_clip.prove.assumptions import read_theories
 from sonnx_clip.prove.provers import INSTALL, NAMES, find_provers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
-from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import version_of
 from sonnx_clip.whyml.hand_written import directives, theory_texts
 from sonnx_clip.whyml.why3_lexer import without_header
@@ -47,7 +47,6 @@ class Why3:
         base: a digest of all that shapes every task: Why3, its library, drivers, hand-written theories.
         texts: the theories, by their path in the repository.
         lemmas: the lemmas of all theories: each is an obligation itself.
-        origin: the folder that holds generated/, from which they were read.
         folder: holds the snapshot, and removes it when it is no longer used.
     """
 
@@ -58,7 +57,6 @@ class Why3:
     base: str
     texts: Mapping[str, str]
     lemmas: frozenset[str]
-    origin: Path
     folder: TemporaryDirectory[str]
 
     @property
@@ -74,14 +72,6 @@ class Why3:
     def digest(self, file: str) -> str:
         """A digest of all that decides the tasks of a theory file; its header, a comment, does not."""
         return digest_of(f"{self.base}\x00{file}\x00{without_header(self.texts[file])}")
-
-    def require_unchanged(self) -> None:
-        """UserError if a source is no longer what was proved."""
-        now = dict(theory_texts(self.origin))
-        for file in sorted({*now, *self.texts}):
-            if now.get(file) != self.texts.get(file):
-                what = "the file changed during the proofs"
-                raise UserError(what, file, "run again: sonnx-clip prove")
 
 
 def configure(build: Path, root: Path | None = None) -> Why3:
@@ -103,8 +93,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
     drivers = {driver_file(name): driver(name, data) for name in NAMES}
     drivers[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
     _configure(build.absolute() / "why3", drivers)
-    origin = root or repo_root()
-    texts = dict(theory_texts(origin))
+    texts = dict(theory_texts(root))
     folder = TemporaryDirectory(prefix="sonnx-clip-why3-")
     _configure(Path(folder.name), drivers)
     for path, text in texts.items():
@@ -116,7 +105,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
     files = _own_drivers(Path(data), drivers.values())
     program = digest_of_file(Path(shutil.which("why3") or ""))
     config = build / "why3" / "why3.conf"
-    return Why3(version, program, config, files, base, texts, _lemmas(texts.values()), origin, folder)
+    return Why3(version, program, config, files, base, texts, _lemmas(texts.values()), folder)
 
 
 def _lemmas(texts: Iterable[str]) -> frozenset[str]:

@@ -1,13 +1,13 @@
 """The table evaluated: many patterns at once, each held in 64 bits, none of it by what it is to judge.
 
-An order is read into a pattern through two keys of 32 bits, so that neither the comparison of floats nor that
-of 64-bit integers is used to say what they mean.
+An order is read into patterns through keys, which are unsigned integers of 64 bits, so that neither the
+comparison of floats nor that of signed integers is used to say what they mean.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,15 +27,11 @@ Patterns: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 """Bit patterns, each in the low bits of an unsigned integer of 64 bits."""
 
 Masks: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-Halves: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 Values: TypeAlias = np.ndarray[Any, Any]
 """Bit patterns (uint64), or masks (bool)."""
 
 ReadingName: TypeAlias = Literal["Float", "Signed", "Unsigned"]
-
-_LOW = np.uint64(0xFFFF_FFFF)
-_32 = np.uint64(32)
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class PatternOrder:
     @cached_property
     def symbols(self) -> Mapping[str, Callable[..., Values]]:
         """What the symbols of the small language mean."""
-        mask = np.uint64((1 << self.width) - 1)
+        mask = self._bits(self.width)
         return {
             "nan": self.nan, "lt": self.lt, "le": self.le, "eq": self.eq,
             "bw_and": lambda a, b: a & b,
@@ -80,17 +76,13 @@ class PatternOrder:
 
     def lt(self, a: Patterns, b: Patterns) -> Masks:
         """Less than: false if one is NaN."""
-        (ah, al), (bh, bl) = self._keys(a), self._keys(b)
-        less: Masks = al < bl if self.width <= 32 else (ah < bh) | ((ah == bh) & (al < bl))
-        both: Masks = np.logical_and(less, self._numbers(a, b))
-        return both
+        less: Masks = np.less(self._keys(a), self._keys(b)) & ~(self.nan(a) | self.nan(b))
+        return less
 
     def eq(self, a: Patterns, b: Patterns) -> Masks:
         """Equal: zeros of both signs are, a NaN is not equal to itself."""
-        (ah, al), (bh, bl) = self._keys(a), self._keys(b)
-        same: Masks = al == bl if self.width <= 32 else (ah == bh) & (al == bl)
-        both: Masks = np.logical_and(same, self._numbers(a, b))
-        return both
+        same: Masks = np.equal(self._keys(a), self._keys(b)) & ~(self.nan(a) | self.nan(b))
+        return same
 
     def le(self, a: Patterns, b: Patterns) -> Masks:
         """Less than or equal."""
@@ -103,29 +95,21 @@ class PatternOrder:
         filled = (a >> np.uint64(self.width - 1)) * ~(self._bits(self.width) >> count)
         return (a >> count | filled) & self._bits(self.width)
 
-    def _numbers(self, a: Patterns, b: Patterns) -> Masks:
-        numbers: Masks = np.logical_not(self.nan(a) | self.nan(b))
-        return numbers
-
     def _bits(self, count: int) -> np.uint64:
         return np.uint64((1 << count) - 1)
 
-    def _keys(self, a: Patterns) -> tuple[Halves, Halves]:
-        """High and low half of the number by which patterns are ordered; both carry its sign.
-
-        The high half is zero where a pattern has no more than 32 bits.
-        """
+    def _keys(self, a: Patterns) -> Patterns:
+        """The numbers by which patterns are ordered: from the sign bit upwards for 0 and what is above it."""
+        sign = np.uint64(1 << self.width - 1)
         if self.name == "Unsigned":
-            return (a >> _32).astype(np.int64), (a & _LOW).astype(np.int64)
-        negative: Masks = (a >> np.uint64(self.width - 1)).astype(np.bool_)
-        if self.name == "Float":
-            magnitude = a & self._bits(self.width - 1)
-        else:  # two's complement: the magnitude of a negative number is what is missing to 2**width
-            magnitude = np.where(negative, ~a + np.uint64(1), a) & self._bits(self.width)
-        sign: Halves = np.where(negative, -1, 1)
-        return sign * (magnitude >> _32).astype(np.int64), sign * (magnitude & _LOW).astype(np.int64)
+            return a
+        if self.name == "Signed":
+            return a ^ sign
+        magnitude = a & self._bits(self.width - 1)
+        return np.where(a >= sign, sign - magnitude, sign + magnitude)
 
 
+@cache
 def reading(name: ReadingName, etype: ElementType) -> PatternOrder:
     """One of the readings of an element type's patterns."""
     assert etype.width is not None
@@ -133,19 +117,8 @@ def reading(name: ReadingName, etype: ElementType) -> PatternOrder:
     return PatternOrder(name, etype.width, top)
 
 
-def readings(etype: ElementType) -> Mapping[ReadingName, PatternOrder]:
-    """Those that have a meaning for it."""
-    names: tuple[ReadingName, ...] = ("Signed", "Unsigned")
-    if isinstance(etype.bits, FloatBits):
-        names = ("Float", *names)
-    return {name: reading(name, etype) for name in names}
-
-
 def evaluate(
-    meaning: Meaning,
-    arguments: tuple[Values, ...],
-    how: PatternOrder,
-    others: Mapping[str, Meaning] | None = None,
+    meaning: Meaning, arguments: tuple[Values, ...], how: PatternOrder, others: Mapping[str, Meaning]
 ) -> Values:
     """The result of an operation on patterns and masks, choices included, all of one shape.
 
@@ -153,12 +126,8 @@ def evaluate(
         meaning: the operation.
         arguments: what it is applied to.
         how: in which order patterns are read.
-        others: the operations that it may apply in turn; by default the table.
+        others: the operations that it may apply in turn.
     """
-    if others is None:
-        from sonnx_clip.trace.numpy_meaning import table
-
-        others = table()
     names = (name for name, _ in meaning.parameters)
     return _value(meaning.tree, dict(zip(names, arguments, strict=True)), how, others)
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_TOKEN = re.compile(r"\s*(?P<token>/\\|\\/|[()=]|\w+|\S)")
+_TOKEN = re.compile(r"\s*(/\\|\\/|[()=]|\w+|\S)")
 _WORDS = frozenset({"let", "in", "if", "then", "else", "not"})
 
 
@@ -55,78 +55,67 @@ def parse(text: str) -> Node:
 
 class _Reader:
     def __init__(self, tokens: list[str]) -> None:
-        self.tokens = tokens
-        self.at = 0
+        self.left = tokens[::-1]
 
     @property
     def next(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+        return self.left[-1] if self.left else ""
 
-    def take(self, wanted: str = "") -> str:
-        found = self.next
-        if not found or (wanted and found != wanted):
-            raise FormulaError(f"`{wanted or 'a name'}` is expected, not `{found or 'the end'}`")
-        self.at += 1
-        return found
+    def take(self, wanted: str) -> None:
+        if self.next != wanted:
+            raise FormulaError(f"`{wanted}` is expected, not `{self.next or 'the end'}`")
+        self.left.pop()
+
+    def word(self) -> str:
+        if not self.next.isidentifier() or self.next in _WORDS:
+            raise FormulaError(f"a name is expected, not `{self.next or 'the end'}`")
+        return self.left.pop()
+
+    def between(self, first: str, last: str) -> Node:
+        self.take(first)
+        tree = self.expression()
+        self.take(last)
+        return tree
 
     def expression(self) -> Node:
         if self.next == "let":
-            self.take()
+            self.take("let")
             name = self.word()
-            self.take("=")
-            value = self.expression()
-            self.take("in")
-            return FormulaLet(name, value, self.expression())
+            return FormulaLet(name, self.between("=", "in"), self.expression())
         if self.next == "if":
-            self.take()
-            condition = self.expression()
-            self.take("then")
-            then = self.expression()
+            condition, then = self.between("if", "then"), self.expression()
             self.take("else")
             return Apply("if", (condition, then, self.expression()))
-        return self.chain("\\/")
+        tree = self.conjunction()
+        while self.next == "\\/":
+            self.take("\\/")
+            tree = Apply("\\/", (tree, self.conjunction()))
+        return tree
 
-    def chain(self, operator: str) -> Node:
-        """A disjunction of conjunctions of what is no connective."""
-
-        def part() -> Node:
-            return self.chain("/\\") if operator == "\\/" else self.negation()
-
-        tree = part()
-        while self.next == operator:
-            self.take()
-            tree = Apply(operator, (tree, part()))
+    def conjunction(self) -> Node:
+        tree = self.negation()
+        while self.next == "/\\":
+            self.take("/\\")
+            tree = Apply("/\\", (tree, self.negation()))
         return tree
 
     def negation(self) -> Node:
         if self.next == "not":
-            self.take()
+            self.take("not")
             return Apply("not", (self.negation(),))
         left = self.application()
-        if self.next == "=":
-            self.take()
-            return Apply("=", (left, self.application()))
-        return left
+        if self.next != "=":
+            return left
+        self.take("=")
+        return Apply("=", (left, self.application()))
 
     def application(self) -> Node:
         if self.next == "(":
             return self.atom()
-        name = self.word()
-        arguments = []
+        name, arguments = self.word(), []
         while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):
             arguments.append(self.atom())
         return Apply(name, tuple(arguments)) if arguments else FormulaVariable(name)
 
     def atom(self) -> Node:
-        if self.next != "(":
-            return FormulaVariable(self.word())
-        self.take()
-        tree = self.expression()
-        self.take(")")
-        return tree
-
-    def word(self) -> str:
-        word = self.take()
-        if not word.isidentifier() or word in _WORDS:
-            raise FormulaError(f"a name is expected, not `{word}`")
-        return word
+        return self.between("(", ")") if self.next == "(" else FormulaVariable(self.word())

@@ -14,7 +14,7 @@ import numpy as np
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import constant_pattern, encode, infinity, sign_bit
-from sonnx_clip.trace.evaluate_table import evaluate, readings
+from sonnx_clip.trace.evaluate_table import evaluate, reading
 from sonnx_clip.trace.numpy_meaning import table
 
 if TYPE_CHECKING:
@@ -147,8 +147,7 @@ class SymbolicRun:
     """
 
     def __init__(self, etype: ElementType, fork: Fork) -> None:
-        self.etype, self.table, self.readings = etype, table(), readings(etype)
-        self.fork, self.samples = fork, fork.samples
+        self.etype, self.table, self.fork, self.samples = etype, table(), fork, fork.samples
         self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
         self.taken: list[bool] = []
@@ -180,7 +179,7 @@ class SymbolicRun:
         meaning = self.table[name]
         given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
         operands = tuple(value.samples for value in given)
-        samples = evaluate(meaning, operands, self.readings[how or "Unsigned"], self.table)
+        samples = evaluate(meaning, operands, reading(how or "Unsigned", self.etype), self.table)
         self.clones.add((meaning.module, how))
         words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
         bound = self._name("b" if meaning.kind == "mask" else "t")

@@ -65,16 +65,6 @@ def test_why3_reads_the_snapshot_alone(bench):
     assert {path for path in read if not path.startswith("drivers/")} == {*why3.texts, "why3.conf"}
 
 
-def test_a_source_that_changes_during_a_run_fails_the_run(bench, tmp_path):
-    """The answers are those of the text that was read; the next run proves the one that is there now."""
-    late = f'echo >>{bench.root}/why3/clip.mlw; "$real" "$@"'
-    fake("why3", late, tmp_path / "bin", bench.monkeypatch)
-    ended = bench.prove("--only", "clip.nan_out")
-    assert ended.status == 2
-    assert "why3/clip.mlw" in ended.err
-    assert "changed during the proofs" in ended.err
-
-
 def test_the_environment_leads_why3_nowhere_else(tmp_path, monkeypatch):
     for name in ("WHY3DATA", "WHY3LIB", "WHY3CONFIG"):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
