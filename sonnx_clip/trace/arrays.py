@@ -58,15 +58,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         """What it holds now."""
         return self._memory.value
 
-    @property
-    def __class__(self) -> Any:
-        """An array would not see that it is asked for its class, and answers loudly."""
-        _refuse("the class of an array (isinstance)")
-
-    @__class__.setter
-    def __class__(self, _: object) -> NoReturn:
-        _refuse("the class of an array")
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # NumPy asks which protocols there are
             raise AttributeError(name)

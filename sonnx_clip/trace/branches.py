@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """The end of a path: the statement there."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class LetTree:
     """A variable for the result of an operation in the rest of the path."""
 
@@ -40,7 +33,8 @@ class IfTree:
     otherwise: Tree
 
 
-Tree: TypeAlias = Leaf | LetTree | IfTree
+Tree: TypeAlias = str | LetTree | IfTree
+"""At the end of a path stands a statement."""
 
 
 def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tree:
@@ -51,16 +45,16 @@ def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tre
         leaf: the statement at the end of a path.
         absent: what is said where none of these paths goes on.
     """
-    return _without_unused(_tree(paths, 0, leaf, Leaf(absent)))[0]
+    return _without_unused(_tree(paths, 0, leaf, absent))[0]
 
 
-def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: Leaf) -> Tree:
+def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: str) -> Tree:
     if not paths:
         return absent
     first = paths[0]
     if at == len(first.steps):
         assert len(paths) == 1, "two paths are the same"
-        return Leaf(leaf(first))
+        return leaf(first)
     step = first.steps[at]
     if isinstance(step, Bind):
         assert all(p.steps[at] == step for p in paths), "paths part where nothing is decided"
@@ -79,8 +73,8 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
         case IfTree(condition=condition, then=then, otherwise=otherwise):
             (yes, of_yes), (no, of_no) = _without_unused(then), _without_unused(otherwise)
             return IfTree(condition, yes, no), of_yes | of_no | {condition}
-        case Leaf(text=text):
-            return node, _words_of(text)
+        case str():
+            return node, _words_of(node)
 
 
 def words(node: Tree) -> frozenset[str]:
@@ -98,16 +92,16 @@ def lines(node: Tree) -> list[str]:
     match node:
         case LetTree(name=name, text=text, body=body):
             return [f"let {name} = {text} in", *lines(body)]
-        case IfTree(condition=condition, then=then, otherwise=Leaf(text="true")):
+        case IfTree(condition=condition, then=then, otherwise="true"):
             return [f"{condition} ->", *lines(then)]
-        case IfTree(condition=condition, then=Leaf(text="true"), otherwise=otherwise):
+        case IfTree(condition=condition, then="true", otherwise=otherwise):
             return [f"not {condition} ->", *lines(otherwise)]
-        case IfTree(condition=condition, then=Leaf(text=text), otherwise=Leaf(text=other)):
+        case IfTree(condition=condition, then=str(text), otherwise=str(other)):
             return [f"if {condition} then {text} else {other}"]
-        case IfTree(condition=condition, then=Leaf(text=text), otherwise=otherwise):
+        case IfTree(condition=condition, then=str(text), otherwise=otherwise):
             return [f"if {condition} then {text} else", *lines(otherwise)]
         case IfTree(condition=condition, then=then, otherwise=otherwise):
             inner = [f"  {line}" for line in lines(then)]
             return [f"if {condition} then (", *inner, ") else", *lines(otherwise)]
-        case Leaf(text=text):
-            return [text]
+        case str():
+            return [node]

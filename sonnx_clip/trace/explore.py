@@ -14,7 +14,6 @@ from sonnx_clip.trace.subject import dtype_of
 from sonnx_clip.trace.symbolic_run import (
     Fork,
     SymbolicRun,
-    SymbolicValue,
     UntraceableError,
     samples_of,
 )
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.symbolic_run import Step
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
+_SCRATCH = "write to `out`, or to an array that the kernel makes"
+_SEEN = "write it with operations of the table, or add the operation to why3/numpy.mlw"
 
 
 @dataclass(frozen=True)
@@ -88,28 +89,13 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
         todo += run.forks
         clones |= run.clones
         if len(paths) > _MOST:
-            raise UserError(f"the kernels of {etype.id} have more than {_MOST} paths", _file(what), _SIMPLER)
+            said = f"the kernels of {etype.id} have more than {_MOST} paths"
+            raise UserError(said, str(what.files[0]), "branch less")
     return Traced(etype, in_place, tuple(paths), frozenset(clones))
 
 
-_SIMPLER = "branch less"
-_SCRATCH = "write to `out`, or to an array that the kernel makes"
-_SEEN = "write it with operations of the table, or add the operation to why3/numpy.mlw"
-
-
 def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
-    kernel, result = follow(what, run, in_place=in_place)
-    return Path(
-        kernel,
-        tuple(run.steps),
-        result,
-        {name: value.kind for name, value in run.free.items()},
-        _at(run.free, int(np.flatnonzero(run.live)[0])),
-    )
-
-
-def follow(what: Subject, run: SymbolicRun, *, in_place: bool) -> tuple[str, str]:
-    """Run planner and kernel once on symbols: the name of the kernel, and what `out` holds in the end.
+    """Run planner and kernel once on symbols.
 
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or writes to a foreign `x`.
@@ -128,29 +114,27 @@ def follow(what: Subject, run: SymbolicRun, *, in_place: bool) -> tuple[str, str
             kernel, low, high = what.planner(run.etype)(lower, upper)
             what.require_traced(kernel)
             kernel(entries, low, high, out)
-    except UntraceableError as error:
-        raise UserError(f"{run.etype.id}: {error}", _where(what, error), _SEEN) from error
     except UserError:
         raise
-    except Exception as error:
-        said = f"{run.etype.id}: run on symbols, the kernel raises {type(error).__name__}: {error}"
-        raise UserError(said, _where(what, error), _SEEN) from error
+    except (UntraceableError, Exception) as error:
+        raised = f"run on symbols, the kernel raises {type(error).__name__}: {error}"
+        said = str(error) if isinstance(error, UntraceableError) else raised
+        raise UserError(f"{run.etype.id}: {said}", _where(what, error), _SEEN) from error
     if not in_place and entries.value.text != x.text:
         said = f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`"
         raise UserError(said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH)
-    return kernel.__name__, out.value.text
-
-
-def _at(values: Mapping[str, SymbolicValue], column: int) -> dict[str, int]:
-    return {name: int(value.samples[0, column]) for name, value in values.items()}
+    column = int(np.flatnonzero(run.live)[0])
+    return Path(
+        kernel.__name__,
+        tuple(run.steps),
+        out.value.text,
+        {name: value.kind for name, value in run.free.items()},
+        {name: int(value.samples[0, column]) for name, value in run.free.items()},
+    )
 
 
 def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
     files = {str(file) for file in what.files}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else _file(what)
-
-
-def _file(what: Subject) -> str:
-    return str(what.files[0])
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(what.files[0])

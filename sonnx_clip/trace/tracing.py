@@ -114,6 +114,8 @@ class _Function:
                 return "" if isinstance(self._global(name), dict) else f"an entry of {name}"
             case ast.Name(id=name) if hasattr(builtins, name):
                 return f"{name} of Python"
+            case ast.Attribute(attr=name) if name.startswith("__"):
+                return f".{name} of Python"
             case ast.Assign(targets=targets) if not all(_is_local(t) for t in targets):
                 return "an assignment to something other than a local name"
         return "" if isinstance(node, _PLAIN) else f"{_said(node)}, which a run on symbols does not follow"

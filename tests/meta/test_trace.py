@@ -55,6 +55,7 @@ UNTRACEABLE = {
     "a number of Python": ("kernels", "form.sign:\n        _make", "int(form.sign):\n        _make",
                            "a call of int"),
     "a function of Python": (*_beside("size = len"), "len of Python"),
+    "the class of an array": (*_beside("of = x.__class__"), ".__class__ of Python"),
     "a loop": (*_beside("for _ in ():\n        np.copyto(out, x)"), "for, which"),
     "an exception that is swallowed": (
         *_beside("try:\n        x.sort()\n    except TypeError:\n        np.copyto(out, x)"), "try, which"),
