@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from sonnx_clip.oracle import formats, kernels, plan
+from sonnx_clip.oracle import kernels, plan
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,12 +27,10 @@ class Subject:
 
     Args:
         modules: where planners and kernels are defined.
-        constants: where the constants are defined that they use.
         planners: the planner of each element type: ``planner(min, max) -> (kernel, lower, upper)``.
     """
 
     modules: tuple[ModuleType, ...]
-    constants: tuple[ModuleType, ...]
     planners: Mapping[np.dtype[Any], Callable[[Any, Any], Any]]
 
     @cached_property
@@ -66,7 +64,7 @@ class Subject:
 
 def subject() -> Subject:
     """What `sonnx_clip.clip` runs."""
-    return Subject((kernels, plan), (formats,), plan.PLANNERS)
+    return Subject((kernels, plan), plan.PLANNERS)
 
 
 def dtype_of(etype: ElementType) -> np.dtype[Any]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dataclasses
 import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from sonnx_clip.trace.numpy_meaning import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
     from types import ModuleType
 
     from sonnx_clip.language import ElementType
@@ -37,47 +35,17 @@ _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _KEYWORDS = frozenset({"out", "where"})
 
 
-def hidden(what: Subject) -> list[str]:
+def hidden(what: Subject) -> Iterator[str]:
     """A line for each place in the traced modules that a run on symbols would not see."""
-    found: list[str] = []
     for module, file in zip(what.modules, what.files, strict=True):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef):
-                found += [f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node)]
-        found += _unread(what, module, file, tree)
-    for module in (*what.modules, *what.constants):
-        for name, value in vars(module).items():
-            if any(array.flags.writeable for array in _arrays(value)):
-                found.append(f"{module.__file__}: {name} holds an array that can be written")
-    return found
-
-
-def _unread(what: Subject, module: ModuleType, file: Path, tree: ast.Module) -> Iterator[str]:
-    """Functions that were not read: made elsewhere, or given other code, a closure or defaults afterwards."""
-    read = {(node.name, node.lineno) for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for function in what.functions:
-        code = function.__code__
-        place = f"{file}:{code.co_firstlineno}"
-        if function.__module__ != module.__name__:
-            continue
-        if code.co_filename != str(file) or (function.__name__, code.co_firstlineno) not in read:
-            yield f"{place}: {function.__name__} is not written as a function of the module"
-        elif function.__closure__ or function.__defaults__ or function.__kwdefaults__:
-            yield f"{place}: {function.__name__} holds values that its source does not show"
-
-
-def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, dict):
-        yield from (array for part in value.values() for array in _arrays(part))
-    elif isinstance(value, (tuple, list)):
-        yield from (array for part in value for array in _arrays(part))
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        yield from (
-            array for field in dataclasses.fields(value) for array in _arrays(getattr(value, field.name))
-        )
+        read = [n for n in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef)]
+        for node in read:
+            yield from (f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node))
+        places = {(node.name, node.lineno) for node in read}
+        for function in what.functions:
+            name, line = function.__name__, function.__code__.co_firstlineno
+            if function.__module__ == module.__name__ and (name, line) not in places:
+                yield f"{file}:{line}: {name} is not written as a function of the module"
 
 
 class _Function:
@@ -176,8 +144,8 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     Raises:
         UserError: the kernels hold what tracing cannot see.
     """
-    if unseen := hidden(what):
-        place, _, said = unseen[0].partition(": ")
+    if unseen := next(hidden(what), ""):
+        place, _, said = unseen.partition(": ")
         raise UserError(f"the kernel cannot be proved: {said}", place, "write it without")
     return tuple(
         explore(what, etype, in_place=in_place)

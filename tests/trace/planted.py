@@ -44,7 +44,7 @@ def planted(folder: Path, monkeypatch: pytest.MonkeyPatch, changes: Mapping[str,
         monkeypatch.setitem(sys.modules, module.__name__, made[name])
         monkeypatch.setattr(oracle, name, made[name])
         exec(compile(text, str(file), "exec"), vars(made[name]))
-    return Subject((made["kernels"], made["plan"]), (made["formats"],), made["plan"].PLANNERS)
+    return Subject((made["kernels"], made["plan"]), made["plan"].PLANNERS)
 
 
 @contextmanager

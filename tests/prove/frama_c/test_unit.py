@@ -34,19 +34,15 @@ def test_a_contract_that_the_smoke_claim_misses_is_noticed():
 
 
 @pytest.mark.parametrize(
-    ("message", "old", "new", "code", "more"),
+    ("message", "old", "new"),
     [
-        ("the C has an annotation", "  size_t i;", r"  size_t i; /*@ admit \false; */", "", ""),
-        ("the C has an annotation", "  size_t i;", r"  size_t i; //@ assert \false;", "", ""),
-        ("it has 0 loops", "while (", "if (", "", ""),
-        ("it has 2 loops", "  i = 0;", "  while (0);", "", ""),
-        ("the annotated C is not the generated C", "", "", "", "  n = 0;\n"),
-        ("the contracts contain code: #define", "", "", "#define n 0\n", ""),
-        ("the contracts contain code: int n;", "", "", "int n;\n", ""),
+        ("the C has an annotation", "  size_t i;", r"  size_t i; /*@ admit \false; */"),
+        ("the C has an annotation", "  size_t i;", r"  size_t i; //@ assert \false;"),
+        ("it has 0 loops", "while (", "if ("),
+        ("it has 2 loops", "  i = 0;", "  while (0);"),
     ],
 )
-def test_annotations_of_the_c_and_code_of_the_contracts_are_refused(message, old, new, code, more):
-    """What is replaced in the C, and what is added to the contracts and to the annotation of the loop."""
+def test_a_c_with_annotations_or_another_number_of_loops_is_refused(message, old, new):
     contract, c = texts(TYPES[0])
     with pytest.raises(UserError, match=message):
-        join(contract + code, LOOP_TEXT + more, c.replace(old, new), "x.c")
+        join(contract, LOOP_TEXT, c.replace(old, new), "x.c")
