@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from sonnx_clip.backends.declared import definitions_used
 from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
-from sonnx_clip.language.scope import kind_of
-from sonnx_clip.language.values import decode, encode, float_bits, infinity, sign_bit
+from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Definition
 
 FOLDER = "generated/c/acsl"
 LOOP = f"{FOLDER}/loop.acsl"
@@ -51,7 +48,6 @@ def render_acsl(spec: Spec) -> dict[str, str]:
         UserError: a case uses what ACSL cannot express.
     """
     files = {LOOP: template("acsl_loop.j2").render()}
-    used = definitions_used(spec, (case.when for case in spec.cases))
     for etype in spec.element_types:
         if etype.c is not None:
             printer = AcslPrinter(etype, spec.head.operands)
@@ -59,22 +55,11 @@ def render_acsl(spec: Spec) -> dict[str, str]:
                 header=header_lines(spec),
                 etype=etype,
                 format=_format(etype) if is_bits(etype) else None,
-                definitions=[_logic(d, printer) for d in used],
                 operands=spec.head.operands,
                 result=spec.head.result,
                 cases=[(c.id, c.result, printer.show(c.when), unparse(c.when)) for c in spec.cases],
             )
     return files
-
-
-def _logic(d: Definition, printer: AcslPrinter) -> dict[str, str]:
-    """A definition of the YAML as a predicate or a function; false where the family has none."""
-    c = printer.etype.c
-    kind = f"logic {c}" if kind_of(d.is_) is tree.Kind.ELEMENT else "predicate"
-    parameters = ", ".join(f"{c} {name}" for name in d.parameters or printer.operands)
-    elsewhere = d.families is not None and printer.etype.family not in d.families
-    body = r"\false" if elsewhere else printer.show(d.is_)
-    return {"head": f"{kind} {d.id}({parameters})", "body": body, "title": d.title}
 
 
 def _format(etype: ElementType) -> Mapping[str, str]:
@@ -121,37 +106,14 @@ class AcslPrinter(Printing):
         return self.filled(form, expr.left, expr.right)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
-        """A function or an entry of the YAML with its arguments."""
-        arguments = ", ".join(map(self.show, expr.arguments))
-        match expr:
-            case tree.Use(id=name):
-                return _ATOM, f"{name}({arguments or ', '.join(self.operands)})"
-            case tree.Call(function="identical"):
-                return _ATOM, f"identical({arguments})"
-            case tree.Call(function="is_nan") if self.etype.family == "int":
-                return _ATOM, r"\false"
-            case tree.Call(function="is_nan"):
-                return _ATOM, f"is_nan({arguments})" if is_bits(self.etype) else f"\\is_NaN({arguments})"
-            case _:
-                return self._refused(expr)
+        """A case; the cases of Clip use no function."""
+        if isinstance(expr, tree.Use) and not expr.arguments:
+            return _ATOM, f"{expr.id}({', '.join(self.operands)})"
+        return self._refused(expr)
 
     def leaf(self, expr: tree.Leaf) -> Piece:
-        """A name, or a number: of an integer type its value, of a format without C type its bits."""
-        match expr:
-            case tree.Name(id=name):
-                return _ATOM, name
-            case tree.Number(text=text):
-                pass
-            case _:
-                return self._refused(expr)
-        value = encode(text, self.etype)
-        if self.etype.family == "int":
-            return _ATOM, f"({self.etype.c})({decode(value, self.etype)})"
-        if is_bits(self.etype):
-            return _ATOM, f"({self.etype.c})0x{int(value):0{(self.etype.width or 0) // 4}X}"
-        # ACSL reads a literal as a real number: it has no -0, and no NaN.
-        what = f"the contracts have no literals of {self.etype.id}, and a case uses `{text}`"
-        raise UserError(what, "spec/clip.yaml", "state the case without a number")
+        """An operand; the cases of Clip use no number."""
+        return (_ATOM, expr.id) if isinstance(expr, tree.Name) else self._refused(expr)
 
     def _refused(self, expr: Expr) -> NoReturn:
         what = f"ACSL has no expression for `{unparse(expr)}`"
