@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
@@ -14,7 +14,7 @@ from sonnx_clip.prove.prove_all import by_hand
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -45,17 +45,16 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
     table.add_column("proved by", no_wrap=True)
     table.add_column("CPU", justify="right", no_wrap=True)
     family_of = {e.id: e.family for e in spec.element_types}
-    for section, ids in _sections(spec):
-        rows = [
-            (row, [o for o in proofs.outcomes if shown.intersection(o.obligation.shows)])
-            for row, shown in ids
-        ]
-        filled = [(row, outcomes) for row, outcomes in rows if outcomes]
-        if not filled:
-            continue
-        table.add_row(f"[bold]{section}[/]")
-        for id_, outcomes in filled:
-            table.add_row(f"  {id_}", *_counts(outcomes, family_of), *_provers(outcomes))
+    for section, rows in _sections(spec):
+        shown = {
+            row: outcomes
+            for row, ids in rows.items()
+            if (outcomes := [o for o in proofs.outcomes if ids.intersection(o.obligation.shows)])
+        }
+        if shown:
+            table.add_row(f"[bold]{section}[/]")
+        for row, outcomes in shown.items():
+            table.add_row(f"  {row}", *_counts(outcomes, family_of), *_provers(outcomes))
     console.print(table)
     if refuted := refutations(spec, proofs):
         console.print("[bold]refuted as written, proved under a condition[/]")
@@ -64,18 +63,13 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
         console.print()
 
 
-_Rows: TypeAlias = list[tuple[str, frozenset[str]]]
-
-
-def _sections(spec: Spec) -> Iterable[tuple[str, _Rows]]:
+def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
     """The rows below each heading: the name of a row, and the ids that it counts."""
     for section in _SECTIONS:
         ids = [entry.id for entry in getattr(spec, section)]
-        if section == "classes":
-            yield "classes", [(f"all {len(ids)} classes", frozenset(ids))]
-        else:
-            yield section.replace("_", " "), [(id_, frozenset({id_})) for id_ in ids]
-    yield "soundness", [("smoke", frozenset({"smoke"}))]
+        rows = {f"all {len(ids)} classes": {*ids}} if section == "classes" else {id_: {id_} for id_ in ids}
+        yield section.replace("_", " "), rows
+    yield "soundness", {"smoke": {"smoke"}}
 
 
 def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[str]:
@@ -89,12 +83,10 @@ def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[s
 
 
 def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
-    names = [r.prover for o in outcomes for r in o.replies]
-    every = list(dict.fromkeys(names))
     parts = []
-    for name in every:
+    for name in dict.fromkeys(r.prover for o in outcomes for r in o.replies):
         lacking = sum(name not in o.proved_by for o in outcomes)
-        parts.append(name if not lacking else f"{name} (but {lacking})")
+        parts.append(f"{name} (but {lacking})" if lacking else name)
     return ", ".join(parts), f"{sum(o.cpu for o in outcomes):.1f} s"
 
 
@@ -107,18 +99,18 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
         for id_ in o.obligation.shows
     }
     entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
-    lines = []
-    for entry in entries:
-        for family, witness in entry.refuted_for.items():
-            if (entry.id, family) in refuted:
-                condition = unparse(entry.repaired[family])
-                given = {name: getattr(witness, name) for name in spec.head.operands}
-                numbers = ", ".join(
-                    f"{name} = {', '.join(text) if isinstance(text, tuple) else text}"
-                    for name, text in given.items()
-                )
-                lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
-    return lines
+    return [
+        f"  {entry.id} ({family}): {_numbers(spec, witness)}; holds if {unparse(entry.repaired[family])}"
+        for entry in entries
+        for family, witness in entry.refuted_for.items()
+        if (entry.id, family) in refuted
+    ]
+
+
+def _numbers(spec: Spec, witness: object) -> str:
+    given = {name: getattr(witness, name) for name in spec.head.operands}
+    texts = {name: ", ".join(text) if isinstance(text, tuple) else text for name, text in given.items()}
+    return ", ".join(f"{name} = {text}" for name, text in texts.items())
 
 
 def summary(proofs: Proofs) -> str:
