@@ -39,8 +39,9 @@ class WhymlDeclaration:
         form: its words before the name: ``predicate``, ``goal``, ``use``, ``let rec ghost`` …
         name: what it declares; of an import, the module that it takes in.
         attributes: those behind the name.
-        text: its tokens, joined by blanks, without attributes.
-        statement: what follows the name, its attributes and a colon, on one line.
+        tokens: all of them; a qualified name is one.
+        source: how it is written, without comments and on one line.
+        contract: the part of that behind the name and its attributes.
         comment: the documentation comment before it.
         line: where it begins, counted from 1.
     """
@@ -49,16 +50,27 @@ class WhymlDeclaration:
     form: str
     name: str
     attributes: tuple[str, ...]
-    text: str
-    statement: str
+    tokens: tuple[Why3Token, ...]
+    source: str
+    contract: str
     comment: str
     line: int
+
+    @property
+    def text(self) -> str:
+        """Its tokens, joined by blanks, without attributes."""
+        return " ".join(token.text for token in self.tokens if token.kind != "attribute")
+
+    @property
+    def statement(self) -> str:
+        """What follows the name, its attributes and a colon."""
+        return self.contract.removeprefix(":").strip()
 
 
 def declarations(text: str) -> tuple[WhymlDeclaration, ...]:
     """The declarations of the modules of a file, in its order.
 
-    Text that is not WhyML, or stands outside of modules, is passed over: Why3 and why3/trusted.txt refuse it.
+    Text that is not WhyML, or stands outside of modules, is passed over: Why3 or `read_theories` refuses it.
     """
     return _declarations(without_header(text))
 
@@ -76,8 +88,8 @@ def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
         elif word == "end":
             module, at = "", at + 1
         elif module and word in _BEGIN:
-            end = end_of(every, at)
-            found.append(_declaration(read, module, every[at:end]))
+            end = _end_of(every, at)
+            found.append(_declaration(read, module, tuple(every[at:end])))
             at = end
         else:
             at += 1
@@ -100,18 +112,12 @@ def _with_whole_names(read: Tokens) -> list[Why3Token]:
     return found
 
 
-def end_of(every: Sequence[Why3Token], start: int, *, in_ends: bool = False) -> int:
-    """Where the declaration ends that begins here: at the next one, or with its module or program.
-
-    Args:
-        every: all tokens of a file.
-        start: the place of its first token.
-        in_ends: whether the word `in` ends it, as it ends a [val] within a program.
-    """
+def _end_of(every: Sequence[Why3Token], start: int) -> int:
+    """Where the declaration ends that begins here: at the next one, or with its module."""
     depth = 0
     for at in range(start + 1, len(every)):
         word = every[at].text
-        if depth == 0 and ((word in _BEGIN and _begins(every, start, at)) or (in_ends and word == "in")):
+        if depth == 0 and word in _BEGIN and _begins(every, start, at):
             return at
         depth += (word in _OPEN) - (word in _CLOSE)
         if depth < 0:
@@ -132,21 +138,21 @@ def _begins(every: Sequence[Why3Token], start: int, at: int) -> bool:
     return word != "let" or (ended and before.text not in ("(", "{", "[", ",", ";"))
 
 
-def _declaration(read: Tokens, module: str, every: Sequence[Why3Token]) -> WhymlDeclaration:
+def _declaration(read: Tokens, module: str, every: tuple[Why3Token, ...]) -> WhymlDeclaration:
     at = 1
     while every[at : at + 1] and every[at].text in (*_MARKS, "export", "import"):
         at += 1
     behind = at + 1
     while every[behind : behind + 1] and every[behind].kind == "attribute":
         behind += 1
-    statement = read.between(every[:behind][-1].end, every[-1].end)
     return WhymlDeclaration(
         module=module,
         form=" ".join(token.text for token in every[:at]),
         name=every[at].text if at < len(every) else "",
         attributes=tuple(token.text for token in every[at + 1 : behind]),
-        text=" ".join(token.text for token in every if token.kind != "attribute"),
-        statement=statement.removeprefix(":").strip(),
+        tokens=every,
+        source=read.between(every[0].start, every[-1].end),
+        contract=read.between(every[:behind][-1].end, every[-1].end),
         comment=read.comment_before(every[0].start),
         line=read.line(every[0].start),
     )

@@ -89,10 +89,11 @@ class Tokens:
     def between(self, start: int, end: int) -> str:
         """A part of the text without its comments, on one line."""
         parts, at = [], start
-        for begin, close in self.comments:
-            if begin >= start and close <= end:
-                parts.append(self.text[at:begin])
-                at = close
+        for begin, close in self.comments[bisect_right(self.comments, (start, 0)) :]:
+            if begin >= end:
+                break
+            parts.append(self.text[at:begin])
+            at = close
         parts.append(self.text[at:end])
         return " ".join(" ".join(parts).split())
 

@@ -117,10 +117,8 @@ def accepted(theory, file):
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
-def missed(theory, *, refusing=True):
-    """Whether what the theory assumes is not found, and not refused either where that is enough."""
+def missed(theory):
+    """Whether what the theory assumes is not found, and not refused either."""
     _, kinds = ASSUMES[theory.what]
     found = [f for f in read_theories(theory.text) if f.module != "Before"]
-    if refusing and any(f.kind == "refused" for f in found):
-        return False
-    return not any(f.kind in kinds and theory.name in ("", f.name) for f in found)
+    return not any(f.kind == "refused" or (f.kind in kinds and theory.name in ("", f.name)) for f in found)

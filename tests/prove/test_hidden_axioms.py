@@ -10,7 +10,7 @@ QUICK, ALL = 96, 1600  # of each hundred, Why3 accepts about eighty
 
 def test_no_theory_hides_what_it_assumes():
     """Not even one that Why3 refuses; `make nightly` asks Why3 which it accepts."""
-    assert [t.text for t in theories(1, QUICK) if missed(t, refusing=False)] == []
+    assert [t.text for t in theories(1, QUICK) if missed(t)] == []
 
 
 @pytest.mark.nightly
