@@ -128,10 +128,7 @@ class Proposition(Printing):
 
     def choice(self, expr: tree.If) -> Piece:
         """One of two expressions."""
-        if expr.kind is not tree.Kind.BOOL:
-            return self.computed.written(expr)
-        branches = f"({self.show(expr.then)} : Prop) else ({self.show(expr.otherwise)} : Prop)"
-        return _IF, f"if {self.computed.show(expr.condition)} then {branches}"
+        return self.computed.written(expr)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         """A function or an entry of the YAML with its arguments."""

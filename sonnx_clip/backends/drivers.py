@@ -34,12 +34,6 @@ def driver(prover: str, data: str) -> str:
     return template(f"{driver_file(prover)}.j2").render(data=data, elements=ELEMENTS)
 
 
-def why3_command(prover: str) -> str:
-    """The command of a prover as Why3 writes it: %t seconds, %m megabytes, %f the file."""
-    words = (word.format(seconds="%t", megabytes="%m") for word in COMMANDS[prover])
-    return " ".join((*words, "%f"))
-
-
 def configuration(drivers: str, versions: Mapping[str, str]) -> str:
     """Why3's configuration.
 
@@ -47,7 +41,12 @@ def configuration(drivers: str, versions: Mapping[str, str]) -> str:
         drivers: the folder of the drivers.
         versions: the version of each prover.
     """
-    provers = [(name, version, why3_command(name), driver_file(name)) for name, version in versions.items()]
+    # Why3 fills in %t seconds, %m megabytes and %f, the file.
+    commands = {name: " ".join((*COMMANDS[name], "%f")) for name in versions}
+    provers = [
+        (name, version, commands[name].format(seconds="%t", megabytes="%m"), driver_file(name))
+        for name, version in versions.items()
+    ]
     return template("why3.conf.j2").render(provers=provers, drivers=drivers)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import CLIP, FOLDER, Goal, Module, header
-from sonnx_clip.backends.whyml_printer import element_printer, goals
+from sonnx_clip.backends.whyml_printer import element_printer, goal
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
@@ -86,7 +86,7 @@ def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
                 "  predicate minus (a: t) = not plus a",
                 f"  predicate zero (a: t) = a = {plus} \\/ a = {minus}",
             ],
-            list(goals(claims_of(spec, etype.id, "integer route"), printer)),
+            [goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
             "smoke_integer_route",
         )
 
@@ -180,10 +180,7 @@ def _clones(traced: Traced) -> Iterator[str]:
             given += [f"function {name} = {name}" for name in _BITS]
         if module == "SignedBits":
             given.append("function bw_ashr = bw_ashr")
-        if module == "Masks":
-            yield "use numpy.Masks as Masks"
-        else:
-            yield f"clone numpy.{module} as {clone_name(module, how)} with {_lines(given)}"
+        yield f"clone numpy.{module} as {clone_name(module, how)} with {_lines(given)}"
 
 
 def _lines(given: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, pass_context
@@ -101,12 +102,6 @@ def _prose(context: Context, text: str) -> str:
     return escape(text, (context.name or "").removesuffix(".j2").rpartition(".")[2])
 
 
-@pass_context
-def _sentence(context: Context, text: str) -> str:
-    """The filter `sentence`: prose that begins with a capital letter."""
-    return _prose(context, text[:1].upper() + text[1:])
-
-
 @dataclass(frozen=True)
 class CoqStatement:
     """A definition or theorem of Coq: a definition has a head, a theorem shows entries and has a proof."""
@@ -150,16 +145,12 @@ def templates(package: str = BACKENDS, *, html: bool = False) -> Environment:
     )
     environment.filters["layout"] = layout
     environment.filters["prose"] = _prose
-    environment.filters["sentence"] = _sentence
     return environment
 
 
 def template_text(name: str) -> str:
     """A template as it is written, by its file name."""
-    environment = templates()
-    assert environment.loader is not None
-    text, *_ = environment.loader.get_source(environment, name)
-    return text
+    return files(BACKENDS).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def template(name: str) -> Template:

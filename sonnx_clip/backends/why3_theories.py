@@ -16,7 +16,6 @@ from sonnx_clip.backends.whyml_printer import (
     WhymlPrinter,
     element_printer,
     goal,
-    goals,
     tensor_printer,
 )
 from sonnx_clip.claims.all_claims import MEANING, READINGS, claims_of
@@ -52,7 +51,8 @@ def _module(
     constants: Sequence[str] = (),
 ) -> Iterator[Module]:
     """A module with the claims of some groups as goals and what they use, if there are any."""
-    found = list(goals(claims_of(spec, etype.id, *groups), printer or element_printer(spec, etype)))
+    printer = printer or element_printer(spec, etype)
+    found = [goal(claim, printer) for claim in claims_of(spec, etype.id, *groups)]
     statements = [g.statement for g in found]
     if any("converts" in statement for statement in statements):
         uses = ["use elements.Float32 as FLOAT", f"use convert.To{etype.why3}", *uses]

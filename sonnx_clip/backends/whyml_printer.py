@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.backends.theory import Goal
@@ -16,7 +16,7 @@ from sonnx_clip.language.tree import Expr, Kind, subtrees
 from sonnx_clip.language.values import Value, encode, float_bits, quiet_bit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
@@ -197,15 +197,11 @@ def float_literal(pattern: int, comment: str = "") -> str:
 
 
 def real_literal(value: Fraction) -> str:
-    """A rational number as a WhyML real: exact, a quotient where it has no finite decimal expansion."""
-    sign, value = ("-", -value) if value < 0 else ("", value)
-    scale = next((n for n in range(64) if 10**n % value.denominator == 0), None)
-    if scale is None:
-        text = f"({value.numerator}.0 /. {value.denominator}.0)"
-        return f"({sign}{text})" if sign else text
-    digits = f"{value * 10**scale}".rjust(scale + 1, "0")
+    """A rational number with a finite decimal expansion, as every number of the YAML has one, as a real."""
+    scale = next(n for n in count() if 10**n % value.denominator == 0)
+    digits = f"{abs(value) * 10**scale}".rjust(scale + 1, "0")
     text = f"{digits[: len(digits) - scale]}.{digits[len(digits) - scale :] or '0'}"
-    return f"({sign}{text})" if sign else text
+    return f"(-{text})" if value < 0 else text
 
 
 def entries(expr: Expr) -> set[str]:
@@ -217,12 +213,6 @@ def entries(expr: Expr) -> set[str]:
 
 
 _SORTS: Mapping[Kind, str] = {Kind.ELEMENT: "t", Kind.TENSOR: "tensor", Kind.FLOAT: "FLOAT.t"}
-
-
-def goals(claims: Iterable[Claim], printer: WhymlPrinter) -> Iterator[Goal]:
-    """The claims as goals."""
-    for claim in claims:
-        yield goal(claim, printer)
 
 
 def goal(claim: Claim, printer: WhymlPrinter) -> Goal:

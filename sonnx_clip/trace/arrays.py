@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _BOOL = np.dtype(np.bool_)
 _FLOATS = frozenset(map(np.dtype, ("f2", "f4", "f8")))  # bfloat16 is not NumPy's own: kernels use its bits
-OF_MASKS = {"bitwise_and": "logical_and"}
-"""What NumPy's operations on bits are called in the table where they combine masks."""
-
 METHODS = frozenset({"view", "clip", "max", "min"})
 """The methods of arrays that have a meaning."""
 
@@ -87,10 +84,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         _reading(wanted)
         return SymbolicArray(self._run, self._memory, wanted, self._ndim)
 
-    def unwritten(self) -> SymbolicArray:
-        """New, unwritten memory."""
-        return self._operation("empty_like", [self], None)
-
     def clip(self, lower: object, upper: object, out: SymbolicArray | None = None) -> SymbolicArray:
         """The method of arrays: np.clip."""
         return self._operation("clip", [self, lower, upper], out)
@@ -116,18 +109,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     ) -> Any:
         """A function of NumPy that is no ufunc."""
         known: dict[Callable[..., Any], Callable[..., Any]] = {
-            np.copyto: self._copyto,
-            np.empty_like: lambda like: like.unwritten(),
+            np.copyto: lambda target, source: self._operation("copyto", [target, source], target),
             np.clip: lambda a, l, m, out=None: self._operation("clip", [a, l, m], out),
         }
         if function not in known:
             _refuse(f"np.{function.__name__}")
         return known[function](*arguments, **named)
-
-    def _copyto(self, target: SymbolicArray, source: object, *, where: Any = True) -> None:
-        masked = where is not True
-        operands = [target, source, where] if masked else [target, source]
-        self._operation("copyto_where" if masked else "copyto", operands, target)
 
     def _reduce(self, name: str) -> SymbolicArray:
         """One entry, joined with the unknown result of the others."""
@@ -141,7 +128,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         dtype = elements[0] if elements else _BOOL
         values = [self._operand(o, dtype) for o in operands]
         ndim: Literal[0, 1] = 1 if any(type(o) is SymbolicArray and o.has_axes for o in operands) else 0
-        name = OF_MASKS.get(name, name) if dtype == _BOOL else name
         result = self._apply(name, values, dtype, ndim)
         return result if out is None else _store(out, result)
 
@@ -183,7 +169,7 @@ def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
 
 def _fits(module: str, dtype: np.dtype[Any]) -> bool:
     """Whether NumPy has the operations of a module of the table for this element type."""
-    kinds = {"Bits": "iu", "SignedBits": "i", "Masks": "b"}
+    kinds = {"Bits": "iu", "SignedBits": "i"}
     return dtype.kind in kinds[module] if module in kinds else dtype != _BOOL
 
 

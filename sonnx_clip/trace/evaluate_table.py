@@ -61,10 +61,8 @@ class PatternOrder:
             "bw_sub": lambda a, b: (a - b) & mask,
             "bw_ashr": self.shift,
             "if": np.where,
-            "not": np.logical_not,
             "/\\": np.logical_and,
             "\\/": np.logical_or,
-            "=": np.equal,
         }  # fmt: skip
 
     def nan(self, a: Patterns) -> Masks:

@@ -1,6 +1,6 @@
 r"""The small part of WhyML in which why3/numpy.mlw is written: text -> tree.
 
-let a = e in e    if e then e else e    e \/ e    e /\ e    not e    e = e    f e e    (e)
+let a = e in e    if e then e else e    e \/ e    e /\ e    f e e, where an argument may be (e)
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 _TOKEN = re.compile(r"\s*(/\\|\\/|[()=]|\w+|\S)")
-_WORDS = frozenset({"let", "in", "if", "then", "else", "not"})
+_WORDS = frozenset({"let", "in", "if", "then", "else"})
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class FormulaVariable:
 
 @dataclass(frozen=True)
 class Apply:
-    r"""A function or predicate of its arguments; ``not``, ``/\``, ``\/``, ``=`` and ``if`` are such too."""
+    r"""A function or predicate of its arguments; ``/\``, ``\/`` and ``if`` are such too."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -93,25 +93,13 @@ class _Reader:
         return tree
 
     def conjunction(self) -> Node:
-        tree = self.negation()
+        tree = self.application()
         while self.next == "/\\":
             self.take("/\\")
-            tree = Apply("/\\", (tree, self.negation()))
+            tree = Apply("/\\", (tree, self.application()))
         return tree
 
-    def negation(self) -> Node:
-        if self.next == "not":
-            self.take("not")
-            return Apply("not", (self.negation(),))
-        left = self.application()
-        if self.next != "=":
-            return left
-        self.take("=")
-        return Apply("=", (left, self.application()))
-
     def application(self) -> Node:
-        if self.next == "(":
-            return self.atom()
         name, arguments = self.word(), []
         while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):
             arguments.append(self.atom())

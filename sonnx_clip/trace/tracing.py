@@ -14,7 +14,7 @@ import numpy as np
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace import subject
-from sonnx_clip.trace.arrays import METHODS, OF_MASKS
+from sonnx_clip.trace.arrays import METHODS
 from sonnx_clip.trace.explore import Traced, explore
 from sonnx_clip.trace.numpy_meaning import table
 
@@ -32,7 +32,6 @@ _PLAIN = (
     ast.operator, ast.arguments, ast.arg,
 )  # fmt: skip
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-_KEYWORDS = frozenset({"out", "where"})
 
 
 def hidden(what: Subject) -> Iterator[str]:
@@ -89,16 +88,15 @@ class _Function:
         return "" if isinstance(node, _PLAIN) else f"{_said(node)}, which a run on symbols does not follow"
 
     def _call(self, node: ast.Call) -> str:
-        if extra := [k.arg or "**" for k in node.keywords if k.arg not in _KEYWORDS]:
+        if extra := [k.arg or "**" for k in node.keywords if k.arg != "out"]:
             return f"the argument {extra[0]}"
-        known = frozenset(table()) | frozenset(OF_MASKS)
         match node.func:
             case ast.Name(id=name):
                 return "" if self._is_traced(self._global(name)) else f"a call of {name}, which is not traced"
             case ast.Attribute(value=ast.Name(id="np"), attr=name):
                 if self._global("np") is not np:
                     return "a call of np, which is not NumPy"
-                return "" if name in known else f"np.{name}, which has no meaning in why3/numpy.mlw"
+                return "" if name in table() else f"np.{name}, which has no meaning in why3/numpy.mlw"
             case ast.Attribute(value=ast.Attribute(attr="dtype"), attr="type"):
                 return ""
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if inspect.ismodule(self._global(name)):

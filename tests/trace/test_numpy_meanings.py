@@ -43,16 +43,14 @@ def _operands(name: str, dtype: str, first: Array, others: Array) -> tuple[Array
     if name == "clip":
         return first[:, None], others[None, :], np.roll(others, 7)[None, :]
     a, b = first[:, None], others[None, :]
-    if name in ("copyto", "copyto_where", "max", "min"):  # these take operands of one shape
+    if name in ("copyto", "max", "min"):  # these take operands of one shape
         a, b = np.broadcast_arrays(a, b)
-    if name == "copyto_where":
-        return a, b, np.arange(a.size).reshape(a.shape) % 3 == 0
     return a, b
 
 
 def test_every_operation_is_compared() -> None:
     assert set(REAL) == set(table())
-    assert {name for name, _ in cases()} | {"logical_and"} == set(table())
+    assert {name for name, _ in cases()} == set(table())
 
 
 @pytest.mark.parametrize(("name", "dtype"), cases())
@@ -82,7 +80,7 @@ def test_every_length_and_layout(name: str, dtype: str) -> None:
         for first in layouts(flat[0]):
             assert compare(name, dtype, (first, *others)) == length
             assert compare(name, dtype, (first, *(next(reversed([*layouts(o)])) for o in others))) == length
-        if others and name not in ("copyto_where", "max", "min"):
+        if others and name not in ("max", "min"):
             scalars = tuple(o[:1].reshape(()) for o in others)
             assert compare(name, dtype, (flat[0], *scalars)) == length
 
@@ -124,12 +122,3 @@ def test_in_place_is_as_out_of_place(name: str, dtype: str) -> None:
 
 def _dense(array: Array) -> Array:
     return patterns_of(np.ascontiguousarray(array))
-
-
-def test_masks() -> None:
-    for length in LENGTHS:
-        a, b = np.resize([True, True, False, False], length), np.resize([True, False], length)
-        for first in layouts(a):
-            both = np.bitwise_and(first, b), np.logical_and(first, b)
-            for got in both:
-                assert wrong(table()["logical_and"], readings("int8"), (a, b), got) == 0
