@@ -166,28 +166,23 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
 
 def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[Obligation]:
     """The goals of the programs in a kernel: one for each contract, and one for each defined [val]."""
-    rows: list[tuple[str, str, tuple[str, ...], str, str]] = [
-        (
-            "clip", f"sonnx_clip_{etype.id}'vc", (etype.id, *cases),
-            "the C kernel computes Clip, in place and elsewhere, within its memory, and ends",
-            "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else",
-        )
-    ]  # fmt: skip
+
+    def goal(name: str, vc: str, title: str, said: str, shows: tuple[str, ...] = ()) -> Obligation:
+        shown = (etype.id, *shows)
+        id_ = f"{etype.id}.c_{name}"
+        return Obligation(id_, "refinement", etype.id, shown, title, path, "Kernel", vc, said)
+
+    found = []
     if _patterns(etype):
-        of_bits = [
-            (name, f"{name}'vc", f"the {name} is as it is defined", f"result = {name}_of a")
+        found += [
+            goal(name, f"{name}'vc", f"the {name} is as it is defined", f"result = {name}_of a")
             for name in ("rank", "limit")
         ]
         for name, sign, relation in _COMPARISONS:
-            kept = f"{name} keeps the contract of the operator {sign} of C"
-            statement = f"result <-> {relation}"
-            of_bits.append((name, f"{name}'vc", f"ranks compare as in IEEE 754: {sign}", statement))
-            of_bits.append((f"{name}_refines", f"{name}'refn'vc", kept, statement))
-        rows = [(name, goal, (etype.id,), title, said) for name, goal, title, said in of_bits] + rows
-    found = [
-        Obligation(
-            f"{etype.id}.c_{name}", "refinement", etype.id, shows, title, path, "Kernel", goal, statement
-        )
-        for name, goal, shows, title, statement in rows
-    ]
+            kept, said = f"{name} keeps the contract of the operator {sign} of C", f"result <-> {relation}"
+            found.append(goal(name, f"{name}'vc", f"ranks compare as in IEEE 754: {sign}", said))
+            found.append(goal(f"{name}_refines", f"{name}'refn'vc", kept, said))
+    title = "the C kernel computes Clip, in place and elsewhere, within its memory, and ends"
+    said = "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else"
+    found.append(goal("clip", f"sonnx_clip_{etype.id}'vc", title, said, cases))
     return [*found, *obligations_of(etype.id, path, "Kernel", [smoke("smoke_c")])]

@@ -14,10 +14,9 @@ import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.prove.outcome import ProverVerdict, Reply
-from sonnx_clip.prove.provers import Prover, ProverLimits, follows, reply
+from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.prove.accounts import Said
+    from sonnx_clip.prove.outcome import Reply
 
 Goal: TypeAlias = tuple[str, str]  # theory and goal
 
@@ -87,7 +87,7 @@ class Ledger:
         try:
             with self._lock:
                 yield
-        except (sqlite3.DatabaseError, OSError) as error:
+        except (sqlite3.DatabaseError, OSError, ValueError, TypeError) as error:
             if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", None) in _OUTSIDE:
                 todo = "check the folder; another run may be using the file"
                 raise UserError(f"the ledger cannot be used: {error}", str(self.path), todo) from error
@@ -106,9 +106,7 @@ class Ledger:
                 " AND command = ? AND seconds = ? AND megabytes = ?",
                 _key(task, prover, limits),
             ).fetchone()
-        if row is None or row[0] not in get_args(ProverVerdict) or not follows(row[0], row[1]):
-            return None  # what a prover did not say is asked again
-        return reply(prover, task, *row)
+            return reply(prover, task, *row) if row else None
 
     def record(self, answer: Reply, prover: Prover, limits: ProverLimits) -> None:
         """Keep an answer."""
@@ -132,10 +130,7 @@ class Ledger:
         with self._readable():
             query = "SELECT tasks, said FROM printed WHERE source = ? AND prover = ?"
             row = self._db.execute(query, (source, prover)).fetchone()
-            try:
-                return _listing(*map(json.loads, row)) if row else None
-            except (ValueError, TypeError) as error:
-                raise sqlite3.DatabaseError("a list of tasks is damaged") from error
+            return _listing(*map(json.loads, row)) if row else None
 
     def record_listing(self, source: str, prover: str, listing: Listing) -> None:
         """Keep what Why3 printed."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, read_regular
 from sonnx_clip.root.folders import repo_file
@@ -140,15 +140,7 @@ def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
         raise UserError(what, str(path), todo)
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the provers showed of an obligation: its status, and the names of those that proved it."""
-
-    status: Status
-    proved_by: tuple[str, ...]
-
-
-def known(build: Path, spec_digest: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Known]:
+def known(build: Path, spec_digest: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
     """What is recorded of obligations, by id; nothing if there is no record of these theories.
 
     Args:
@@ -165,4 +157,4 @@ def known(build: Path, spec_digest: str, rows: Iterable[Mapping[str, Any]]) -> d
     ids = {outcome.id for outcome in record.outcomes}
     names = Obligation.__dataclass_fields__
     wanted = [Obligation(**{name: row[name] for name in names}) for row in rows if row["id"] in ids]
-    return {o.obligation.id: Known(o.status, o.proved_by) for o in record.outcomes_of(wanted)}
+    return {o.obligation.id: o for o in record.outcomes_of(wanted)}

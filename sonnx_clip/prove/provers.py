@@ -130,12 +130,6 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Prove
     return _VERDICTS.get(lines[1], "failed")
 
 
-def follows(verdict: str, words: str) -> bool:
-    """Whether a verdict can be that of these last words, as `ask` keeps both."""
-    said = _VERDICTS.get(words)
-    return said == verdict if said or verdict in _VERDICTS.values() else verdict in ("timeout", "failed")
-
-
 def _last(output: str, status: int) -> str:
     words = "\n".join(
         line for line in output.splitlines() if not line.strip().strip('"').startswith(("task ", "end "))

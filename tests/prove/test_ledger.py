@@ -21,27 +21,6 @@ def ledger(tmp_path):
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("verdict", "words", "believed"),
-    [
-        ("valid", "unsat", True),
-        ("countermodel", "sat", True),
-        ("timeout", "(no output) [exit status -9]", True),
-        ("valid", "sat", False),
-        ("valid", "", False),
-        ("valid", "unsat [exit status 1]", False),
-        ("valid", "unsat\nunsat", False),
-        ("countermodel", "unsat", False),
-        ("timeout", "sat", False),
-        ("proved", "unsat", False),
-    ],
-)
-def test_a_verdict_that_does_not_follow_from_the_words_is_no_answer(verdict, words, believed, ledger):
-    ledger.record(ANSWER.model_copy(update={"verdict": verdict, "words": words}), Z3, LIMITS)
-    answer = ledger.answer("d", Z3, LIMITS)
-    assert ((answer.verdict, answer.words) if answer else None) == ((verdict, words) if believed else None)
-
-
 def test_an_answer_survives_the_process(ledger):
     ledger.record(ANSWER, Z3, LIMITS)  # not closed: as if it were killed
     with contextlib.closing(Ledger(ledger.path)) as second:
