@@ -22,13 +22,12 @@ from sonnx_clip.claims.all_claims import MEANING, READINGS, claims_of
 from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.language.tree import Kind, Value
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.evaluate import declared_example
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.language.printing import Piece
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import DeclaredTensor
-
-_ORDERED = "why3/ordered.mlw"
 
 
 def _module(
@@ -64,33 +61,50 @@ def _module(
 
 # --- The element types --------------------------------------------------------------------------------------
 
-
-def type_modules(spec: Spec, etype: ElementType) -> list[Module]:
-    """That an element type is ordered, what the cases entail, and the constraints on tensors."""
-    about = f"The meaning of {spec.operator} on one element."
-    uses, of_tensors = [CLIP] * (spec.operator in WRITTEN), tensor_printer(spec, etype)
-    return [
-        _instance(etype),
-        *_module(spec, etype, "Meaning", about, MEANING, uses),
-        *_module(
-            spec, etype, "Constraints", "The constraints, on tensors of any shape.", ["constraints"],
-            [CLIP, TENSORS], of_tensors,
-        ),
-        *_refutation(spec, etype),
-    ]  # fmt: skip
+PREFIXES = ("", "readings_", "dialects_", "examples_", "findings_")
+"""How the names of the files of an element type begin."""
 
 
-def ordered_axioms() -> tuple[str, ...]:
-    """The axioms of why3/ordered.mlw, by name: what each element type has to meet."""
-    text = repo_file(_ORDERED).read_text(encoding="utf-8")
-    found = tuple(d.name for d in declarations(text) if d.form == "axiom")
-    if not found:
-        raise UserError("there is no axiom of an ordered element type", _ORDERED, "restore the file")
-    return found
+def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
+    """The modules of each file of an element type, by the prefix of the file."""
+    id_, clip = etype.id, [CLIP] * (spec.operator in WRITTEN)
+    of_tensors, on_tensors = tensor_printer(spec, etype), [CLIP, TENSORS]
+    of_stated = replace(of_tensors, of_result=True, prefix="stated_")
+    meaning = f"The meaning of {spec.operator} on one element."
+    constraints = "The constraints, on tensors of any shape."
+    readings = f"Where the readings of {spec.operator} agree in {id_}: with the cases, and with one another."
+    dialects = (
+        f"The dialects of Clip in {id_}: where each is the Clip of SONNX, what its missing bounds do,"
+        " what its\n    conversions do to bounds, and what a newer one changes."
+    )
+    scales = etype.family == "float" and any(d.scale_bias for d in spec.dialects if id_ in d.element_types)
+    scaling = [f"use scale_bias.Scale{etype.why3}"] * scales
+    examples = f"The worked examples of dialects in {id_}."
+    findings = "What the findings about the sources claim of"
+    tensors = f"{findings} tensors of {id_}, of any shape."
+    return {
+        "": [
+            _instance(etype),
+            *_module(spec, etype, "Meaning", meaning, MEANING, clip),
+            *_module(spec, etype, "Constraints", constraints, ["constraints"], on_tensors, of_tensors),
+            *_refutation(spec, etype),
+        ],
+        "readings_": [*_module(spec, etype, "Readings", readings, READINGS, clip)],
+        "dialects_": [*_module(spec, etype, "Dialects", dialects, ["dialects"], [*scaling, CLIP])],
+        "examples_": [*_module(spec, etype, "Examples", examples, ["dialect examples"])],
+        "findings_": [
+            *_module(spec, etype, "Findings", f"{findings} elements of {id_}.", ["findings"]),
+            *_module(
+                spec, etype, "TensorFindings", tensors, ["findings on tensors"], on_tensors, of_stated
+            ),
+        ],
+    }  # fmt: skip
 
 
 def _instance(etype: ElementType) -> Module:
-    axioms = ordered_axioms()
+    """That an element type meets each axiom of an ordered one."""
+    ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
+    axioms = [d.name for d in ordered if d.form == "axiom"]
     given = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = (
         "  clone ordered.Ordered with\n    type t = t, predicate nan = nan, predicate le = le,"
@@ -124,47 +138,6 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
     about = "What the page states of the tensors and is not so: the numbers that refute it."
     uses, of_tensors = ["use tensor.OneEntry", CLIP, clone], tensor_printer(spec, etype)
     yield from _module(spec, etype, "Refutation", about, [group], uses, of_tensors, tensors)
-
-
-# --- Readings, dialects, examples and findings --------------------------------------------------------------
-
-
-def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
-    """Where the readings agree with the cases."""
-    about = (
-        f"Where the readings of {spec.operator} agree in {etype.id}: with the cases, and with one another."
-    )
-    return [*_module(spec, etype, "Readings", about, READINGS, [CLIP] * (spec.operator in WRITTEN))]
-
-
-def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
-    """Where the dialects agree with the cases, and what they add to them."""
-    about = (
-        f"The dialects of Clip in {etype.id}: where each is the Clip of SONNX, what its missing bounds do,"
-        " what its\n    conversions do to bounds, and what a newer one changes."
-    )
-    scales = etype.family == "float" and any(
-        d.scale_bias for d in [d for d in spec.dialects if etype.id in d.element_types]
-    )
-    uses = [*[f"use scale_bias.Scale{etype.why3}"] * scales, CLIP]
-    return [*_module(spec, etype, "Dialects", about, ["dialects"], uses)]
-
-
-def example_modules(spec: Spec, etype: ElementType) -> list[Module]:
-    """The worked examples of dialects: each is an obligation, entry by entry or for all X."""
-    about = f"The worked examples of dialects in {etype.id}."
-    return [*_module(spec, etype, "Examples", about, ["dialect examples"])]
-
-
-def finding_modules(spec: Spec, etype: ElementType) -> list[Module]:
-    """What the findings about the sources claim of elements, and of tensors of any shape."""
-    about, uses = "What the findings about the sources claim of", [CLIP, TENSORS]
-    elements, tensors = f"{about} elements of {etype.id}.", f"{about} tensors of {etype.id}, of any shape."
-    of_stated = replace(tensor_printer(spec, etype), of_result=True, prefix="stated_")
-    return [
-        *_module(spec, etype, "Findings", elements, ["findings"]),
-        *_module(spec, etype, "TensorFindings", tensors, ["findings on tensors"], uses, of_stated),
-    ]
 
 
 # --- The restrictions, on what a model declares -------------------------------------------------------------
@@ -245,23 +218,11 @@ def _dims(dims: tuple[int | str, ...] | None) -> str:
 
 # --- All of them --------------------------------------------------------------------------------------------
 
-MODULES: Mapping[str, Callable[[Spec, ElementType], list[Module]]] = {
-    "": type_modules,
-    "readings_": reading_modules,
-    "dialects_": dialect_modules,
-    "examples_": example_modules,
-    "findings_": finding_modules,
-}
-"""The modules of each file of an element type, by the beginning of the file's name."""
-
 
 def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     """The theories by their path in the repository, and their obligations."""
-    found = [
-        (f"{prefix}{etype.id}", etype.id, modules_of(spec, etype))
-        for prefix, modules_of in MODULES.items()
-        for etype in spec.element_types
-    ]
+    by_type = {etype.id: modules_of(spec, etype) for etype in spec.element_types}
+    found = [(f"{prefix}{id_}", id_, of[prefix]) for prefix in PREFIXES for id_, of in by_type.items()]
     if spec.operator in WRITTEN and spec.restrictions:
         found.insert(len(spec.element_types), (SUBJECT, SUBJECT, [restrictions_module(spec)]))
     files: dict[str, str] = {}

@@ -61,9 +61,8 @@ class _Parts:
 
     every: tuple[Command, ...]
     sets: tuple[Command, ...]
-    asserts: tuple[Command, ...]
+    asserts: tuple[tuple[int, Command], ...]  # each with its place
     declared: Mapping[str, int]
-    places: tuple[int, ...]
 
 
 def account(
@@ -109,10 +108,10 @@ def _context(parts: _Parts, lemmas: frozenset[str], prover: str, said: set[Said]
     """The names of all that stands before a goal without premises; what is to be listed goes into `said`."""
     said.update(_settings(parts, prover))
     defined: set[str] = set()
-    for command, place in zip(parts.asserts, parts.places, strict=True):
+    for place, command in parts.asserts:
         if command.name not in lemmas and not _first(command, parts.declared, place, defined):
             said.add(("assertion", command.name, written(_formula(command))))
-    return Counter(command.name for command in parts.asserts)
+    return Counter(command.name for _, command in parts.asserts)
 
 
 def _without_unused_symbols(parts: _Parts) -> str:
@@ -146,7 +145,7 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
     said.update(_settings(parts, prover))
     left, premise = context.copy(), ""
     defined: set[str] = set()
-    for command, place in zip(parts.asserts, parts.places, strict=True):
+    for place, command in parts.asserts:
         name = command.name
         if _first(command, parts.declared, place, defined) or _sorts(command, parts.declared, place):
             left[name] -= 1
@@ -162,8 +161,7 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
 
 def _parts(text: str, goal: str) -> _Parts:
     sets: list[Command] = []
-    asserts: list[Command] = []
-    places: list[int] = []
+    asserts: list[tuple[int, Command]] = []
     declared: dict[str, int] = {}
     every = commands(text)
     if every and every[-1].text == "(get-info :reason-unknown)":
@@ -172,18 +170,17 @@ def _parts(text: str, goal: str) -> _Parts:
         raise UnaccountedError("the task does not end in (check-sat)")
     for place, command in enumerate(every[:-1]):
         if command.head == "assert":
-            asserts.append(command)
-            places.append(place)
+            asserts.append((place, command))
         elif command.head in _SETS:
             sets.append(command)
         elif command.head in _DECLARES:
             _declare(command, place, declared)
         elif command.head != _DATA:
             raise UnaccountedError(f"a command that is not allowed in a task: {_short(command)}")
-    if not asserts or asserts[-1] is not every[-2]:
+    if not asserts or asserts[-1][1] is not every[-2]:
         raise UnaccountedError("the goal is not the last assertion of the task")
-    _require_negated(asserts[-1], goal)
-    return _Parts(every, tuple(sets), tuple(asserts[:-1]), declared, tuple(places[:-1]))
+    _require_negated(asserts[-1][1], goal)
+    return _Parts(every, tuple(sets), tuple(asserts[:-1]), declared)
 
 
 def _require_negated(last: Command, goal: str) -> None:
