@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -30,30 +30,15 @@ class Memory:
 
 
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array of which nothing is known but its element type, or a scalar (then `ndim` is 0).
+    """An array of which nothing is known but its element type, or a scalar (then it has no axes).
 
     A kernel cannot ask for its shape, or how many axes it has: that would be seen for one shape alone.
 
     Whatever would let a value out of the symbolic world, or is not in the table, raises `UntraceableError`.
     """
 
-    def __init__(self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], ndim: Literal[0, 1]) -> None:
-        self._run, self._memory, self._dtype, self._ndim = run, memory, dtype, ndim
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The element type: concrete."""
-        return self._dtype
-
-    @property
-    def has_axes(self) -> bool:
-        """Whether it is an array; called by a name that NumPy's arrays do not have."""
-        return self._ndim == 1
-
-    @property
-    def value(self) -> SymbolicValue:
-        """What it holds now."""
-        return self._memory.value
+    def __init__(self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], has_axes: bool) -> None:
+        self.run, self.memory, self.dtype, self.has_axes = run, memory, dtype, has_axes
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # NumPy asks which protocols there are
@@ -61,9 +46,9 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         _refuse(f".{name}")
 
     def __bool__(self) -> bool:
-        if self._ndim or self._dtype != _BOOL:
+        if self.has_axes or self.dtype != _BOOL:
             _refuse("the truth of what is no single comparison")
-        return self._run.branch(self.value)
+        return self.run.branch(self.memory.value)
 
     def _leave(self, *_: object, **__: object) -> NoReturn:
         _refuse("a Python object made from an entry")
@@ -72,17 +57,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     __getitem__ = __setitem__ = __contains__ = __str__ = __repr__ = __format__ = _leave
     __hash__ = _leave
 
-    def write(self, value: SymbolicValue) -> None:
-        """From now on the memory holds this."""
-        self._memory.value = value
-
     def view(self, dtype: object) -> SymbolicArray:
         """The same memory, read as another type of the same width."""
         wanted = np.dtype(dtype)  # type: ignore[call-overload]
-        if wanted.itemsize != self._dtype.itemsize or wanted == _BOOL:
-            _refuse(f".view({wanted}) of {self._dtype}")
+        if wanted.itemsize != self.dtype.itemsize or wanted == _BOOL:
+            _refuse(f".view({wanted}) of {self.dtype}")
         _reading(wanted)
-        return SymbolicArray(self._run, self._memory, wanted, self._ndim)
+        return SymbolicArray(self.run, self.memory, wanted, self.has_axes)
 
     def clip(self, lower: object, upper: object, out: SymbolicArray | None = None) -> SymbolicArray:
         """The method of arrays: np.clip."""
@@ -118,24 +99,24 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _reduce(self, name: str) -> SymbolicArray:
         """One entry, joined with the unknown result of the others."""
-        if not self._ndim:
+        if not self.has_axes:
             _refuse(f".{name}() of a scalar")
-        others = self._run.any("rest", "element", self.value.samples[::-1])
-        return self._apply(name, [self.value, others], self._dtype, 0)
+        others = self.run.any("rest", "element", self.memory.value.samples[::-1])
+        return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
 
     def _operation(self, name: str, operands: Sequence[Any], out: SymbolicArray | None) -> SymbolicArray:
         elements = [o.dtype for o in operands if type(o) is SymbolicArray and o.dtype != _BOOL]
         dtype = elements[0] if elements else _BOOL
         values = [self._operand(o, dtype) for o in operands]
-        ndim: Literal[0, 1] = 1 if any(type(o) is SymbolicArray and o.has_axes for o in operands) else 0
-        result = self._apply(name, values, dtype, ndim)
+        has_axes = any(type(o) is SymbolicArray and o.has_axes for o in operands)
+        result = self._apply(name, values, dtype, has_axes=has_axes)
         return result if out is None else _store(out, result)
 
     def _operand(self, given: Any, dtype: np.dtype[Any]) -> SymbolicValue:
         if type(given) is SymbolicArray:
             if given.dtype not in (dtype, _BOOL):
                 _refuse(f"{given.dtype} with {dtype} in one operation")
-            return given.value
+            return given.memory.value
         if isinstance(given, np.ndarray) and given.ndim:
             _refuse("an array of numbers")
         if isinstance(given, (np.generic, np.ndarray)) and given.dtype != dtype:
@@ -145,25 +126,25 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         if isinstance(given, float) and dtype.kind in "iu":  # NumPy would compute with floats
             _refuse(f"{given} with {dtype} in one operation")
         number = np.asarray(given, dtype)
-        return self._run.literal(int(number.view(f"u{dtype.itemsize}")))
+        return self.run.literal(int(number.view(f"u{dtype.itemsize}")))
 
     def _apply(
-        self, name: str, values: Sequence[SymbolicValue], dtype: np.dtype[Any], ndim: Literal[0, 1]
+        self, name: str, values: Sequence[SymbolicValue], dtype: np.dtype[Any], *, has_axes: bool
     ) -> SymbolicArray:
-        meaning = self._run.table.get(name)
+        meaning = self.run.table.get(name)
         wanted = [kind for name, kind in meaning.parameters if name not in CHOICES] if meaning else []
         if meaning is None or not _fits(meaning.module, dtype) or wanted != [v.kind for v in values]:
             _refuse(f"np.{name} of {dtype}")
         how = _reading(dtype) if meaning.module in _READ else None
-        result = self._run.apply(name, values, how)
+        result = self.run.apply(name, values, how)
         of = _BOOL if meaning.kind == "mask" else dtype
-        return SymbolicArray(self._run, Memory(result), of, ndim)
+        return SymbolicArray(self.run, Memory(result), of, has_axes)
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
     if type(out) is not SymbolicArray or not out.has_axes or out.dtype != result.dtype:
         _refuse("a result that is cast, or written into a scalar or a foreign array")
-    out.write(result.value)
+    out.memory.value = result.memory.value
     return out
 
 

@@ -103,12 +103,12 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     dtype, samples = dtype_of(run.etype), run.samples
     x = run.input("x", samples.x)
     lower, upper = (
-        SymbolicArray(run, Memory(run.input(name, np.stack([bits, bits]))), dtype, 0)
+        SymbolicArray(run, Memory(run.input(name, np.stack([bits, bits]))), dtype, has_axes=False)
         for name, bits in (("l", samples.lower), ("m", samples.upper))
     )
     memory = Memory(x)
-    entries = SymbolicArray(run, memory, dtype, 1)
-    out = SymbolicArray(run, memory if in_place else Memory(run.junk()), dtype, 1)
+    entries = SymbolicArray(run, memory, dtype, has_axes=True)
+    out = SymbolicArray(run, memory if in_place else Memory(run.junk()), dtype, has_axes=True)
     try:
         with np.errstate(all="ignore"):
             kernel, low, high = what.planner(run.etype)(lower, upper)
@@ -120,14 +120,14 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
         raised = f"run on symbols, the kernel raises {type(error).__name__}: {error}"
         said = str(error) if isinstance(error, UntraceableError) else raised
         raise UserError(f"{run.etype.id}: {said}", _where(what, error), _SEEN) from error
-    if not in_place and entries.value.text != x.text:
+    if not in_place and entries.memory.value.text != x.text:
         said = f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`"
         raise UserError(said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH)
     column = int(np.flatnonzero(run.live)[0])
     return Path(
         kernel.__name__,
         tuple(run.steps),
-        out.value.text,
+        out.memory.value.text,
         {name: value.kind for name, value in run.free.items()},
         {name: int(value.samples[0, column]) for name, value in run.free.items()},
     )
