@@ -8,14 +8,12 @@ from functools import cache
 import pytest
 from pydantic import BaseModel
 
-from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.c_reference import kernel_theories
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.generate import THEORIES
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
-from sonnx_clip.language.tree import Kind, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
@@ -52,14 +50,6 @@ def theories(spec):
     return {path: text for render in shown for path, text in render(spec)[0].items()}
 
 
-def contracts(spec):
-    """The headers of a specification whose first case uses a definition: contracts show no other prose."""
-    first, *others = spec.cases
-    used = Use("bounds_are_numbers", (), Kind.BOOL, spec.head.operands)
-    planted = spec.model_copy(update={"cases": (first.model_copy(update={"when": used}), *others)})
-    return {path: text for path, text in render_acsl(planted).items() if path.endswith(".h")}
-
-
 def without_ml_comments(text):
     """What is outside comments, which nest; the markers must balance."""
     code, depth, end = "", 0, 0
@@ -79,14 +69,6 @@ def without_coq_comments(text):
     return without_ml_comments(text)
 
 
-def without_c_comments(text):
-    """What the compiler and Frama-C read: comments of ACSL end with their line."""
-    command = ["gcc", "-std=c99", "-fsyntax-only", "-x", "c", "-I", str(repo_file("generated/c")), "-"]
-    subprocess.run(command, input=text, text=True, check=True, capture_output=True)
-    spliced = re.sub(r"(\\|\?\?/)[ ]*\n", "", text)
-    return re.sub(r"//.*", "", re.sub(r"/\*(?!@).*?\*/", "", spliced, flags=re.DOTALL))
-
-
 def python_code(text):
     """The program without docstrings and comments; prose that is data stays a literal."""
     tree = ast.parse(text)
@@ -102,7 +84,6 @@ def python_code(text):
 BACKENDS = {
     "whyml": (theories, without_ml_comments),
     "coq": (render_coq, without_coq_comments),
-    "acsl": (contracts, without_c_comments),
     "numpy": (render_numpy, python_code),
 }
 
