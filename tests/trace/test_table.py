@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
+from sonnx_clip.trace.evaluate_table import reading
 from sonnx_clip.trace.numpy_meaning import PATH, table
 
 if TYPE_CHECKING:
@@ -43,3 +47,12 @@ def test_a_changed_meaning_is_a_surprise(bench: Workbench) -> None:
         "- assumption numpy.Order.less: less(a, b) = lt a b",
     ]
     assert "numpy.Order.less" in (bench.root / GOLDEN).read_text(encoding="utf-8")
+
+
+def test_orders_of_64_bits_are_those_of_python() -> None:
+    edges = [0, 1, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, (1 << 64) - 1]
+    a, b = np.array([*product(edges, repeat=2)], np.uint64).T
+    signed = [n - (1 << 64) if n >> 63 else n for n in edges]
+    for name, numbers in (("Unsigned", edges), ("Signed", signed)):
+        found = reading(name, load_spec().element_type("int64")).lt(a, b).tolist()
+        assert found == [i < j for i, j in product(numbers, repeat=2)]
