@@ -143,13 +143,16 @@ def _declaration(read: Tokens, module: str, every: tuple[Why3Token, ...]) -> Why
     while every[at : at + 1] and every[at].text in (*_MARKS, "export", "import"):
         at += 1
     behind = at + 1
+    while every[at:behind] and every[at].text == "(" and every[behind - 1].text != ")" and every[behind:]:
+        behind += 1  # an operator
+    name = "".join(token.text for token in every[at:behind])
     while every[behind : behind + 1] and every[behind].kind == "attribute":
         behind += 1
     return WhymlDeclaration(
         module=module,
         form=" ".join(token.text for token in every[:at]),
-        name=every[at].text if at < len(every) else "",
-        attributes=tuple(token.text for token in every[at + 1 : behind]),
+        name=name,
+        attributes=tuple(token.text for token in every[at:behind] if token.kind == "attribute"),
         tokens=every,
         source=read.between(every[0].start, every[-1].end),
         contract=read.between(every[:behind][-1].end, every[-1].end),
