@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.backends.templating import escape, header_lines, template
 from sonnx_clip.backends.theory import header, obligations_of, smoke
 from sonnx_clip.claims.claim import Obligation
+from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -157,11 +158,12 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
     """The bit patterns that the kernel of a float without a C type uses; None for all other types."""
     if etype.family != "float" or etype.c != f"uint{etype.width}_t":
         return None
-    form, digits = float_bits(etype), (etype.width or 0) // 4
+    form = float_bits(etype)
     inf = infinity(form)
     numbers = {"zero": 0, "one": 1, "mask": sign_bit(form) - 1, "infinity": inf, "top": 2 * inf}
-    shown = {name: f"(0x{value:0{digits}x}: t)" for name, value in numbers.items()}
-    return {**shown, "infinity_number": f"0x{inf:0{digits}x}", "top_number": f"0x{2 * inf:0{digits}x}"}
+    shown = {name: show_bits(value, etype) for name, value in numbers.items()}
+    patterns = {name: f"({text}: t)" for name, text in shown.items()}
+    return {**patterns, "infinity_number": shown["infinity"], "top_number": shown["top"]}
 
 
 def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[Obligation]:

@@ -10,7 +10,7 @@ from sonnx_clip.backends.theory import header
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.nodes import variables_of
-from sonnx_clip.language import tree
+from sonnx_clip.language import show_bits, tree
 from sonnx_clip.language.tree import conjuncts
 from sonnx_clip.language.values import encode, float_bits, identical
 from sonnx_clip.spec import evaluator
@@ -119,5 +119,4 @@ class _Format:
         return self._pattern(encode(number.text, self.etype))
 
     def _pattern(self, pattern: Value) -> str:
-        assert isinstance(pattern, int)
-        return f"({self.etype.id} 0x{pattern:0{(self.etype.width or 0) // 4}x})"
+        return f"({self.etype.id} {show_bits(pattern, self.etype)})"

@@ -64,7 +64,9 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
             declare(c.id, given, "t", f"{c.case} {given} /\\ {printer.operand(c.when, AND)}")
             for c in spec.classes_of(etype.family)
         ],
-        "The bits of a float: sign and magnitude.": _float_bits(etype) if etype.family == "float" else [],
+        "The bits of a float: sign and magnitude.": _float_bits(etype, printer)
+        if etype.family == "float"
+        else [],
         "values": [
             Declared(
                 "predicate same_value (a b: t)",
@@ -110,10 +112,12 @@ def stated(entry: Constraint | Restriction, parameters: str, of: str, printer: W
     return declare(f"{STATED}{entry.id}", parameters, of, printer.show(entry.holds), title, apart=True)
 
 
-def _float_bits(etype: ElementType) -> list[Declared]:
-    """What the bits of a float are, as sign and magnitude, and how they compare."""
-    form, digits = float_bits(etype), (etype.width or 0) // 4
-    mask, top, zero = (f"(0x{value:0{digits}x}: t)" for value in (sign_bit(form) - 1, infinity(form), 0))
+def _float_bits(etype: ElementType, printer: WhymlPrinter) -> list[Declared]:
+    """What the bits of a float are, as sign and magnitude, and how they compare; nothing for other types."""
+    if etype.family != "float":
+        return []
+    form = float_bits(etype)
+    mask, top, zero = map(printer.value, (sign_bit(form) - 1, infinity(form), 0))
     return [
         Declared("function magnitude (a: t) : t", f"bw_and a {mask}"),
         Declared("predicate negative (a: t)", f"ult {mask} a"),

@@ -44,7 +44,6 @@ RenderFiles: TypeAlias = "Callable[[Spec, Generated], Files]"
 MANIFEST = "generated/why3/obligations.json"
 FOLDERS = ("generated",)
 LEFT_BY_COQC = frozenset({".vo", ".vok", ".vos", ".glob", ".aux", ".cache"})
-_EXECUTABLE = frozenset({REPLAY})
 
 
 @dataclass(frozen=True)
@@ -128,13 +127,12 @@ def render_all(spec: Spec) -> Generated:
 
 def differences(generated: Generated, root: Path, folders: tuple[str, ...] = FOLDERS) -> list[str]:
     """What on disk is not as generated, in files and as stray files in `folders`: one line a file."""
-    found = []
-    for path, text in generated.files.items():
-        file = root / path
-        if not file.is_file():
-            found.append(f"{path} is missing")
-        elif file.read_bytes() != text.encode():
-            found.append(f"{path} differs from the rendering of spec/clip.yaml")
+    found = [
+        f"{path} differs from the rendering of spec/clip.yaml"
+        if (root / path).is_file()
+        else f"{path} is missing"
+        for path in _stale(generated, root)
+    ]
     return found + [f"{path} is not a generated file" for path in _strays(generated, root, folders)]
 
 
@@ -146,16 +144,18 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
         root: the folder above ``generated``.
         alone: whether stray files in the generated folders are removed.
     """
-    changed = []
-    for path, text in generated.files.items():
-        file = root / path
-        if not file.is_file() or file.read_bytes() != text.encode():
-            write_whole(file, text, 0o755 if path in _EXECUTABLE else 0o644)
-            changed.append(path)
-    for path in _strays(generated, root, FOLDERS) if alone else ():
+    stale, strays = _stale(generated, root), _strays(generated, root, FOLDERS) if alone else []
+    for path in stale:
+        write_whole(root / path, generated.files[path], 0o755 if path == REPLAY else 0o644)
+    for path in strays:
         (root / path).unlink()
-        changed.append(path)
-    return changed
+    return stale + strays
+
+
+def _stale(generated: Generated, root: Path) -> list[str]:
+    """The files that are missing or differ."""
+    files = ((path, root / path, text) for path, text in generated.files.items())
+    return [path for path, file, text in files if not file.is_file() or file.read_bytes() != text.encode()]
 
 
 def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[str]:

@@ -9,6 +9,7 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import CLIP, FOLDER, Goal, Module, header
 from sonnx_clip.backends.whyml_printer import element_printer, goal
 from sonnx_clip.claims.all_claims import claims_of
+from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
 from sonnx_clip.trace.symbolic_run import clone_name
@@ -162,11 +163,10 @@ def _type(kind: str) -> str:
 
 def _numbers(path: Path, given: Mapping[str, ValueKind], etype: ElementType) -> str:
     """The values of the parameters in the witness of a path; one that the path does not have is any."""
-    digits = (etype.width or 0) // 4
     shown = []
     for name, kind in given.items():
         value = path.witness.get(name, 0)
-        shown.append(("true" if value else "false") if kind == "mask" else f"(0x{value:0{digits}x}: t)")
+        shown.append(("true" if value else "false") if kind == "mask" else f"({show_bits(value, etype)}: t)")
     return " ".join(shown)
 
 

@@ -13,7 +13,7 @@ from pprint import pformat
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from sonnx_clip.backends.templating import header_lines, template
-from sonnx_clip.language import tree
+from sonnx_clip.language import show_bits, tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec.dialects import given_defaults
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
 
@@ -63,7 +62,8 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         types=[etype for family in families for etype in spec.types_of(family)],
         constants={
             etype.id: {
-                text: _hex(text, etype) for text in _constants([*results, *(f.code for f in functions)])
+                text: show_bits(encode(text, etype), etype)
+                for text in _constants([*results, *(f.code for f in functions)])
             }
             for family, functions in sections
             for etype in spec.types_of(family)
@@ -78,11 +78,6 @@ def render_numpy(spec: Spec) -> dict[str, str]:
 def _constants(codes: Sequence[str]) -> list[str]:
     """The constants of the YAML that code uses."""
     return sorted({text for code in codes for text in re.findall(r'_constant\("(.*?)"', code)})
-
-
-def _hex(text: str, etype: ElementType) -> str:
-    assert etype.width is not None
-    return f"0x{int(encode(text, etype)):0{etype.width // 4}x}"
 
 
 _COLUMNS = (

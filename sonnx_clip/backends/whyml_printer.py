@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sonnx_clip.backends.theory import Goal
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.nodes import names_used
-from sonnx_clip.language import tree
+from sonnx_clip.language import show_bits, tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 from sonnx_clip.language.tree import Expr, Kind, subtrees
 from sonnx_clip.language.values import Value, encode, float_bits, quiet_bit
@@ -170,9 +170,8 @@ class WhymlPrinter(Printing):
         if isinstance(value, Fraction):
             return real_literal(value)
         assert self.etype is not None
-        assert self.etype.width is not None
         beside = f" (* {comment} *)" if comment else ""
-        return f"(0x{value:0{self.etype.width // 4}x}: t{beside})"
+        return f"({show_bits(value, self.etype)}: t{beside})"
 
     def _validity(self, body: Expr) -> str:
         tensors = sorted({self.variable(name) for name in entries(body)})

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PROOF = ProverLimits(seconds=60)
 SMOKE = ProverLimits(seconds=1)
-_PORTIONS = 8  # of the theories for each process at work, so that none waits long for another
+_PORTIONS = 4  # of the theories for each process and prover, so that none waits long for another
 
 
 @dataclass
@@ -181,7 +181,7 @@ class ProofSession:
     def _ask_all(self, pool: ThreadPoolExecutor, folder: Path, batches: list[_Batch]) -> None:
         """Print the tasks of these batches, and run those without an answer in the ledger."""
         printing = {}
-        for portion in _portions(self.why3, batches, _PORTIONS * self.jobs):
+        for portion in _portions(batches, _PORTIONS * self.jobs):
             files = [batch.file for batch in portion]
             printed = pool.submit(print_tasks, self.why3, portion[0].prover, files, self._running)
             printing[printed] = portion
@@ -250,21 +250,14 @@ class ProofSession:
         self.on_progress(len(self._replies))
 
 
-def _portions(why3: Why3, batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
-    """What Why3 prints in one call: files of about as much text, for one prover.
+def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
+    """What Why3 prints in one call: some files for one prover.
 
     Starting Why3 and reading the theories that all files use takes longer than to print most of them.
     """
-    by_prover = sorted(batches, key=lambda b: b.prover.name)
-    most = sum(len(why3.texts[b.file]) for b in by_prover) // count
-    for _, group in groupby(by_prover, key=lambda b: b.prover.name):
-        portion: list[_Batch] = []
-        for batch in group:
-            if portion and sum(len(why3.texts[b.file]) for b in (*portion, batch)) > most:
-                yield portion
-                portion = []
-            portion.append(batch)
-        yield portion
+    for _, group in groupby(sorted(batches, key=lambda b: b.prover.name), key=lambda b: b.prover.name):
+        of_prover = list(group)
+        yield from filter(None, (of_prover[at::count] for at in range(count)))
 
 
 def limits_of(obligation: Obligation) -> ProverLimits:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import constant_pattern, encode, infinity, sign_bit
@@ -159,9 +160,8 @@ class SymbolicRun:
 
     def literal(self, pattern: int) -> SymbolicValue:
         """An element that is written down."""
-        digits = (self.etype.width or 0) // 4
         samples = np.broadcast_to(np.uint64(pattern), self.samples.x.shape)
-        return SymbolicValue(f"(0x{pattern:0{digits}x}: t)", "element", samples)
+        return SymbolicValue(f"({show_bits(pattern, self.etype)}: t)", "element", samples)
 
     def any(self, name: str, kind: ValueKind, samples: Values) -> SymbolicValue:
         """A variable about which nothing is known; `samples` is what it is in them."""
