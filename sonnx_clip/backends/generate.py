@@ -107,7 +107,7 @@ def render_theories(spec: Spec) -> Generated:
     ):
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
-            raise UserError(what, spec.file, "choose another id for the property or example")
+            raise UserError(what, spec.file, "choose another id for the property, example or goal")
     manifest = {"about": header_lines(spec), "obligations": [vars(o) for o in rendered]}
     files[MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     return Generated(files, obligations)

@@ -174,12 +174,11 @@ def c_path(etype: ElementType) -> str:
     return f"generated/c/sonnx_clip_{etype.id}.c"
 
 
-def digests(etype: ElementType, root: Path | None = None) -> dict[str, str]:
-    """SHA-256 of the files that a proof rests on, as they are now in a checkout; empty if one is missing."""
-    root = root or repo_root()
-    if not all((root / path).is_file() for path in _paths(etype)):
+def digests(etype: ElementType) -> dict[str, str]:
+    """SHA-256 of the files that a proof rests on, as they are now; empty if one is missing."""
+    if not all(repo_file(path).is_file() for path in _paths(etype)):
         return {}
-    return {path: digest_of_file(root / path) for path in _paths(etype)}
+    return {path: digest_of_file(repo_file(path)) for path in _paths(etype)}
 
 
 def _paths(etype: ElementType) -> tuple[str, ...]:

@@ -48,13 +48,7 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
     Raises:
         UserError: a goal does not say what it shows, or shows what does not exist.
     """
-    found = [o for path in theory_files() for o in _of_file(path, ids)]
-    seen: set[str] = set()
-    for o in found:
-        if o.id in seen:
-            raise UserError(f"two goals are called {o.goal}", o.file, "choose another name for one of them")
-        seen.add(o.id)
-    return tuple(found)
+    return tuple(o for path in theory_files() for o in _of_file(path, ids))
 
 
 def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
