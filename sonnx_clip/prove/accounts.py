@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from sonnx_clip.prove.smtlib import Command, SmtlibError, Term, commands, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 # What these declare or define is a symbol: they assert nothing.
 _DECLARES: Final = ("declare-fun", "declare-const", "define-fun", "declare-sort", "define-sort")
@@ -250,58 +250,49 @@ def defines(command: Command, declared: Mapping[str, int], place: int) -> str:
             return ""
         bound += [variable[0] for variable in formula[1]]
         formula = formula[2]
-    heads = set(_heads(formula))
+    parts = [*_parts_of_definition(formula)]
+    heads = {part for is_head, part in parts if is_head}
     if len(heads) != 1 or len(set(bound)) != len(bound):
         return ""
-    (head,) = heads
-    name, arguments = _application(head)
+    name, arguments = _application(*heads)
     fits = (
         declared.get(name, _NOWHERE) < place
         and sorted(map(written, arguments)) == sorted(map(written, bound))
         and name not in bound
-        and not any(name in symbols(part) for part in _bodies(formula, head))
+        and not any(name in symbols(part) for is_head, part in parts if not is_head)
     )
     return name if fits else ""
 
 
-def _heads(formula: Term) -> Iterable[Term]:
-    """What the equations define that a formula consists of, by cases."""
-    if isinstance(formula, tuple) and formula[:1] == ("ite",) and len(formula) == 4:
-        yield from _heads(formula[2])
-        yield from _heads(formula[3])
-    elif isinstance(formula, tuple) and formula[:1] == ("let",) and len(formula) == 3:
-        yield from _heads(formula[2])
-    elif isinstance(formula, tuple) and (formula[:1], len(formula)) in ((("not",), 2), (("=",), 3)):
-        yield formula[1]
-    else:
-        yield formula
-
-
-def _bodies(formula: Term, head: Term) -> Iterable[Term]:
-    """All parts of a definition but the places of what it defines."""
-    if formula == head or isinstance(formula, str):
-        return
-    if formula[:1] == ("ite",):
-        yield formula[1]
-        yield from _bodies(formula[2], head)
-        yield from _bodies(formula[3], head)
-    elif formula[:1] == ("let",):
-        yield formula[1]
-        yield from _bodies(formula[2], head)
-    elif formula[:1] == ("=",) and formula[1] == head:
-        yield formula[2]
-    elif formula != ("not", head):
-        yield formula
+def _parts_of_definition(formula: Term) -> Iterator[tuple[bool, Term]]:
+    """What is defined (True) by the equations that a formula consists of, by cases, and all that is not."""
+    match formula:
+        case ("ite", condition, then, otherwise):
+            yield False, condition
+            yield from _parts_of_definition(then)
+            yield from _parts_of_definition(otherwise)
+        case ("let", bindings, body):
+            yield False, bindings
+            yield from _parts_of_definition(body)
+        case ("not", head):
+            yield True, head
+        case ("=", head, body):
+            yield from ((True, head), (False, body))
+        case _:
+            yield True, formula
 
 
 def _application(head: Term) -> tuple[str, tuple[Term, ...]]:
     """The symbol and the arguments of ``f``, ``(f x …)`` or ``(select (f x …) i)``."""
-    if isinstance(head, str):
-        return head, ()
-    if head[:1] == ("select",) and len(head) == 3:
-        name, arguments = _application(head[1])
-        return name, (*arguments, head[2])
-    return (head[0], head[1:]) if head and isinstance(head[0], str) else ("", ())
+    match head:
+        case str():
+            return head, ()
+        case ("select", array, index):
+            name, arguments = _application(array)
+            return name, (*arguments, index)
+        case (str(name), *given):
+            return name, tuple(given)
+    return "", ()
 
 
 def _sorts(command: Command, declared: Mapping[str, int], place: int) -> bool:

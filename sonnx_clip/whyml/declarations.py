@@ -78,7 +78,7 @@ def declarations(text: str) -> tuple[WhymlDeclaration, ...]:
 @lru_cache(maxsize=64)
 def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
     read = tokens(text)
-    every = _with_whole_names(read)
+    every = read.tokens
     found: list[WhymlDeclaration] = []
     at, module = 0, ""
     while at < len(every):
@@ -89,27 +89,11 @@ def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
             module, at = "", at + 1
         elif module and word in _BEGIN:
             end = _end_of(every, at)
-            found.append(_declaration(read, module, tuple(every[at:end])))
+            found.append(_declaration(read, module, every[at:end]))
             at = end
         else:
             at += 1
     return tuple(found)
-
-
-def _with_whole_names(read: Tokens) -> list[Why3Token]:
-    """The tokens, each qualified name, ``Module.name``, as one of them."""
-    every, found, at = read.tokens, [], 0
-    while at < len(every):
-        token = every[at]
-        while token.kind == "word" and at + 2 < len(every):
-            dot, name = every[at + 1 : at + 3]
-            if dot.text != "." or name.kind != "word" or (token.end, dot.end) != (dot.start, name.start):
-                break
-            token = Why3Token("word", read.text[token.start : name.end], token.start, name.end)
-            at += 2
-        found.append(token)
-        at += 1
-    return found
 
 
 def _end_of(every: Sequence[Why3Token], start: int) -> int:

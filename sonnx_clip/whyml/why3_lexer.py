@@ -10,10 +10,11 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 TokenKind: TypeAlias = Literal["word", "number", "operator", "bracket", "attribute", "other"]
 
-# An alternative for each rule of Why3's lexer.mll, behind any space; the longest one first.
+# An alternative for each rule of Why3's lexer.mll, behind any space; the longest one first. A qualified name,
+# ``Module.name``, is one word here.
 _TOKEN: Final = re.compile(
     r"""[ \t\r\n]*(?:
-    (?P<word>'?[A-Za-z_](?:'*[A-Za-z0-9_])*'*)
+    (?P<word>'?[A-Za-z_](?:'*[A-Za-z0-9_])*'*(?:\.'?[A-Za-z_](?:'*[A-Za-z0-9_])*'*)*)
     |(?P<number>(?:0[xX][0-9A-Fa-f_]+(?:\.[0-9A-Fa-f]*)?(?:[pP][+-]?[0-9]+)?|0[oO][0-7_]+|0[bB][01_]+
         |[0-9][0-9_]*(?:\.(?!\.)[0-9]*)?(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_']))
     |(?P<star>\(\*\))
