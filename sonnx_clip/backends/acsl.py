@@ -16,7 +16,7 @@ from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
@@ -134,21 +134,17 @@ def due(etype: ElementType) -> tuple[str, ...]:
 
     Accesses to memory and overflows are called ``rte``: Frama-C finds them in the C itself.
     """
-    return tuple(_due(etype))
-
-
-def _due(etype: ElementType) -> Iterator[str]:
     ensured = {
         "rank": ("number", "nan"), "limit": ("number", "nan"), "less_than": ("meaning",),
         "less_equal": ("meaning",), "at_least": ("meaning",), "clip_element": ("meaning",),
     }  # fmt: skip
-    for function in functions(etype):
-        yield f"{function}_assigns"
-        for name in ensured.get(function, ("every_element",)):
-            yield f"{function}_ensures_{name}"
-    for name in (
+    of_loop = (
         "loop_invariant_i_in_range", "loop_invariant_done", "loop_invariant_to_do", "loop_assigns",
         "loop_variant", "assert_rte_mem_access", "assert_rte_mem_access_2", "assert_rte_unsigned_overflow",
         "requires_x_readable", "requires_y_writable", "requires_same_or_separate",
-    ):  # fmt: skip
-        yield f"clip_elements_{name}"
+    )  # fmt: skip
+    found = []
+    for function in functions(etype):
+        names = ensured.get(function, ("every_element",))
+        found += [f"{function}_assigns", *(f"{function}_ensures_{name}" for name in names)]
+    return (*found, *(f"clip_elements_{name}" for name in of_loop))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from sonnx_clip.whyml.declarations import declarations
+from sonnx_clip.whyml.declarations import BEGIN, declarations
 from sonnx_clip.whyml.why3_lexer import known_attribute, tokens, without_header
 
 if TYPE_CHECKING:
@@ -30,14 +30,12 @@ CALLED: Final = "sonnx_clip_"  # how the name of a program begins that C calls
 
 _ASSERTS: Final = ("axiom", "lemma", "goal", "lemma program", "clone", "val", "type", "undefined")
 _IMPORTS: Final = ("use", "clone", "meta")
-_RESERVED: Final = frozenset({
-    *_IMPORTS, "axiom", "lemma", "goal", "val", "type", "predicate", "function", "constant", "inductive",
-    "exception",
-})  # fmt: skip
 _UNASKED: Final = ("assume", "any", "diverges", "partial")
 _NOT_READ: Final = {
     "scope": "a scope", "import": "an import of a scope", "coinductive": "a coinductive predicate",
 }  # fmt: skip
+# Of the words that begin a declaration, some may stand within one too.
+_RESERVED: Final = BEGIN - {"module", "theory", "let", "end", *_NOT_READ}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MODULE: Final = ("module", "theory")
-_BEGIN: Final = frozenset({
+BEGIN: Final = frozenset({
     *_MODULE, "use", "clone", "type", "predicate", "function", "constant", "axiom", "goal", "lemma", "val",
     "let", "meta", "inductive", "coinductive", "exception", "scope", "end",
 })  # fmt: skip
@@ -87,7 +87,7 @@ def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
             module, at = every[at + 1].text, at + 2
         elif word == "end":
             module, at = "", at + 1
-        elif module and word in _BEGIN:
+        elif module and word in BEGIN:
             end = _end_of(every, at)
             found.append(_declaration(read, module, every[at:end]))
             at = end
@@ -101,7 +101,7 @@ def _end_of(every: Sequence[Why3Token], start: int) -> int:
     depth = 0
     for at in range(start + 1, len(every)):
         word = every[at].text
-        if depth == 0 and word in _BEGIN and _begins(every, start, at):
+        if depth == 0 and word in BEGIN and _begins(every, start, at):
             return at
         depth += (word in _OPEN) - (word in _CLOSE)
         if depth < 0:
