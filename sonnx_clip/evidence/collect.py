@@ -168,7 +168,7 @@ def _totals(
         requirements=sum(e.requirement for e in entries),
         refuted=sum(e.refuted for e in entries if e.section == "properties"),
         findings=len(found.spec.findings),
-        vectors=sum(len(found.vectors(t.id)) for t in found.spec.element_types if t.width is not None),
+        vectors=sum(map(len, found.vectors.values())),
         open=tuple(opened),
     )
 

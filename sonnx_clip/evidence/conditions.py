@@ -117,7 +117,7 @@ def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
     count = 0
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
-        for vector in found.vectors(dtype.name):
+        for vector in found.vectors[dtype.name]:
             x, low, high, due = (np.array(int(vector[key], 16), bits) for key in OPERANDS)
             got = clip(np.full(_LENGTH, x, bits).view(dtype), low.view(dtype), high.view(dtype))
             if not (got.view(bits) == due).all():

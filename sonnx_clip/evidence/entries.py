@@ -54,14 +54,13 @@ def entries_of(
     """Every entry that the evidence shows, section by section."""
     spec = found.spec
     shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
-    vectors = {t.id: found.vectors(t.id) for t in spec.element_types if t.width is not None}
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
         for entry in _listed(spec, section.name):
             shown = _shown(spec, section.name, entry)
             touching = {
                 type_id: [v["class"] for v in of_type if shown.speaks(type_id, v)]
-                for type_id, of_type in vectors.items()
+                for type_id, of_type in found.vectors.items()
                 if spec.element_type(type_id).family in shown.families
             }
             touched = {klass for of_type in touching.values() for klass in of_type}

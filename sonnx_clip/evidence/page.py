@@ -8,9 +8,11 @@ import json
 from collections import Counter
 from dataclasses import asdict
 from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import templates
+from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.model import SHOWN
@@ -21,7 +23,7 @@ from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.prove.frama_c import PROVERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from sonnx_clip.evidence.model import Cell, Entry, Evidence, ObligationEvidence, Shown
     from sonnx_clip.evidence.records import Records
@@ -49,7 +51,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
         subjects=_subjects(evidence),
         sources=Counter(one.source for one in found.coverage),
-        machine_types=[etype.id for etype in spec.element_types if etype.width is not None],
+        machine_types=list(found.vectors),
         classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
         anchors=_anchors(evidence),
         obligations={o.obligation.id: o for o in evidence.obligations},
@@ -113,9 +115,8 @@ def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str])
         for klass in classes if klass in of_type
     }  # fmt: skip
     decided = [verdict for verdict in verdicts if verdict != "not run"]
-    found: Shown | None = worst(decided) if decided else None
-    fails = found not in (None, "conforms", "acceptable", "refused", "unsupported")
-    return "not run" if "not run" in verdicts and not fails else found
+    found = worst(decided) if decided else None
+    return "not run" if "not run" in verdicts and found not in FAILING else found
 
 
 def status_sign(cell: Cell) -> str:
@@ -132,12 +133,9 @@ def _subjects(evidence: Evidence) -> dict[str, int]:
 
 def _anchors(evidence: Evidence) -> dict[str, str]:
     """The anchor of an entry, a finding or an obligation on the page, by its id."""
-    ids = [o.obligation.id for o in evidence.obligations]
-    found = {id_: f"o-{id_}" for id_ in ids}
+    found = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.obligations}
     found |= {finding.id: f"finding-{finding.id}" for finding in evidence.findings}
-    for entry in reversed(evidence.entries):
-        found[entry.id] = f"{entry.section}-{entry.id}"
-    return found
+    return found | {entry.id: f"{entry.section}-{entry.id}" for entry in reversed(evidence.entries)}
 
 
 # --- What page.js renders on demand -------------------------------------------------------------------------
@@ -160,29 +158,23 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
             for subject in _subjects(evidence)
         },
         "vectors": {
-            etype.id: _vectors(found.vectors(etype.id))
-            for etype in found.spec.element_types
-            if etype.width is not None
+            type_id: {klass: [*some] for klass, some in groupby(of_type, itemgetter("class"))}
+            for type_id, of_type in found.vectors.items()
         },
         "sources": {source: [_sentence(words) for words in of_source] for source, of_source in sources},
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
-    }
+    }  # fmt: skip
 
 
 def _sentence(found: Covered) -> dict[str, Any]:
-    answer = found.answer
-    reason = found.reason or answer.not_encoded
+    answer, reason = found.answer, found.reason or found.answer.not_encoded
     return {
-        "line": found.line,
-        "section": found.section,
-        "text": found.text,
-        "encoded_by": answer.encoded_by,
-        "disputed_by": answer.disputed_by,
+        "line": found.line, "section": found.section, "text": found.text,
+        "encoded_by": answer.encoded_by, "disputed_by": answer.disputed_by, "note": answer.note,
         "answer": f"{answer.sort}: {reason}" if reason else "",
-        "note": answer.note,
-    }
+    }  # fmt: skip
 
 
 def _obligation(found: ObligationEvidence) -> dict[str, Any]:
@@ -192,19 +184,7 @@ def _obligation(found: ObligationEvidence) -> dict[str, Any]:
 
 def _entry(entry: Entry) -> dict[str, Any]:
     """An entry without the obligations of its cells, which page.js finds by what they show."""
-    cells = [
-        {
-            **cell.model_dump(exclude={"obligations"}),
-            "status": f"{'refuted, repaired: ' * cell.finding}{cell.status}",
-        }
-        for cell in entry.cells
-    ]
-    return {**entry.model_dump(exclude={"cells"}), "cells": cells}
-
-
-def _vectors(vectors: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The vectors by class."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for vector in vectors:
-        found.setdefault(vector["class"], []).append(vector)
+    found = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
+    for cell in found["cells"]:
+        cell["status"] = f"{'refuted, repaired: ' * cell['finding']}{cell['status']}"
     return found

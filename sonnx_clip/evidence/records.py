@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -55,10 +56,12 @@ class Records:
     replays: tuple[ReplayEvidence, ...]  # of these obligations
     measured: Measured  # what runtimes answered for the findings about the sources
 
-    def vectors(self, type_id: str) -> list[dict[str, Any]]:
-        """The test vectors of a machine type, as in generated/vectors."""
-        document = json.loads(self.generated.files[f"generated/vectors/{type_id}.json"])
-        return list(document["vectors"])
+    @cached_property
+    def vectors(self) -> dict[str, list[dict[str, Any]]]:
+        """The test vectors of each machine type, as in generated/vectors."""
+        machine_types = (etype.id for etype in self.spec.element_types if etype.width is not None)
+        texts = {id_: self.generated.files[f"generated/vectors/{id_}.json"] for id_ in machine_types}
+        return {id_: json.loads(text)["vectors"] for id_, text in texts.items()}
 
 
 def read_records(build: Path, spec: Spec) -> Records:
