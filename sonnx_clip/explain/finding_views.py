@@ -10,6 +10,7 @@ from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.root.terminal import listed
 from sonnx_clip.spec.finding_witnesses import answers_of, refuted_result
 from sonnx_clip.spec.findings import Contrast, Stands, Theorem, types_of_claim
 
@@ -167,9 +168,9 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
     """The lines of a page that have a text."""
     page = spec.page(witness.page).file
-    *others, last = map(str, witness.stands_at or ("",))
-    lines = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
-    shows = f"occurs only in {lines} of {page}" if last else f"occurs in no line of {page}"
+    at = [str(line) for line in witness.stands_at or ()]
+    where = f"only in line{'s' * (len(at) > 1)} {listed(at)}" if at else "in no line"
+    shows = f"occurs {where} of {page}"
     return WitnessView(type=None, numbers=f"“{witness.text}”", shows=shows, silence=IN_TEXT)
 
 

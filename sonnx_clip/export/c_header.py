@@ -11,6 +11,7 @@ from sonnx_clip.backends.templating import templates
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
 from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import infinity, sign_bit
 from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
@@ -50,10 +51,8 @@ def _fields(one: TypeSuite) -> dict[str, Any]:
         parts = {key: part.ravel().tolist() for key, part in table.parts.items()}
         as_bits = {key: bits(parts[key]) for key in ("pool", "min", "max", "expected")}
         tables[id_] = {**as_bits, "also": parts["also"], "class": parts["class"]}
-    sign, infinity = 0, 0
-    if isinstance(one.etype.bits, FloatBits) and one.etype.width is not None:
-        sign = 1 << (one.etype.width - 1)
-        infinity = ((1 << one.etype.bits.exponent) - 1) << (one.etype.bits.significand - 1)
+    form = one.etype.bits
+    sign, inf = (sign_bit(form), infinity(form)) if isinstance(form, FloatBits) else (0, 0)
     numbers = zip(*(bits(part.tolist()) for part in one.operands), one.also.tolist(), strict=True)
     return {
         "name": one.etype.id, "width": one.etype.width, "tables": tables,
@@ -62,5 +61,5 @@ def _fields(one: TypeSuite) -> dict[str, Any]:
         "calls": [
             f"{{{c.table}, {LAYOUTS.index(c.layout)}, {c.pair}, {c.length}, {c.start}}}" for c in one.calls
         ],
-        "sign": hex_bits(sign, one.etype.id), "infinity": hex_bits(infinity, one.etype.id),
+        "sign": hex_bits(sign, one.etype.id), "infinity": hex_bits(inf, one.etype.id),
     }  # fmt: skip
