@@ -131,7 +131,8 @@ def _files() -> Iterator[str]:
     yield from ("spec/clip.yaml", "spec/clip.expected.yaml", COVERAGE, QUALIFICATION)
     for folder in ("spec/sources", "spec/measured", "why3", "coq", "generated"):
         for path in sorted(repo_file(folder).rglob("*")):
-            if path.is_file() and not path.name.startswith(".") and path.suffix not in LEFT_BY_COQC:
+            made = path.suffix in {*LEFT_BY_COQC, ".pyc"}  # by whoever ran or compiled the files
+            if path.is_file() and not path.name.startswith(".") and not made:
                 yield path.relative_to(repo_file("")).as_posix()
 
 

@@ -82,3 +82,8 @@ def test_nothing_recorded_is_called_confirmed(evidence):
     bases = {line.name: line.basis for line in evidence.argument}
     assert bases["Z3 and cvc5"] == bases["Runtime numpy"] == "taken from records, not repeated"
     assert bases["Coq’s kernel"] == bases["Frama-C"] == bases["Runtime onnxruntime"] == "not run"
+
+
+def test_files_are_those_of_the_repository(evidence):
+    assert "generated/numpy/clip_oracle.py" in evidence.files
+    assert not any("__pycache__" in name for name in evidence.files)
