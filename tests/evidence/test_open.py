@@ -32,14 +32,11 @@ def test_everything_is_shown(written):
     assert t.smoke == t.smoke_held > 10
 
 
-def test_each_spoilt_answer_is_open_and_on_top_and_the_status_is_1(spoilt):
+def test_each_spoilt_answer_is_open_counted_and_on_top_and_the_status_is_1(spoilt, written):
     assert missing(made.SPOILT, spoilt.evidence) == []
     assert spoilt.summary.exit_status == 1
     assert "not proved: int8.total: no prover answered" in top(spoilt)
     assert "obligations are proved by" not in top(spoilt)
-
-
-def test_counts_are_those_of_the_answers(spoilt, written):
     t = spoilt.evidence.totals
     assert t.not_proved == sum(w.startswith("not proved") and "smoke" not in w for w in made.SPOILT)
     assert t.by_one == 3  # a prover twice, an answer without a task, a prover that nobody knows

@@ -49,11 +49,6 @@ def page(written):
     return Page(written.html)
 
 
-def test_it_is_small(written, page):
-    assert len(written.html.encode()) < 2_000_000
-    assert page.nodes < 40_000
-
-
 def test_every_link_leads_to_the_page_or_to_details(page, written):
     data = written.data
     details = {f"o-{o['id']}" for obligations in data["obligations"].values() for o in obligations}
@@ -86,7 +81,9 @@ def test_anchors_are_unique_and_tags_are_closed_in_order(page):
     assert page.open == []
 
 
-def test_nothing_is_loaded_from_anywhere_or_tells_where_it_was_made(page, written):
+def test_it_is_small_and_nothing_is_loaded_or_tells_where_it_was_made(page, written):
+    assert len(written.html.encode()) < 2_000_000
+    assert page.nodes < 40_000
     assert page.loaded == ["data:,"]
     assert not re.search(r"@import|url\(|@font-face", written.html)
     assert f"{repo_file('')}/" not in written.html

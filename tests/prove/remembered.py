@@ -42,8 +42,8 @@ class Remembered:
             files = folder.iterdir() if folder else ()
             return done, {path.name: path.read_text(encoding="utf-8") for path in files}
 
-        found = self._once(find, lambda found: found[0].killed or found[0].status, *_question(command, root))
-        done, files = found
+        question = _question(command, root)
+        done, files = self._once(find, lambda said: said[0].killed or said[0].status, *question)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
         return done

@@ -15,7 +15,6 @@ from tests.command import run
 from tests.meta.judged import require_repeated
 from tests.toy.toys import FOLDER, spec_of
 
-RIGHT = {"relu": "relu", "max": "first_max"}
 # What the runtimes do: max(0, x) may return either zero, and of two equal zeros a maximum may take any.
 FOUND = {
     ("relu", "onnxruntime"): {},
@@ -100,7 +99,7 @@ def test_code_in_a_specification_is_not_executed(tmp_path):
 
 
 def test_correct_runtime_conforms_in_every_class(toy):
-    report = checked(toy, named(RIGHT[toy.spec.head.function]), "float32")
+    report = checked(toy, named({"relu": "relu", "max": "first_max"}[toy.spec.head.function]), "float32")
     assert not report.failed
     assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
     assert report.compared > 30_000
