@@ -5,8 +5,6 @@ The process that runs them reads no specification and no report.
 
 from __future__ import annotations
 
-import json
-import mmap
 import os
 import signal
 import time
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
     Shown = tuple[int | None, str]
 
-_ANSWER = 1 << 16  # bytes
 _LONGEST = 30.0  # seconds by the clock that a line may take at least
 _CLOSED = "v = "  # the first statement of a line after its imports
 
@@ -92,27 +89,26 @@ def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tup
         for imports in dict.fromkeys(line.partition(_CLOSED)[0] for one in every for line, _ in one.lines):
             with suppress(BaseException):
                 exec(imports, {"__name__": "__main__"})  # noqa: S102 - rendered by this run
-    return {"word": "shown", "shown": [_first(one, one.seconds(limits)) for one in every]}, None
+    return {"word": "shown", "shown": [_first(board, one, limits) for one in every]}, None
 
 
-def _first(one: Lines, seconds: float) -> Shown:
+def _first(board: Board, one: Lines, limits: Limits) -> Shown:
     words = ""
     for number, (line, entry) in enumerate(one.lines):
-        shows, words = _forked(one, line, entry, seconds)
+        shows, words = _forked(board, one, line, entry, one.seconds(limits))
         if shows:
             return number, ""
     return None, words
 
 
-def _forked(one: Lines, line: str, entry: int | None, seconds: float) -> tuple[bool, str]:
-    """The answer of `_try` in a fork of this process, by shared memory: a line may close descriptors."""
-    shared = mmap.mmap(-1, _ANSWER)
+def _forked(board: Board, one: Lines, line: str, entry: int | None, seconds: float) -> tuple[bool, str]:
+    """The answer of `_try` in a fork of this process, as a note on the board."""
+    board.begin(OPENS)
     pid = os.fork()
     if pid == 0:
         with suppress(BaseException):
             os.setpgid(0, 0)
-            data = json.dumps(_try(one, line, entry)).encode("ascii")
-            shared[: len(data)] = data
+            board.note(tried=_try(one, line, entry))
         os._exit(0)
     end, pause, status = time.monotonic() + seconds, 0.001, None
     while status is None and time.monotonic() < end:
@@ -125,8 +121,8 @@ def _forked(one: Lines, line: str, entry: int | None, seconds: float) -> tuple[b
         os.killpg(pid, signal.SIGKILL)
     if status is None:
         os.waitpid(pid, 0)
-    elif data := bytes(shared).rstrip(b"\0"):
-        shows, words = json.loads(data)
+    elif found := next(board.notes("tried"), None):
+        shows, words = found["tried"]
         return shows, words
     ended = f"was still running after {seconds:g} s" if status is None else f"ended with status {status}"
     return one.kind == "crashed", f"it {ended}"
