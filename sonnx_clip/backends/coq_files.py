@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Constraint, Definition, Property, Reading
 
 FOLDER = "generated/coq"
-# The files of the readings, without the ending.
-MODULES: dict[FamilyId, str] = {"real": "RealReadings", "int": "IntReadings", "float": "FloatReadings"}
 # The sections whose definitions stand beside the cases; the others stand beside the readings.
 OF_MEANING = ("cases", "classes", "properties", "constraints", "latitude")
 _TACTICS = {
@@ -52,7 +50,7 @@ def render_coq(spec: Spec) -> dict[str, str]:
     for family in spec.families:
         of = _Family(spec, family.id)
         files[f"{FOLDER}/{family.id.capitalize()}.v"] = of.meaning()
-        files[f"{FOLDER}/{MODULES[family.id]}.v"] = of.readings()
+        files[f"{FOLDER}/{family.id.capitalize()}Readings.v"] = of.readings()
     return files
 
 
@@ -78,11 +76,6 @@ def speaks_of_entries(constraint: Constraint) -> bool:
     """Whether a constraint is about entries only, not about shapes or element types."""
     outside = ("shape", "type")
     return not any(isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds))
-
-
-def theorem_name(claim: Claim) -> str:
-    """The name of the theorem of a claim: that of its goal, unless the goal is about WhyML's order."""
-    return "cases_are_clip" if claim.role == "written" else claim.name
 
 
 def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:
@@ -121,7 +114,7 @@ class _Family:
         theorems = [
             CoqStatement(
                 claim.title[0].upper() + claim.title[1:],
-                theorem_name(claim),
+                "cases_are_clip" if claim.role == "written" else claim.name,
                 self._statement(claim),
                 claim.shows,
                 self._proof(claim),
@@ -140,11 +133,7 @@ class _Family:
             classes=classes,
             claims=claims,
             result=result + last.result.lower(),
-            opaque=[
-                (d.id, list("abcdefgh"[: len(d.parameters or self.spec.head.operands)]))
-                for d in stated
-                if d.id in self._opaque(stated)
-            ],
+            opaque=self._opaque(stated),
         )
 
     def readings(self) -> str:
@@ -182,9 +171,12 @@ class _Family:
             **parts,
         )
 
-    def _opaque(self, definitions: Iterable[Definition]) -> set[str]:
-        """The conditions that rest on constants other than 0: to part the classes they need not be opened."""
-        found: set[str] = set()
+    def _opaque(self, definitions: Iterable[Definition]) -> list[tuple[str, str]]:
+        """The conditions that rest on constants other than 0, with letters for their parameters.
+
+        To part the classes they need not be opened.
+        """
+        found: dict[str, str] = {}
         for d in definitions:
             rests = any(
                 getattr(node, "constant", None) or (isinstance(node, tree.Use) and node.id in found)
@@ -192,8 +184,8 @@ class _Family:
             )
             in_family = d.families is None or self.family in d.families
             if rests and in_family and kind_of(d.is_) is not tree.Kind.ELEMENT:
-                found.add(d.id)
-        return found
+                found[d.id] = "abcdefgh"[: len(d.parameters or self.spec.head.operands)]
+        return [*found.items()]
 
     # Definitions
 
