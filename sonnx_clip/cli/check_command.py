@@ -55,13 +55,9 @@ def check_runtime(
 ) -> int:
     """Judge a runtime, print the report, and write it to the files that the options name.
 
-    Returns:
-        130 after an interrupt: the report covers the calls made so far. Else 2 if the machine lacks something
-        that the runtime needs, 1 if the run failed, 0 if it passed.
-
-    Raises:
-        UserError: the runtime or a type is unknown, a package is missing, a file cannot be written, or the
-            scheduler or its workers are unreachable or differ from this machine.
+    Returns 130 after an interrupt, when the report covers the calls made so far; else 2 if the machine lacks
+    what the runtime needs, 1 if the run failed, 0 if it passed. UserError for an unknown runtime or type, a
+    missing package, a file that cannot be written, and unreachable or different workers.
     """
     if is_standard_output(output):
         form, output = "json" if form == "text" else form, None
@@ -113,13 +109,8 @@ def check_runtime(
 def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any) -> int:
     """Compare a runtime, or those of `OF_MODELS`, with dialects: versions of ONNX's Clip, or a SONNX edition.
 
-    Each report is printed as by `check_runtime`, and stored for the evidence.
-
-    Returns:
-        the highest status of all reports; an interrupt ends the comparison.
-
-    Raises:
-        UserError: as `check_runtime`, or the dialect is unknown.
+    Each report is printed as by `check_runtime`, and stored for the evidence. Returns the highest status of
+    all; an interrupt ends the comparison. UserError as `check_runtime`, and for an unknown dialect.
     """
     from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
 

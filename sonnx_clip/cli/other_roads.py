@@ -62,10 +62,8 @@ def prove_by_frama_c(
 ) -> int:
     """Prove the C kernels of a checkout with Frama-C, and print a line for each; returns the exit status.
 
-    frama-c.json is written if all element types are selected.
-
-    Raises:
-        UserError: a tool is missing, generated/ is stale, or an element type has no C.
+    frama-c.json is written if all element types are selected. UserError if a tool is missing, generated/ is
+    stale, or an element type has no C.
     """
     spec, root = spec or load_spec(), root or repo_root()
     every = tuple(etype for etype in spec.element_types if etype.c is not None)

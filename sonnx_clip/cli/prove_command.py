@@ -103,9 +103,7 @@ def prove_these(
     """Prove obligations of theories in generated/, and print a table or JSON; returns the exit status.
 
     At most `shown` failures are printed in full. `root` holds generated/ of another operator than Clip.
-
-    Raises:
-        UserError: as for `prove`.
+    UserError as for `prove`.
     """
     build = request.build
     selected = select(

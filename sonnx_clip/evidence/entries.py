@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
 from sonnx_clip.explain import readings_matrix
-from sonnx_clip.explain.dialects_table import dialect_table
+from sonnx_clip.explain.dialects_table import dialect_row
 from sonnx_clip.explain.finding_views import words_of
 from sonnx_clip.language import encode, show_bits, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
@@ -44,7 +44,7 @@ class _Shown(NamedTuple):
     facts: Facts = ()
     speaks: Speaks = lambda _type, _vector: False  # whether a vector of an element type is a test of it
     refuted: Sequence[str] = ()  # families for which it is refuted as it stands
-    except_types: Sequence[str] = ()  # element types of which it does not speak
+    types: Sequence[str] | None = None  # element types of which it speaks, if not of all of the families
     once: bool = False  # whether it speaks of no element type
 
 
@@ -107,7 +107,8 @@ def _cells(spec: Spec, shown: _Shown, found: ByType) -> Iterator[Cell]:
     if ALL_TYPES in found or shown.once:
         yield _cell(ALL_TYPES, found.get(ALL_TYPES, ()))
     for etype in spec.element_types:
-        if not shown.once and etype.family in shown.families and etype.id not in shown.except_types:
+        speaks = etype.family in shown.families and (shown.types is None or etype.id in shown.types)
+        if speaks and not shown.once:
             yield _cell(etype.id, found.get(etype.id, ()), refuted=etype.family in shown.refuted)
 
 
@@ -183,7 +184,7 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
         case "dialects":
             return _dialect(spec, entry)
         case _:
-            return _element_type(spec, entry)
+            return _element_type(entry)
 
 
 def _capital(text: str) -> str:
@@ -211,18 +212,18 @@ def _example(spec: Spec, entry: Example) -> _Shown:
     facts = [(name, of if isinstance(of, str) else ", ".join(of)) for name, of in entry.values.items()]
     if entry.not_representable_in:
         facts.append(("not representable in", ", ".join(entry.not_representable_in)))
+    etypes = [t for t in spec.types_of(entry.family) if t.id not in entry.not_representable_in]
     triples = {
         (etype.id, *(show_bits(encode(text, etype), etype) for text in given))
-        for etype in spec.types_of(entry.family)
-        if etype.id not in entry.not_representable_in and etype.width
+        for etype in etypes if etype.width
         for given in entry.given
-    }
+    }  # fmt: skip
     *operands, y = (of if isinstance(of, str) else f"[{', '.join(of)}]" for of in entry.values.values())
     return _Shown(
         f"Worked example {entry.id}",
         f"{spec.head.function}({', '.join(operands)}) = {y}",
         "example", (entry.family,), tuple(facts), _is_one_of(triples),
-        except_types=entry.not_representable_in,
+        types=[etype.id for etype in etypes],
     )  # fmt: skip
 
 
@@ -239,16 +240,12 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
         f"Worked example {entry.id}", f"{entry.dialect}: {call} = {due}",
         "example", (etype.family,),
         (("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", due)),
-        _is_one_of(triples), except_types=_others(spec, etype),
+        _is_one_of(triples), types=[entry.type],
     )  # fmt: skip
 
 
 def _is_one_of(triples: set[tuple[str, ...]]) -> Speaks:
     return lambda type_id, vector: (type_id, vector["x"], vector["min"], vector["max"]) in triples
-
-
-def _others(spec: Spec, etype: ElementType) -> tuple[str, ...]:
-    return tuple(t.id for t in spec.types_of(etype.family) if t.id != etype.id)
 
 
 def _reading(spec: Spec, entry: Any) -> Facts:
@@ -270,23 +267,22 @@ def _reading(spec: Spec, entry: Any) -> Facts:
 
 
 def _dialect(spec: Spec, entry: Any) -> _Shown:
-    row = next(row for row in dialect_table(spec).rows if row.id == entry.id)
+    row = dialect_row(spec, entry)
     facts = [*row.words.items()]
     facts += [(f"{aspect.replace('_', ' ')}", source.words) for aspect, source in row.says.items()]
     facts += [(f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()]
-    taken = entry.element_types
-    families = tuple(f.id for f in spec.families if any(t.id in taken for t in spec.types_of(f.id)))
-    others = tuple(t.id for t in spec.element_types if t.id not in taken)
-    return _Shown(entry.title, entry.title, "dialect", families, tuple(facts), except_types=others)
+    taken = {spec.element_type(id_).family for id_ in entry.element_types}
+    families = tuple(family.id for family in spec.families if family.id in taken)
+    return _Shown(entry.title, entry.title, "dialect", families, tuple(facts), types=entry.element_types)
 
 
-def _element_type(spec: Spec, entry: ElementType) -> _Shown:
+def _element_type(entry: ElementType) -> _Shown:
     names = {"SONNX": entry.sonnx, "ONNX": entry.onnx, "DirectML": entry.directml, "NumPy": entry.numpy}
     names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
     return _Shown(
         f"Element type {entry.id}", f"{entry.id} is an ordered element type of the family {entry.family}",
         "element type", (entry.family,), tuple((place, name or "none") for place, name in names.items()),
-        lambda type_id, _vector: type_id == entry.id, except_types=_others(spec, entry),
+        lambda type_id, _vector: type_id == entry.id, types=[entry.id],
     )  # fmt: skip
 
 

@@ -48,10 +48,8 @@ class Applied(Stored):
 def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
     """Call a dialect, for example ``onnx-6``, with one entry of X of an element type.
 
-    X is a decimal, hex float, bit pattern or constant; so are min, max, scale and bias, or None.
-
-    Raises:
-        UserError: no such dialect or type, a text that is no number, or what the dialect rejects.
+    X is a decimal, hex float, bit pattern or constant; so are min, max, scale and bias, or None. UserError
+    for an unknown dialect or type, a text that is no number, and what the dialect rejects.
     """
     oracle, spec = named(id_), load_spec()
     dialect, etype = spec.dialect(id_), spec.element_type(type_id)

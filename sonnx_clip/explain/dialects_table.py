@@ -39,9 +39,13 @@ class DialectTable(Stored):
 
 def dialect_table(spec: Spec) -> DialectTable:
     """The dialects of a specification."""
+    return DialectTable(rows=tuple(dialect_row(spec, dialect) for dialect in spec.dialects))
+
+
+def dialect_row(spec: Spec, d: Dialect) -> DialectRow:
+    """The row of a dialect."""
     same = DialectRow.model_fields.keys() - {"words"}
-    rows = (DialectRow(words=_words(spec, d), **{n: getattr(d, n) for n in same}) for d in spec.dialects)
-    return DialectTable(rows=tuple(rows))
+    return DialectRow(words=_words(spec, d), **{name: getattr(d, name) for name in same})
 
 
 def _words(spec: Spec, d: Dialect) -> dict[str, str]:
