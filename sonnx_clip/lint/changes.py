@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
-
-
 @dataclass(frozen=True)
 class Step:
     """One change of one Clip node, or one restriction that stays broken where it is not `done`."""
@@ -147,9 +144,7 @@ class NodeChange:
             shape = editor.constant(place, f"{name}_no_axes", no_axes)
             scalar = editor.fresh(f"{name}_scalar")
             editor.add(place, helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
-            element_type = bound.known_type or x.known_type
-            if element_type and element_type in _ELEMENT_TYPES:
-                editor.declare(place, scalar, element_type, ())
+            editor.declare(place, scalar, bound.known_type or x.known_type, ())
             how = f"the node reads {quoted(scalar)} now, its Reshape to []"
         editor.set_input(place, bound.operand, scalar)
         etype = profile().element_type(x.known_type)
@@ -168,15 +163,11 @@ class NodeChange:
             becomes_scalar = role == "scalar" and tensor.known_dims == (1,)
             if name is None or becomes_scalar or tensor.contradiction or tensor.not_tensor or tensor.sparse:
                 continue
-            dims = None
-            if numbers(tensor.dims) is None:
-                found = map(numbers, (tensor.derived.dims, tensor.inferred.dims))
-                dims = next((sizes for sizes in found if sizes is not None), None)
-            if (
-                not element_type
-                or element_type not in _ELEMENT_TYPES
-                or (tensor.element_types and dims is None)
-            ):
+            found = map(numbers, (tensor.derived.dims, tensor.inferred.dims))
+            dims = next((sizes for sizes in found if sizes is not None), None)
+            if numbers(tensor.dims) is not None:
+                dims = None
+            if tensor.element_types and dims is None:
                 continue
             if self.editor.declare(self.place, name, element_type, dims):
                 etype = profile().element_type(element_type) if role == "result" else None

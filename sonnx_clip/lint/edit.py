@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.lint.profile import OnnxOperand
 
+_ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
+
 
 class Editor:
     """A model under change, whose Clip nodes are edited in their order. New nodes are inserted at the end."""
@@ -61,10 +63,14 @@ class Editor:
             self.add(place, helper.make_node("Constant", [], [name], name=name, value=tensor))
         return self._constants[key]
 
-    def declare(self, place: ClipNode, name: str, element_type: str, dims: tuple[int, ...] | None) -> bool:
-        """Declare a tensor where a node computes it; False for an input, which is the caller's, and for
-        nothing new. Denotations of dimensions are kept.
+    def declare(
+        self, place: ClipNode, name: str, element_type: str | None, dims: tuple[int, ...] | None
+    ) -> bool:
+        """Declare a tensor where a node computes it; False for an input, which is the caller's, for nothing
+        new, and for no element type of ONNX. Denotations of dimensions are kept.
         """
+        if element_type is None or element_type not in _ELEMENT_TYPES:
+            return False
         graph = place.scope.defining(name).body
         values = self._values[id(graph), name]
         if any(value.name == name for value in graph.input):

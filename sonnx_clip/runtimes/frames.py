@@ -90,18 +90,15 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
 def read_hello(data: bytes, order: ByteOrder) -> Hello:
     """A whole hello; FrameError if it is invalid."""
     types, ranks, entries = _numbers(data, 8, 3, order)
-    mistakes = (
-        (types == 0, "its hello lists no element type"),
-        (types >> len(TYPES), f"its hello lists unknown element types: {types:#x}"),
-        (ranks == 0, "its hello lists no rank"),
-        (
-            entries < LEAST_ENTRIES,
-            f"its hello allows {entries} entries in a request; at least {LEAST_ENTRIES} are required",
-        ),
-    )
-    for mistake, words in mistakes:
-        if mistake:
-            raise FrameError(words)
+    if types == 0:
+        raise FrameError("its hello lists no element type")
+    if types >> len(TYPES):
+        raise FrameError(f"its hello lists unknown element types: {types:#x}")
+    if ranks == 0:
+        raise FrameError("its hello lists no rank")
+    if entries < LEAST_ENTRIES:
+        what = f"its hello allows {entries} entries in a request"
+        raise FrameError(f"{what}; at least {LEAST_ENTRIES} are required")
     return Hello(
         types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
         ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),

@@ -64,7 +64,7 @@ def _placed(document: Document, details: ErrorDetails) -> tuple[Position, UserEr
     at = document.position(way)
     todo: str | None = None
     match sort:
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             at = document.key_position(way)
             what = f"the key `{way[-1]}` is not known here"
             todo = _known_keys(document.data, way)
