@@ -19,9 +19,6 @@ from sonnx_clip.root.errors import UserError
 Value: TypeAlias = int | Fraction
 """A bit pattern of a machine type, or a number of ``real``."""
 
-Decoded: TypeAlias = Fraction | str
-"""The number of a bit pattern, or ``"nan"``, ``"inf"``, ``"-inf"``. ``-0`` decodes to 0."""
-
 CONSTANTS = {
     "real": frozenset[str](),
     "int": frozenset({"lowest", "highest"}),
@@ -205,8 +202,8 @@ def comparison_key(value: Value, etype: ElementType) -> Value | float:
             return value
 
 
-def decode(value: Value, etype: ElementType) -> Decoded:
-    """The number of a value, or ``"nan"``, ``"inf"``, ``"-inf"``."""
+def decode(value: Value, etype: ElementType) -> Fraction | str:
+    """The number of a value, or ``"nan"``, ``"inf"``, ``"-inf"``; ``-0`` decodes to 0."""
     key = comparison_key(value, etype)
     if not isinstance(etype.bits, FloatBits):
         return Fraction(key)

@@ -42,7 +42,6 @@ class Layout:
 
 
 PLAIN = Layout("contiguous", None, plain=True)
-OF_RANK_0 = Layout("0-d", 1, "v.reshape(())", optional=True)
 
 LAYOUTS = (
     PLAIN,
@@ -62,6 +61,6 @@ LAYOUTS = (
     Layout("rank-2-empty", 0, "v.reshape(0, 3)"),
     Layout("rank-3-empty", 0, "v.reshape(3, 0, 2)"),
     Layout("stride-0", 65, "np.broadcast_to(v[:1], 65)", repeats=True),
-    OF_RANK_0,
+    Layout("0-d", 1, "v.reshape(())", optional=True),
 )
 BY_ID = {layout.id: layout for layout in LAYOUTS}

@@ -36,10 +36,6 @@ BOUNDS: tuple[Operand, ...] = ("min", "max")
 
 _TODO = "docs/integrations.md shows one"
 _AROUND, _FILLED = 4096, 0xA5  # bytes on each side of a result, and their value
-_LENGTHS = {
-    "size_t": ctypes.c_size_t, "int32": ctypes.c_int32, "uint32": ctypes.c_uint32,
-    "int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
-}  # fmt: skip
 _FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 
 
@@ -144,7 +140,7 @@ class CFunction:
         self._function, self._operands, self._by_value = function, abi.operands, abi.bounds == "value"
         self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
         bound = self._number if self._by_value else ctypes.c_void_p
-        kinds = {"n": _LENGTHS[abi.length], **dict.fromkeys(BOUNDS, bound)}
+        kinds = {"n": getattr(ctypes, f"c_{abi.length}"), **dict.fromkeys(BOUNDS, bound)}
         function.argtypes = [kinds.get(name, ctypes.c_void_p) for name in abi.operands]
         function.restype = ctypes.c_int if abi.returns == "status" else None
         self._memory = np.empty(0, np.uint8)

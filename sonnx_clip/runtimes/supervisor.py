@@ -19,7 +19,7 @@ import time
 from contextlib import suppress
 from multiprocessing.reduction import recv_handle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     Handle = Callable[[Any, Board], None]
     Program = Callable[..., tuple[dict[str, Any], Handle | None]]
-    Look: TypeAlias = "Callable[[], tuple[float, bool]]"
 
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 _SHOWN = 120  # bytes kept of both ends of what a runtime prints
@@ -80,22 +79,21 @@ class OwnTime:
     CPU time counts while one of its processes is running or waits for a processor, else time by the clock.
     """
 
-    def __init__(self, look: Look | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._look, self._clock = look or _look, clock
+    def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
         """Start anew: a call has returned."""
-        self._last, self._spent = self._clock(), 0.0
+        self._last, self._spent = time.monotonic(), 0.0
         self._computed: float | None = None
 
     def spent(self) -> float:
         """The seconds since `reset`; it looks at most ten times a second."""
-        now = self._clock()
+        now = time.monotonic()
         passed = min(now - self._last, _LONGEST_LOOK)
         if passed < _SHORTEST_LOOK:
             return self._spent
-        computed, wants = self._look()
+        computed, wants = _look()
         if not wants:
             self._spent += passed
         elif self._computed is not None:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
 
-System: TypeAlias = Literal["sonnx", "onnx", "directml"]
-GivenAs: TypeAlias = Literal["inputs", "attributes", "members"]
-BoundType: TypeAlias = Literal["tensor", "float32"]
 if TYPE_CHECKING:
     Aspect: TypeAlias = str
 else:  # one of these words, which is a text to all who read it
@@ -90,7 +87,7 @@ class Dialect(NamedEntry):
 
     id: DialectId  # its permanent id, ``onnx-6``
     title: Text
-    system: System  # who defines it
+    system: Literal["sonnx", "onnx", "directml"]  # who defines it
     version: Text  # operator set, feature level, or chapter, as the system writes it
     after: DialectId | None = None  # the version before; None for the first
     node_of: DialectId | None = None  # whose nodes it gives a meaning, where it is not the dialect itself
@@ -98,8 +95,8 @@ class Dialect(NamedEntry):
     section: Text  # where that text does
     element_types: Annotated[tuple[Word, ...], Field(min_length=1)]  # of X
     ranks: Ranks  # of X
-    bounds: GivenAs  # how they are given
-    bound_type: BoundType  # in which type they are given
+    bounds: Literal["inputs", "attributes", "members"]  # how they are given
+    bound_type: Literal["tensor", "float32"]  # in which type they are given
     # missing: the values of missing bounds; None if a missing one is refused
     missing: Annotated[Missing | None, BeforeValidator(lambda value: None if value == "refused" else value)]
     reading: Id  # the meaning that its words allow

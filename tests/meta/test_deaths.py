@@ -1,11 +1,13 @@
 """Runtimes that die or hang: deaths are narrowed, and the rest is judged."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.runtimes import supervisor
 from sonnx_clip.runtimes.runtime import Limits
-from sonnx_clip.runtimes.supervisor import OwnTime
 from tests.meta.judged import Due, few_calls, nightly_but, require_due
 from tests.meta.judged import judged as judged_by
 
@@ -68,10 +70,12 @@ def test_hanging_runtime_is_stopped_and_reported(name):
     assert classes["inside_ordinary"].compared > 1000  # in the other layouts
 
 
-def test_process_that_waits_for_a_processor_spends_nothing():
+def test_process_that_waits_for_a_processor_spends_nothing(monkeypatch):
     """A machine under load: the process wants to compute, and gets a tenth of the time."""
     now, seen, wants = [0.0], [], [True]
-    time_taken = OwnTime(lambda: (now[0] / 10, wants[-1]), lambda: now[0])
+    monkeypatch.setattr(supervisor, "_look", lambda: (now[0] / 10, wants[-1]))
+    monkeypatch.setattr(supervisor, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    time_taken = supervisor.OwnTime()
     for _ in range(100):
         now[0] += 0.2
         seen.append(time_taken.spent())
