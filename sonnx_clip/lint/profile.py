@@ -12,9 +12,6 @@ from sonnx_clip.root.folders import repo_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-_FILE = "generated/profile.json"
 
 
 @dataclass(frozen=True)
@@ -91,13 +88,8 @@ class Profile:
 
 @cache
 def profile() -> Profile:
-    """The profile of spec/clip.yaml."""
-    return read_profile(repo_file(_FILE))
-
-
-def read_profile(file: Path) -> Profile:
     """The profile that `sonnx-clip generate` wrote; UserError if it cannot be read, or lacks an entry."""
-    todo = "run: sonnx-clip generate"
+    file, todo = repo_file("generated/profile.json"), "run: sonnx-clip generate"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         return Profile(
