@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 NAMES_IN_REPRODUCERS = frozenset({"b", "c", "d", "o", "p", "s", "v", "z", "np"})
-RESULT = "Y"
-"""The name of the result in every specification."""
 
 REFERENCES: Final = (
     ("families", "families"), ("holds_for", "families"), ("family", "families"), ("case", "cases"),
@@ -54,9 +52,8 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     operands, result = spec.head.operands, spec.result.id
     if result in operands:
         yield Diagnostic(("result", "id"), f"`{result}` is an operand", "the result has a name of its own")
-    elif result != RESULT:
-        what = f"the result is called `{result}`"
-        yield Diagnostic(("result", "id"), what, f"conditions know it as {RESULT}")
+    elif result != "Y":
+        yield Diagnostic(("result", "id"), f"the result is called `{result}`", "conditions know it as Y")
     taken = {
         "variable of the language": VARIABLES - {result},
         "name of the rendered theories": THEORY_NAMES | {spec.head.second},
