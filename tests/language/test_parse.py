@@ -49,10 +49,6 @@ def test_precedence_of_operators(text: str, grouped: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "(low implies low) implies low",
-        "low and (low and low)",
-        "not (low or low)",
-        "(if low then X else L) < M",
         "identical(Y, if M <= X then M else X)",
         "same(min(X, L), clip(X2, -inf, formula))",
         "X == -0.5e-3",

@@ -98,11 +98,8 @@ def test_example_has_the_numbers_of_the_code(example: DialectExample) -> None:
 
 # --- The chapters of the SONNX page -------------------------------------------------------------------------
 
-REMARK = ">"  # of a reviewer
-CHAPTERS = {
-    section.title: "\n".join(
-        line for line in section.lines if not line.startswith(REMARK)
-    )  # a reviewer's remark
+CHAPTERS = {  # without the remarks of reviewers
+    section.title: "\n".join(line for line in section.lines if not line.startswith(">"))
     for section in source_text(repo_file(SPEC.page("sonnx-clip").file)).sections
     if section.lines[0].startswith("# ") and "(" in section.title
 }
@@ -131,12 +128,8 @@ def test_chapter_is_transcribed(family: Family) -> None:
         if family.id in r.families and re.fullmatch(r"R\d", r.id)
     ]
     tagged: dict[str, dict[str, str]] = {}
-    for tensor, below in re.findall(
-        r"^### \$(\w)\$:(.*?)(?=^### \$|^## |\Z)", chapter, re.MULTILINE | re.DOTALL
-    ):
-        for tag, title, says in re.findall(
-            r"^ *- `\[(\w+)\]`(.*)\n *- Statement: (.*)$", below, re.MULTILINE
-        ):
+    for tensor, below in re.findall(r"(?ms)^### \$(\w)\$:(.*?)(?=^### \$|^## |\Z)", chapter):
+        for tag, title, says in re.findall(r"(?m)^ *- `\[(\w+)\]`(.*)\n *- Statement: (.*)$", below):
             tagged.setdefault(plain(title), {})[tensor] = tag
             (constraint,) = (c for c in SPEC.constraints if c.title == plain(title))
             assert "see constraint" in says or plain(says) == constraint.statement
