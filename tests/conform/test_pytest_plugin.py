@@ -134,9 +134,6 @@ def test_workers_of_xdist_share_it(pytester: pytest.Pytester) -> None:
     assert logs[0] == logs[1] != ""
 
 
-# --- expected deviations
-
-
 def expecting(
     pytester: pytest.Pytester, text: str, runtime: str, *more: str, types: str = "int8"
 ) -> pytest.RunResult:
@@ -210,9 +207,6 @@ def test_wrong_uses_are_one_message(pytester: pytest.Pytester) -> None:
     assert "no such file" in usage(run(pytester, "./none.py:clip"))
     alone = pytester.runpytest_inprocess(*LOADED, "--sonnx-clip-types=int8")
     assert "need --sonnx-clip-runtime" in usage(alone)
-
-
-# --- out of the way
 
 
 def test_plugin_without_a_runtime_loads_nothing(pytester: pytest.Pytester) -> None:

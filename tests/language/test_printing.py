@@ -60,8 +60,6 @@ def _trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]
 CONDITIONS = _trees(4)[1]
 
 
-# --- NumPy -----------------------------------------------------------------------------------------------
-
 _PYTHON = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=="}
 _CALLED = {"_is_nan": "is_nan", "_identical": "identical", "_choose": "if", "where": "if"}
 
@@ -103,8 +101,6 @@ def in_numpy(form: Any) -> Any:
         case (word, *parts):
             return (word, *map(in_numpy, parts))
 
-
-# --- The tests -------------------------------------------------------------------------------------------
 
 COQ = CoqPrinter("float", "here", load_spec().head)
 WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_HEAD)

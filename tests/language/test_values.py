@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sonnx_clip.language import decode, encode, hex_float, show, show_bits
 from sonnx_clip.language.values import comparison_key, equal, identical, integer_range, is_nan
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
@@ -21,15 +22,10 @@ if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
 
 SPEC = load_spec()
-DTYPES = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
 MACHINE = [etype for etype in SPEC.element_types if etype.width]
 FLOATS = [etype for etype in MACHINE if etype.family == "float"]
 INTEGERS = [etype for etype in MACHINE if etype.family == "int"]
 REAL, FLOAT32 = SPEC.element_type("real"), SPEC.element_type("float32")
-
-
-def dtype_of(etype: ElementType) -> np.dtype:
-    return DTYPES.get(etype.id) or np.dtype(etype.id)
 
 
 def patterns_of(etype: ElementType) -> np.ndarray:
@@ -47,7 +43,7 @@ def patterns_of(etype: ElementType) -> np.ndarray:
 def numbers_of(etype: ElementType) -> list[tuple[int, object]]:
     """Pattern and NumPy scalar."""
     patterns = patterns_of(etype)
-    return list(zip(map(int, patterns), patterns.view(dtype_of(etype)), strict=True))
+    return list(zip(map(int, patterns), patterns.view(numpy_type(etype.id)), strict=True))
 
 
 @pytest.mark.parametrize("etype", MACHINE, ids=lambda etype: etype.id)
@@ -106,7 +102,7 @@ def test_a_decimal_does_not_pass_through_a_double() -> None:
 
 @pytest.mark.parametrize("etype", FLOATS, ids=lambda etype: etype.id)
 def test_constants_are_those_of_the_format(etype: ElementType) -> None:
-    info = ml_dtypes.finfo(dtype_of(etype))
+    info = ml_dtypes.finfo(numpy_type(etype.id))
     values = {"highest": info.max, "lowest": info.min, "smallest_normal": info.smallest_normal}
     values["smallest_subnormal"] = info.smallest_subnormal
     for name, value in values.items():
@@ -117,7 +113,7 @@ def test_constants_are_those_of_the_format(etype: ElementType) -> None:
     assert is_nan(nan, etype)
     assert nan ^ minus_nan == encode("-0", etype)
     assert encode("snan", etype) == encode("inf", etype) + 1
-    assert np.isnan(np.array([nan], f"u{etype.width // 8}").view(dtype_of(etype)))[0]
+    assert np.isnan(np.array([nan], f"u{etype.width // 8}").view(numpy_type(etype.id)))[0]
 
 
 @pytest.mark.parametrize("etype", INTEGERS, ids=lambda etype: etype.id)
@@ -139,7 +135,7 @@ def test_comparisons_are_those_of_numpy(etype: ElementType) -> None:
     special = ["lowest", "highest", "0", "1"]
     if etype.family == "float":
         special += ["nan", "-nan", "inf", "-inf", "-0", "-1", "smallest_subnormal", "-smallest_normal"]
-    unsigned, dtype = f"u{etype.width // 8}", dtype_of(etype)
+    unsigned, dtype = f"u{etype.width // 8}", numpy_type(etype.id)
     key = partial(comparison_key, etype=etype)
     patterns = [encode(text, etype) for text in special]
     chosen = numbers[:: max(1, len(numbers) // 200)]

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from sonnx_clip.cli import app
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target
+from tests import command
 from tests.lint.build import graph, model, parsed, value
 from tests.lint.normalised import MODELS
 from tests.lint.same_outputs import differences
@@ -24,10 +25,8 @@ FINITE = ("--assume", "finite")
 
 def run(*arguments: str | Path) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of `normalise`."""
-    result = CliRunner().invoke(app.app, ["normalise", *map(str, arguments)])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        return 2, result.stdout, str(result.exception)
-    return result.exit_code, result.stdout, result.stderr
+    done = command.run("normalise", *map(str, arguments), cwd=Path.cwd())
+    return done.returncode, done.stdout, done.stderr
 
 
 def assert_refused(text: str, *arguments: str | Path) -> None:

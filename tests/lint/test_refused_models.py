@@ -103,9 +103,6 @@ def _deep_bytes(depth: int) -> bytes:
     return b"\x08\x08" + field(7, inner) + field(8, b"\x10\x0d")
 
 
-# --- Parts of a model --------------------------------------------------------------------------------------
-
-
 def external(location: str | None, name: str = "L", **more: str) -> TensorProto:
     tensor = TensorProto(name=name, data_type=FLOAT, data_location=TensorProto.EXTERNAL)
     for key, text in {"location": location, **more}.items():
@@ -214,9 +211,6 @@ def test_constant_without_exactly_one_value_declares_nothing(tmp_path: Path, val
     report = lint(tmp_path, parsed(f"{head} {{ L = Constant {values} () Y = Clip(X, L, M) }}"))
     assert report.verdict != "meets"
     assert "R4" in verdicts(report)
-
-
-# --- External data ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

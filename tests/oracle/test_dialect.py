@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from sonnx_clip.language.convert import convert
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import named
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import defaults
@@ -21,10 +21,8 @@ SPEC = load_spec()
 FLOAT = SPEC.element_type("float32")
 ALL = [d.id for d in SPEC.dialects]
 OF_ARRAYS = [id_ for id_ in ALL if id_ != "sonnx-real"]
-DTYPES = {name: np.dtype(getattr(ml_dtypes, name, None) or name) for name in
-          ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
-           "float32", "float64")}  # fmt: skip
 INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+DTYPES = {name: numpy_type(name) for name in (*sorted(INTEGERS), "float16", "bfloat16", "float32", "float64")}
 BIG = {"int64", "uint64"}
 F32_MAX = np.finfo(np.float32).max
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from sonnx_clip.language.special import sampled
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.spec import DeclaredTensor, TensorValue, evaluator, load_spec
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SPEC = load_spec()
 @pytest.mark.parametrize("etype", [t for t in SPEC.element_types if t.width], ids=lambda etype: etype.id)
 def test_clip_is_the_cases_in_numpy(etype: ElementType) -> None:
     unsigned = np.dtype(f"u{etype.width // 8}")
-    dtype = np.dtype(ml_dtypes.bfloat16) if etype.id == "bfloat16" else np.dtype(etype.id)
+    dtype = numpy_type(etype.id)
     triples = list(sampled(etype, 3))
     bits = np.array(triples, unsigned)
     x, l, m = (column.view(dtype) for column in bits.T.copy())
