@@ -127,9 +127,6 @@ def test_other_options_are_another_unit(options) -> None:
     assert unit.digest != other.digest
 
 
-# --------------------------------------------------------------- verdicts that are kept
-
-
 @pytest.fixture
 def known(monkeypatch) -> None:
     """A cache is for known runtimes; here it holds verdicts on planted ones."""
@@ -158,9 +155,6 @@ def test_verdict_on_own_code_or_on_files_changed_meanwhile_is_not_cached(tmp_pat
     monkeypatch.setattr(campaign, "cache_identity", lambda _: "changed meanwhile")
     run(WRONG, tmp_path / "c.sqlite", is_cache=True)
     assert rows(tmp_path / "c.sqlite") == []
-
-
-# --------------------------------------------------------------- what a result depends on
 
 
 def _changed_data(changed: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
@@ -239,9 +233,6 @@ def test_flags_of_the_processor_count(tmp_path: Path) -> None:
     assert found[0] == found[1] != found[2]
 
 
-# --------------------------------------------------------------- damage
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -294,9 +285,6 @@ def test_interrupt_leaves_what_was_judged(tmp_path) -> None:
     assert len(judge.seen) == 2 * (1 + UNITS) - before
 
 
-# --------------------------------------------------------------- files that are no store
-
-
 def _newer(file: Path) -> None:
     Store(file).close()
     with closing(sqlite3.connect(file)) as base:
@@ -340,9 +328,6 @@ def test_empty_file_and_odd_names_become_stores(tmp_path) -> None:
     with closing(sqlite3.connect(file)) as base:
         assert base.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
-
-
-# --------------------------------------------------------------- status
 
 
 def plan(file: Path, runtime: str) -> None:

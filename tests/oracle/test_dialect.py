@@ -12,7 +12,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import numpy_type
-from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
+from sonnx_clip.root.errors import DialectError, UndefinedByDialectError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.readings import answers
@@ -184,8 +184,3 @@ def test_scale_bias_is_rounded_twice_in_the_element_type():
 def test_refusal_is_reported(id_, arguments, says):
     with pytest.raises(DialectError, match=says):
         named(id_)(*arguments)
-
-
-def test_an_unknown_dialect_is_one_message():
-    with pytest.raises(UserError, match="unknown dialect `onnx-7`"):
-        named("onnx-7")
