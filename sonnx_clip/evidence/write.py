@@ -89,6 +89,8 @@ def write_evidence(
     evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip
+    for left in (left for name in written for left in output.glob(f".{name}.*")):  # by a run that was killed
+        left.unlink(missing_ok=True)
     write_together({output / name: text for name, text in written.items()})
     if "in-toto" in formats:  # it has the digests of the others
         statement = render_statement(evidence, build)

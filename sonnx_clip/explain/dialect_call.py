@@ -14,7 +14,7 @@ from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec import evaluator, load_spec
-from sonnx_clip.spec.readings import answers, answers_told
+from sonnx_clip.spec.readings import answers_told
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
@@ -88,13 +88,9 @@ def _called(
 ) -> tuple[Value, Triple, tuple[Value, ...]]:
     """The result of a call with one entry; X (scaled), L and M as used; X if scaled in other ways."""
     x, bounds = operands["x"], (operands.get("min"), operands.get("max"))
-    if etype.id == "real" and etype.id in oracle.row["element_types"]:
-        for name in ("min", "max"):
-            if name not in operands:
-                raise oracle.missing(name)
-        spec, triple = load_spec(), (x, operands["min"], operands["max"])
-        (answer,) = answers(spec, etype, spec.reading(oracle.row["answers"]), triple)
-        return answer, triple, ()
+    if etype.family == "real":
+        (result,) = oracle(np.full((1,) * rank, x, object), *bounds).flat
+        return result, (x, operands["min"], operands["max"]), ()  # a missing bound was rejected
     entry = np.full((1,) * rank, x)
     scaling = operands.get("scale"), operands.get("bias")
     result = oracle(entry, *bounds, scale=scaling[0], bias=scaling[1])

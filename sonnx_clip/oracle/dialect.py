@@ -1,18 +1,18 @@
 """Clip as other definitions have it: ONNX by operator set, DirectML by feature level and with ScaleBias,
 SONNX by chapter.
 
->>> clip = named("onnx-6")
->>> clip(np.array([np.inf, 7.0], np.float16), max=np.float32(6))
+>>> clip = dialect("onnx", version=6)
+>>> clip(np.array([np.inf, 7.0], np.float16), max=6.0)
 array([6., 6.], dtype=float16)
 
 What a dialect takes, and its default for a missing bound, is rendered from ``dialects`` of spec/clip.yaml.
 What a dialect does not take is refused in its own words; what its source leaves undefined is refused as that.
-Reals have no bits: `sonnx_clip.spec.readings` answers for them.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,21 @@ from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserEr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.oracle.formats import Array
+
+
+def dialect(system: str, version: str | int) -> DialectOracle:
+    """The oracle of a dialect.
+
+    Args:
+        system: ``onnx``, ``directml`` or ``sonnx``.
+        version: of ONNX 1, 6, 11, 12 or 13; of DirectML ``1.0``, ``2.1``, ``3.0`` or ``5.0``; of SONNX
+            ``real``, ``int`` or ``float``, the chapters of the review copy, or the edition ``2026-01``.
+
+    Raises:
+        UserError: there is no such dialect.
+    """
+    return named(f"{system}-{version}")
 
 
 def named(id_: str) -> DialectOracle:
@@ -35,55 +49,97 @@ def named(id_: str) -> DialectOracle:
 
 
 class DialectOracle:
-    """A versioned definition of Clip that can be called, from its row in the generated oracle.
-
-    All methods raise DialectError for what the dialect does not take, and UndefinedByDialectError where its
-    source does not define the result.
-    """
+    """A versioned definition of Clip that can be called, from its row in the generated oracle."""
 
     def __init__(self, id_: str, row: Mapping[str, Any]) -> None:
         self.id = id_
         self.row = row
 
+    def __repr__(self) -> str:
+        return f"<{self.row['title']}: {self.id}>"
+
     def __call__(
         self,
-        x: Array,
-        min: Any = None,
-        max: Any = None,
+        x: object,
+        min: object = None,
+        max: object = None,
         *,
-        scale: np.float32 | None = None,
-        bias: np.float32 | None = None,
+        scale: object = None,
+        bias: object = None,
+        out: Array | None = None,
     ) -> Array:
-        """Clip as this dialect defines it: a new array with the shape and element type of `x`.
+        """Clip as this dialect defines it.
 
         Args:
-            x: array of an element type and a rank that the dialect takes.
+            x: array of an element type and a rank that the dialect takes; of Fractions for reals.
             min: the lower bound, or None: an array of shape () or NumPy scalar of the type of `x` where
-                bounds are inputs; a FLOAT (np.float32) where they are attributes or members.
+                bounds are inputs (a Fraction for reals); a FLOAT (np.float32, or a Python number,
+                rounded to one) where they are attributes or members.
             max: the upper bound, likewise.
             scale: a FLOAT by which `x` is multiplied first, where the dialect has ScaleBias.
             bias: a FLOAT that is added then; both are given, or neither.
-        """
-        self._check(x)
-        lower, upper = self.bounds(x.dtype, min, max)
-        return self.answer(self.scaled_ways(x, scale, bias)[0], lower, upper)
+            out: where to write, `x` itself too, where the dialect allows execution in place.
 
-    def bounds(self, dtype: np.dtype[Any], min: Any = None, max: Any = None) -> tuple[Array, Array]:
+        Returns:
+            `out`, or a new array with the shape and element type of `x`.
+
+        Raises:
+            DialectError: the dialect does not take this.
+            UndefinedByDialectError: its source does not define the result. Both are raised by all methods.
+        """
+        types = self.row["element_types"]
+        if types == ("real",) or ("real" in types and isinstance(x, np.ndarray) and x.dtype == object):
+            return self._real(x, min, max)
+        tensor = self._tensor(x)
+        lower, upper = self.bounds(tensor.dtype, min, max)
+        tensor, *_ = self.scaled_ways(tensor, scale, bias)
+        result = self.answer(tensor, lower, upper)
+        if out is None:
+            return result
+        if not self.row["in_place"]:
+            raise self._refused("in_place", "it does not work in place: omit `out`")
+        if out.shape != tensor.shape or out.dtype != tensor.dtype:
+            raise self._refused("result", "`out` must have the shape and the element type of x")
+        out[...] = result
+        return out
+
+    def bounds(self, dtype: np.dtype[Any], min: object = None, max: object = None) -> tuple[Array, Array]:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
         defaults = self.row["missing"][dtype.name] if self.row["missing"] else (None, None)
         found = []
         for name, value, default in zip(("min", "max"), (min, max), defaults, strict=True):
             if value is not None:
-                found.append(self._bound(name, np.asarray(value), dtype))
+                found.append(self._bound(name, value, dtype))
             elif default is None:
-                raise self.missing(name)
+                raise self._missing(name)
             elif self.row["missing_of"] == "element":
                 found.append(np.array(default, f"u{dtype.itemsize}").view(dtype))
             else:
                 found.append(self._converted(name, np.uint32(default).view(np.float32), dtype))
         return found[0], found[1]
 
-    def scaled_ways(self, x: Array, scale: Any = None, bias: Any = None) -> tuple[Array, ...]:
+    def allows(
+        self,
+        x: Array,
+        y: Array,
+        min: object = None,
+        max: object = None,
+        *,
+        scale: object = None,
+        bias: object = None,
+    ) -> Array:
+        """Whether the words of the dialect allow each entry of `y`: array of bool of the shape of `x`.
+
+        They may allow more than the answer of the oracle: with scale and bias, each of the `ways`.
+        """
+        tensor = self._tensor(x)
+        lower, upper = self.bounds(tensor.dtype, min, max)
+        family = load_oracle().FAMILY_OF[tensor.dtype.name]
+        reading = load_oracle().READINGS[family][self.row["reading"]]
+        found = [np.asarray(reading(one, lower, upper, y)) for one in self.scaled_ways(tensor, scale, bias)]
+        return np.asarray(np.logical_or.reduce(found))
+
+    def scaled_ways(self, x: Array, scale: object = None, bias: object = None) -> tuple[Array, ...]:
         """What may be clipped, in each way that the words allow: first the way of the oracle."""
         if scale is None and bias is None:
             return (x,)
@@ -91,9 +147,10 @@ class DialectOracle:
             raise self._refused("scale_bias", "it has no ScaleBias")
         if scale is None or bias is None:
             raise self._refused("scale_bias", "scale and bias need each other")
+        factors = self._float("scale", scale), self._float("bias", bias)
         if load_oracle().FAMILY_OF[x.dtype.name] != "float":
             raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
-        return ways(x, scale, bias)
+        return tuple(ways(x, *factors).values())
 
     def answer(self, x: Array, lower: Array, upper: Array) -> Array:
         """The result for bounds of the element type of `x` that broadcast against it.
@@ -110,20 +167,40 @@ class DialectOracle:
             result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
         return result.view(x.dtype).reshape(x.shape)
 
-    def _check(self, x: Array) -> None:
-        types, (least, most) = self.row["element_types"], self.row["ranks"]
-        if x.dtype.name not in types or not x.dtype.isnative:
-            raise self._refused("element_types", f"x is {x.dtype.name}; it takes {', '.join(types)}")
+    def _tensor(self, x: object) -> Array:
+        if not isinstance(x, np.ndarray):
+            raise self._refused("element_types", f"x must be a NumPy array, not {type(x).__name__}")
+        if x.dtype.name not in self.row["element_types"] or not x.dtype.isnative:
+            raise self._refused(
+                "element_types", f"x is {x.dtype.name}; it takes {', '.join(self.row['element_types'])}"
+            )
+        least, most = self.row["ranks"]
         if x.ndim < least or (most is not None and x.ndim > most):
             raise self._refused("ranks", f"x has {x.ndim} dimensions; it takes {self.row['ranks_told']}")
+        return x
 
-    def _bound(self, name: str, bound: Array, dtype: np.dtype[Any]) -> Array:
-        is_tensor = self.row["bound_type"] == "tensor"
-        if bound.dtype != (dtype if is_tensor else np.float32) or bound.ndim:
-            kind = f"a scalar tensor of {dtype.name}" if is_tensor else "a FLOAT"
-            what = f"{name} must be {kind}, not {bound.dtype.name} of shape {bound.shape}"
-            raise self._refused("scalar_bounds" if bound.ndim else "bounds", what)
-        return bound if is_tensor else self._converted(name, np.float32(bound), dtype)
+    def _bound(self, name: str, value: object, dtype: np.dtype[Any]) -> Array:
+        if self.row["bound_type"] != "tensor":
+            return self._converted(name, self._float(name, value), dtype)
+        bound = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
+        if bound is None or bound.dtype != dtype or bound.ndim:
+            told = type(value).__name__ if bound is None else f"{bound.dtype.name} of shape {bound.shape}"
+            scalar = bound is None or bound.dtype != dtype or "scalar_bounds" not in self.row["says"]
+            aspect = "bounds" if scalar else "scalar_bounds"
+            raise self._refused(aspect, f"{name} must be a scalar tensor of {dtype.name}, not {told}")
+        return bound
+
+    def _float(self, name: str, value: object) -> np.float32:
+        """A FLOAT as an attribute or a member holds it."""
+        if isinstance(value, np.float32):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float) or isinstance(value, np.generic):
+            raise self._refused("bounds", f"{name} must be a FLOAT, not {type(value).__name__}")
+        with np.errstate(over="ignore"):
+            rounded = np.float32(value)
+        if np.isinf(rounded) and not math.isinf(value):
+            raise self._refused("bounds", f"{name} = {value} is not a FLOAT: write inf for infinity")
+        return rounded
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
         """A FLOAT in the element type: to a float to nearest, ties to even; to an integer toward zero."""
@@ -135,8 +212,29 @@ class DialectOracle:
             raise self._undefined("cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero")
         return np.array(math.trunc(float(value)), dtype)
 
-    def missing(self, name: str) -> DialectError:
-        """The error that a bound must be given, in the words of the source."""
+    def _real(self, x: object, min: object, max: object) -> Array:
+        """Reals have no bits: fractions, one by one, by the deciding reading, which has one answer."""
+        from sonnx_clip.spec import load_spec
+        from sonnx_clip.spec.readings import answers
+
+        if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
+            raise self._refused("element_types", "x must be an array of Fraction")
+        low, high = (self._fraction(name, bound) for name, bound in (("min", min), ("max", max)))
+        spec = load_spec()
+        real, result = spec.element_type("real"), np.empty(x.shape, object)
+        for place, value in np.ndenumerate(x):
+            triple = (Fraction(value), low, high)
+            (result[place],) = answers(spec, real, spec.reading(self.row["answers"]), triple)
+        return result
+
+    def _fraction(self, name: str, bound: object) -> Fraction:
+        if bound is None:
+            raise self._missing(name)
+        if not isinstance(bound, Fraction | int):
+            raise self._refused("bounds", f"{name} must be a Fraction, not {type(bound).__name__}")
+        return Fraction(bound)
+
+    def _missing(self, name: str) -> DialectError:
         aspect = "missing_max" if name == "max" and "missing_max" in self.row["says"] else "missing_bounds"
         return self._refused(aspect, f"{name} must be given")
 
@@ -152,18 +250,18 @@ class DialectOracle:
 # --- ScaleBias ------------------------------------------------------------------------------------------
 
 
-def ways(x: Array, scale: np.float32, bias: np.float32) -> tuple[Array, ...]:
+def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
     """What x * scale + bias may be, of float16 or float32, way by way; first as the oracle computes it."""
     with np.errstate(all="ignore"):
         by, plus = scale.astype(x.dtype), bias.astype(x.dtype)
         wide = x.astype(np.float32)
-        return (
-            np.asarray(np.add(np.multiply(x, by), plus)),  # cast, rounded twice
-            fused(x, by, plus, x.dtype),  # cast, rounded once
-            np.asarray(np.add(np.multiply(wide, scale), bias)).astype(x.dtype),  # in FLOAT, rounded twice
-            fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),  # in FLOAT, rounded once
-            fused(x, scale, bias, x.dtype),  # rounded once to the element type
-        )
+        return {
+            "cast, rounded twice": np.asarray(np.add(np.multiply(x, by), plus)),
+            "cast, rounded once": fused(x, by, plus, x.dtype),
+            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(x.dtype),
+            "in FLOAT, rounded once": fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),
+            "rounded once to the element type": fused(x, scale, bias, x.dtype),
+        }
 
 
 def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtype[Any]) -> Array:

@@ -98,9 +98,11 @@ def test_folder_that_cannot_be_written_is_refused(tmp_path):
     assert (tmp_path / "file").read_text() == "here already"
 
 
-def test_command_writes_the_same_files_of_the_same_records(tmp_path, written):
+def test_command_writes_the_same_files_of_the_same_records_and_removes_leftovers(tmp_path, written):
     reports = [made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
     out = made.write(tmp_path / "build", made.proofs(), reports) / "evidence"
+    out.mkdir()
+    (out / ".evidence.json.killed").write_text("half")
     done = CliRunner().invoke(app, ["evidence", "--build", str(tmp_path / "build")], catch_exceptions=False)
     assert done.exit_code == 0
     (line,) = done.output.splitlines()

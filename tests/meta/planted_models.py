@@ -6,7 +6,7 @@ import time
 import numpy as np
 import onnx
 
-from sonnx_clip.oracle.dialect import named
+from sonnx_clip.oracle.dialect import dialect, named
 from sonnx_clip.runtimes.opsets import clip_version
 
 __version__ = "planted"
@@ -17,7 +17,7 @@ def runtime(change):
 
     def open_model(model):
         graph = (read := onnx.load_from_string(model)).graph
-        oracle = named(f"onnx-{clip_version(read.opset_import[0].version)}")
+        oracle = dialect("onnx", clip_version(read.opset_import[0].version))
         attributes = {a.name: np.float32(a.f) for a in graph.node[0].attribute}
 
         def run(*inputs):

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.oracle import load_oracle
-from sonnx_clip.oracle.dialect import named
+from sonnx_clip.oracle.dialect import dialect, named
 from sonnx_clip.root.dtypes import numpy_type
-from sonnx_clip.root.errors import DialectError, UndefinedByDialectError
+from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.readings import answers
@@ -93,16 +92,14 @@ def test_special_numbers_get_what_the_specification_says(id_, type_id):
                 with pytest.raises(UndefinedByDialectError):
                     oracle(x, *bounds)
                 continue
-            found = oracle(x, *bounds)
-            got = bits(found)
+            got = bits(oracle(x, *bounds))
             triples = [
                 (value, *(as_seen(p, n, etype) for p, n in ((l, bounds[0]), (m, bounds[1]))))
                 for value in values
             ]
             for y, triple in zip(got, triples, strict=True):
                 assert y in answers(SPEC, etype, SPEC.reading(whole.answers), triple)
-            allows = load_oracle().READINGS[etype.family][whole.reading]
-            assert np.all(allows(x, *oracle.bounds(dtype, *bounds), found))
+            assert oracle.allows(x, oracle(x, *bounds), *bounds).all()
 
 
 def as_seen(pattern, given_bound, etype):
@@ -150,37 +147,69 @@ def test_conversions_are_those_of_exact_numbers(number, type_id):
     oracle = named("directml-5.0") if type_id != "float64" else named("onnx-6")
     if due is None:
         with pytest.raises(UndefinedByDialectError, match="undefined by the source"):
-            oracle.bounds(dtype, np.float32(number), np.float32(0))
+            oracle.bounds(dtype, np.float32(number), 0.0)
     else:
-        (got,) = bits(oracle.bounds(dtype, np.float32(number), np.float32(0))[0])
+        (got,) = bits(oracle.bounds(dtype, np.float32(number), 0.0)[0])
         assert got == due or np.isnan(number)
 
 
 def test_scale_bias_is_rounded_twice_in_the_element_type():
-    f = np.float32
-    x = np.full((1, 1, 1, 1), 0.1, f)
-    y = named("directml-1.0")(x, f(-1), f(1), scale=f(0.3), bias=f(-0.03))
-    assert y.item() == f(f(f(0.1) * f(0.3)) + f(-0.03))
-    exact = Fraction(float(f(0.1))) * Fraction(float(f(0.3))) + Fraction(float(f(-0.03)))
-    assert y.item() != float(f(float(exact)))
+    x = np.full((1, 1, 1, 1), 0.1, np.float32)
+    y = dialect("directml", "1.0")(x, -1.0, 1.0, scale=0.3, bias=-0.03)
+    product = np.float32(np.float32(0.1) * np.float32(0.3))
+    assert y.item() == np.float32(product + np.float32(-0.03))
+    exact = Fraction(float(np.float32(0.1))) * Fraction(float(np.float32(0.3))) + Fraction(
+        float(np.float32(-0.03))
+    )
+    assert y.item() != float(np.float32(float(exact)))
+
+
+def test_in_place_is_for_those_that_say_so():
+    x = np.array([-1.0, 3.0], np.float32)
+    assert dialect("directml", "3.0")(x, 0.0, 1.0, out=x) is x
+    assert x.tolist() == [0, 1]
+    with pytest.raises(DialectError, match="does not work in place"):
+        dialect("onnx", 13)(x, np.float32(0), np.float32(1), out=x)
+    with pytest.raises(
+        DialectError, match="must have the same DataType, DimensionCount, and Sizes"
+    ) as caught:
+        dialect("directml", "3.0")(x, 0.0, 1.0, out=np.zeros(3, np.float32))
+    assert caught.value.aspect == "result"
 
 
 @pytest.mark.parametrize(
     ("id_", "arguments", "says"),
     [
+        ("onnx-6", ([1.0],), "x must be a NumPy array, not list"),
         ("onnx-6", (np.zeros(1, ">f4"),), "x is float32"),
         ("onnx-6", (np.zeros(1, np.float32), np.float64(1)), "min must be a FLOAT, not float64"),
+        ("onnx-6", (np.zeros(1, np.float32), 1e39), "write inf for infinity"),
+        ("onnx-13", (np.zeros(1, np.float32), 1.0), "min must be a scalar tensor of float32, not float"),
         ("onnx-13", (np.zeros(1, np.float32), np.zeros(1, np.float32)),
          r"not float32 of shape \(1,\) \(\"It must be a scalar\(tensor of empty shape\)\.\"\)"),
-        ("onnx-13", (np.zeros(1, np.float32), np.float64(1)),
-         r"min must be a scalar tensor of float32, not float64 of shape \(\)"),
+        ("onnx-13", (np.zeros(1, np.float32), np.float64(1)), r"not float64 of shape \(\)"),
         ("sonnx-float", (np.zeros(1, np.float32), None, np.float32(1)),
          "min must be given.*Input L must be set"),
         ("sonnx-2026-01", (np.zeros(1, np.float32), np.float32(0)), "max must be given"),
         ("directml-1.0", (np.zeros((1, 1, 1, 1), np.float32),), "min must be given"),
-        ("sonnx-real", (np.zeros(1),), "x is float64; it takes real"),
+        ("sonnx-real", (np.zeros(1),), "x must be an array of Fraction"),
+        ("sonnx-real", (np.array([1], object), 0, 1.5), "max must be a Fraction, not float"),
     ],
 )  # fmt: skip
 def test_refusal_is_reported(id_, arguments, says):
     with pytest.raises(DialectError, match=says):
         named(id_)(*arguments)
+
+
+def test_the_reals_are_fractions():
+    x = np.array([[Fraction(1, 3), 5], [-2, 0]], object)
+    for version in ("real", "2026-01"):
+        found = dialect("sonnx", version)(x, 0, Fraction(1, 2)).tolist()
+        assert found == [[Fraction(1, 3), Fraction(1, 2)], [0, 0]]
+    assert dialect("sonnx", "real")(x, 2, 1).tolist() == [[1, 1], [1, 1]]
+
+
+def test_an_unknown_dialect_is_one_message():
+    with pytest.raises(UserError, match="unknown dialect `onnx-7`"):
+        dialect("onnx", 7)
+    assert repr(dialect("onnx", 6)) == "<ONNX Clip-6: onnx-6>"
