@@ -1,4 +1,4 @@
-"""Clip by the verified C kernels of generated/c: the runtime `sonnx-c`.
+"""Clip by the verified C kernels of generated/c, as `sonnx_clip.clip` is by those of NumPy.
 
 The kernels are compiled when the first of them is needed.
 """
@@ -11,23 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.oracle.built import built_file, find_compiler, functions_of, in_c, source_files
-from sonnx_clip.oracle.strict import is_plain
+from sonnx_clip.oracle.strict import bound_of, check_bounds, is_plain, tensor_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.oracle.formats import Array
 
 
-def clip(x: Array, min: Array, max: Array) -> Array:
-    """Limit the entries of `x`, in any layout, by bounds of shape () of its element type; nothing is checked.
+def clip(x: object, min: object, max: object) -> Array:
+    """Limit the entries of `x` to the interval [`min`, `max`], as `sonnx_clip.clip`, whose checks these are.
 
     Raises:
+        RestrictionError: as `sonnx_clip.clip`.
         UserError: there is no C compiler, or it refuses the kernels.
     """
-    result = np.empty(x.shape, x.dtype)
-    source = x if is_plain(x) else x.copy(order="C")
-    in_c(functions()[x.dtype], min.tobytes(), max.tobytes())(source, result)
+    tensor = tensor_of("x", x)
+    lower, upper = bound_of("min", "R1", min), bound_of("max", "R2", max)
+    check_bounds(tensor.dtype, lower, upper)
+    source = tensor if is_plain(tensor) else tensor.copy(order="C")
+    result = np.empty(tensor.shape, tensor.dtype)
+    in_c(functions()[tensor.dtype], lower.tobytes(), upper.tobytes())(source, result)
     return result
 
 
