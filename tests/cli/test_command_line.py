@@ -12,13 +12,23 @@ import typer.main
 from sonnx_clip.cli.app import app
 from tests.command import Ended, printed, run
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+EVERY = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = {name: command for name, command in EVERY.items() if not command.hidden}
+RETIRED = [name for name, command in EVERY.items() if command.hidden]
 EXAMPLES = {name: command.epilog.split() for name, command in COMMANDS.items()}
 QUICK = ("explain", "dialect", "dialects", "readings", "findings")
 
 
 def ended(*arguments: str) -> Ended:
     return run(*arguments, cwd=Path.cwd())
+
+
+def test_former_command_names_are_answered_with_the_new_ones() -> None:
+    for name in RETIRED:
+        done = ended(name, "some", "--json", "-o", "file")
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 2
+        assert "run: " in done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)
