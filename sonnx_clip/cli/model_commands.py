@@ -24,7 +24,10 @@ def lint(
     ] = "text",
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
-    from sonnx_clip.lint import json_parts, lint_model, run_each, to_sarif, to_text
+    from sonnx_clip.root.isolated import without_collection
+
+    with without_collection():
+        from sonnx_clip.lint import json_parts, lint_model, run_each, to_sarif, to_text
 
     run = run_each(models, partial(lint_model, accept_inferred=accept_inferred))
     if format == "json":
@@ -62,9 +65,12 @@ def normalise(
     format: Format = "text",
 ) -> None:
     """Rewrite Clip nodes to meet the profile where no result changes, and cite a theorem for each step."""
-    from sonnx_clip.lint.normalise import NormaliseOptions
-    from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
-    from sonnx_clip.lint.write import normalise_models
+    from sonnx_clip.root.isolated import without_collection
+
+    with without_collection():
+        from sonnx_clip.lint.normalise import NormaliseOptions
+        from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
+        from sonnx_clip.lint.write import normalise_models
 
     options = NormaliseOptions(assume == "finite", _shapes(input_shape or []), self_check)
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)

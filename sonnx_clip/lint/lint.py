@@ -32,6 +32,7 @@ from sonnx_clip.lint.verdict import (
     ModelReport,
     NodeReport,
 )
+from sonnx_clip.root.isolated import without_collection
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@without_collection()
 def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     """Judge every Clip node of a model by R1 to R5 and the untagged restrictions of the SONNX page.
 

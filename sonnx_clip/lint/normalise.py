@@ -17,6 +17,7 @@ from sonnx_clip.lint.scope import Scope
 from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, self_check
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.isolated import without_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,6 +72,7 @@ class Normalised:
     report: NormaliseReport
 
 
+@without_collection()
 def normalise(path: Path, target: Path | None, options: NormaliseOptions = NormaliseOptions()) -> Normalised:
     """Normalise the model of a binary ONNX file; nothing is written, `target` is for the report.
 
