@@ -79,6 +79,9 @@ class CheckedOperator:
         """The classes of a family, in the order of the YAML."""
         return tuple(self.oracle.CLASSES[family])
 
+    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
+        """Words that explain an answer in a form of a model, beside readings and wrong operators."""
+
     def table_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> Table | None:
         """The expected results in a form of a model, if they depend on the form."""
 

@@ -140,8 +140,9 @@ def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormRep
 def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str | None:
     if one.got is None or not of.is_clip:
         return None
-    operands = [int(text, 16) for text in one.operands.values()]
-    return explain_deviation(of, etype, operands, int(one.got, 16))
+    operands, got = [int(text, 16) for text in one.operands.values()], int(one.got, 16)
+    words = of.explanation(etype, one.form, operands, got) if one.form else None
+    return words or explain_deviation(of, etype, operands, got)
 
 
 def _command(unit: Unit) -> str:

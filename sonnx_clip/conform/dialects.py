@@ -18,8 +18,9 @@ from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.plan import bounds_of
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import encode
 from sonnx_clip.oracle.dialect import named
-from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import GIVEN, Given, ModelForm
 from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
+
+_NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,15 @@ class DialectOperator(CheckedOperator):
                 pairs[side] = self.of_version.bounds(numpy_type(etype.id))[side].view(bits)
         scalars = tuple(np.ascontiguousarray(part) for part in np.unique(pairs, axis=1))
         return tabulate(etype, [np.array(special_patterns(etype), bits)], scalars, self)
+
+    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
+        """Words for an answer in which a missing bound is no bound; None for others."""
+        missing = [name not in form.bound_names for name in ("l", "m")]
+        ends = [int(encode(text, etype)) for text in _NO_BOUND[etype.family]]
+        bounds = [end if gone else bound for bound, gone, end in zip(triple[1:], missing, ends, strict=True)]
+        result = self.result(*(from_bits([value], etype.id) for value in (triple[0], *bounds)))
+        same = any(missing) and int(result.view(bits_type(etype.id))[0]) == got
+        return "treats a missing bound as absent" if same else None
 
     def scope(self) -> tuple[str, str]:
         """What is compared with the dialect, and the blind spots, each as a sentence."""
