@@ -12,43 +12,32 @@ Exit status: 0 done, 2 a runtime that was named cannot be judged here.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
-import re
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.qualification_pages import RuntimeRecord, types_in_words
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.report_text import (
-    SIGNS,
-    behaviour,
-    dependences,
-    grouped,
-    notes,
-    short_type,
-    words_of,
-)
+from sonnx_clip.conform.report_text import SIGNS, grouped, short_type, words_of
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.qualification.runtime_records import (
+    FOLDER,
+    RuntimeRecord,
+    read_runtime_records,
+    record_of,
+    types_in_words,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.installed import processor
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
-from sonnx_clip.runtimes.words import printable
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.conform.check_report import Report
-
 ROOT = Path(__file__).resolve().parent.parent
-RECORDS, PAGE = ROOT / "docs" / "runtimes", ROOT / "docs" / "runtimes.md"
-_LONGEST = 160  # characters of the words of a runtime
+PAGE = ROOT / "docs" / "runtimes.md"
 _HEAD = """\
 # Runtimes judged
 
@@ -66,74 +55,14 @@ the classes and an example of each deviation, and Python that reproduces one:
 """
 
 
-def record_of(report: Report) -> dict[str, Any]:
-    """The part of a report that is kept."""
-    return {
-        "runtime": report.runtime,
-        "version": report.runtime_version,
-        "date": datetime.now(UTC).date().isoformat(),
-        "spec_sha256": report.spec_sha256,
-        "python": report.python,
-        "numpy": report.numpy,
-        "machine": f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
-        "compared": report.compared,
-        "verdicts": {one.type: one.verdict for one in report.types},
-        "lines": list(_lines(report)),
-        "reproduce": _reproducer(report),
-    }
-
-
-def _lines(report: Report) -> Iterator[str]:
-    """The differences from the cases: a line for each kind and reason, with its element types and classes."""
-    failed = ("unsupported", "crashed", "environment", "refused")
-    whys = ((one, one.words or next((c.words for c in one.classes if c.words), "")) for one in report.types)
-    reasons = ((f"{o.verdict}: {_shortened(why)}", o.type) for o, why in whys if o.verdict in failed)
-    yield from (f"{', '.join(types)} {words}" for words, types in grouped(reasons).items())
-    yield from behaviour(report)
-    for note in notes(report):
-        if note.head == "refused" and note.text.startswith("models"):
-            yield f"Refused: {_shortened(', '.join(note.places) + ', ' + note.text)}"
-    for remark in sorted({remark for one in report.types for remark in one.remarks}):
-        yield f"Noticed: {remark}"
-    for note in dependences(report):
-        places = "; ".join(f"{etype}: {', '.join(ids)}" for etype, ids in note.places.items())
-        yield f"Depends on the form of the model: {note.text}. {places}."
-    found: dict[tuple[str, str, str], list[str]] = {}  # the types of each class, kind and reason
-    shown: dict[tuple[str, ...], str] = {}
-    for one in report.types:
-        for klass in one.classes:
-            for deviation in klass.deviations:
-                why = _shortened(deviation.words or deviation.explanation or "")
-                key = (klass.id, deviation.latitude or deviation.kind, why)
-                found.setdefault(key, []).append(one.type)
-                shown.setdefault(key, f"{one.type} {' '.join(deviation.shown.split())}")
-    together = grouped(((kind, why, *types), klass) for (klass, kind, why), types in found.items())
-    for (kind, why, *types), classes in together.items():
-        first = shown[classes[0], kind, why]
-        names = ", ".join(f"`{klass}`" for klass in classes)
-        yield f"{kind}, {', '.join(types)}, {names}: {f'{why}, ' if why else ''}as {first}"
-
-
-def _reproducer(report: Report) -> str | None:
-    """The line of the first deviation that fails, else of the first."""
-    every = [d for one in report.types for klass in one.classes for d in klass.deviations]
-    failing = [d for d in every if not d.latitude and d.kind != "acceptable"]
-    failing += [one.first for one in dependences(report) if one.failing and one.first is not None]
-    return next((d.reproduce for d in (*failing, *every)), None)
-
-
-def _shortened(words: str) -> str:
-    return printable(" ".join(words.split()), _LONGEST)
-
-
-def page(records: list[dict[str, Any]]) -> str:
+def page(records: list[RuntimeRecord]) -> str:
     """The text of docs/runtimes.md."""
-    types = list(records[0]["verdicts"])
+    types = list(records[0].verdicts)
     rows = [["runtime", "judged", *map(short_type, types)], ["---"] * (2 + len(types))]
     for record in records:
-        signs = [SIGNS[record["verdicts"][one]][0] for one in types]
-        rows.append([f"[{record['runtime']}](#{record['runtime']})", record["version"], *signs])
-    there = {verdict for record in records for verdict in record["verdicts"].values()}
+        signs = [SIGNS[record.verdicts[one]][0] for one in types]
+        rows.append([f"[{record.runtime}](#{record.runtime})", record.version, *signs])
+    there = {verdict for record in records for verdict in record.verdicts.values()}
     legend = ", ".join(f"`{SIGNS[v][0]}` {words_of(v)}" for v in SIGNS if v in there)
     table = [f"| {' | '.join(row)} |" for row in rows]
     lines = [*_HEAD.splitlines(), "", *table, "", f"{legend[0].upper()}{legend[1:]}.", ""]
@@ -142,53 +71,33 @@ def page(records: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _section(record: dict[str, Any]) -> Iterator[str]:
-    name, types = record["runtime"], list(record["verdicts"])
-    earlier = "" if record["spec_sha256"] == load_spec().digest else " under an earlier spec/clip.yaml"
+def _section(record: RuntimeRecord) -> Iterator[str]:
+    name, types = record.runtime, list(record.verdicts)
+    earlier = "" if record.spec_sha256 == load_spec().digest else " under an earlier spec/clip.yaml"
     install = f", `pip install 'sonnx-clip[{EXTRAS[name]}]'`" if name in EXTRAS else ""
-    machine = f"Python {record['python']}, NumPy {record['numpy']}, {record['machine']}"
-    judged = f"{record['compared']:,} results compared on {record['date']}{earlier} ({machine})"
+    machine = f"Python {record.python}, NumPy {record.numpy}, {record.machine}"
+    judged = f"{record.compared:,} results compared on {record.date}{earlier} ({machine})"
     yield from (
         f"## {name}",
         "",
-        f"{record['version']}{install}: {judged}. [Record](runtimes/{name}.json).",
+        f"{record.version}{install}: {judged}. [Record](runtimes/{name}.json).",
         "",
     )
-    behaviours = RuntimeRecord.model_validate(record).behaviours
-    if rows := grouped(((one.verdict, types_in_words(one.types, types)), one.text) for one in behaviours):
+    rows = grouped(((one.verdict, types_in_words(one.types, types)), str(one)) for one in record.behaviours)
+    if rows:
         yield from ("| verdict | types | behaviour |", "| --- | --- | --- |")
         for (verdict, where), texts in rows.items():
-            yield f"| {verdict} | {where} | {'; '.join(texts).replace('|', '/')} |"
+            yield f"| {verdict} | {where} | {'; '.join(texts)} |"
         yield ""
-    readings = grouped(_readings(record)).items()
-    yield from (f"- {types_in_words(of_words, types)}: {words}" for words, of_words in readings)
+    for words, fitting in record.fitting.items():
+        yield f"- {types_in_words(fitting, types)}: {words}"
+    yield from (f"- Noticed: {remark}" for remark in record.remarks)
     yield ""
 
 
-_ANSWERS = re.compile(r"(?P<types>[a-z0-9, ]+): (?P<words>.+)")
-_NEAREST = re.compile(r"nearest, .+?, does not allow [\d,]+ of .*?(?:; but all [\d,]+ follow from (.+))?$")
-
-
-def _readings(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The readings that allow the answers, with each element type: the lines that begin with the version."""
-    for line in record["lines"]:
-        found = _ANSWERS.fullmatch(line.removeprefix(f"{record['version']}, "))
-        if found is None or not line.startswith(record["version"]):
-            continue
-        words = found["words"]
-        if exact := re.search(r"those that the readings? (.+?) requires?", words):
-            words = f"the bits of {'the cases' if exact[1].startswith('cases') else exact[1]}"
-        elif allowed := re.search(r"the readings? (.+?) allows? all", words):
-            words = f"allowed by {allowed[1]}"
-        elif nearest := _NEAREST.search(words):
-            words = "no reading" + (f"; all follow from {nearest[1]}" if nearest[1] else "")
-        yield from ((words, etype) for etype in found["types"].split(", "))
-
-
-def read_records() -> list[dict[str, Any]]:
+def read_records() -> list[RuntimeRecord]:
     """The records, in the order of the adapters."""
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in RECORDS.glob("*.json")]
-    return sorted(found, key=lambda record: list(KNOWN).index(record["runtime"]))
+    return sorted(read_runtime_records(), key=lambda record: list(KNOWN).index(record.runtime))
 
 
 def judge(name: str) -> None:
@@ -196,7 +105,7 @@ def judge(name: str) -> None:
     module_of(name)
     print(f"{name}: judged", flush=True)
     report = run_campaign(CheckOptions(name), jobs=os.cpu_count() or 1)
-    write_whole(RECORDS / f"{name}.json", json.dumps(record_of(report), indent=1) + "\n")
+    write_whole(ROOT / FOLDER / f"{name}.json", record_of(report).model_dump_json(indent=1) + "\n")
     print(f"{name}: {report.compared:,} results compared in {report.seconds:g} s", flush=True)
 
 
@@ -218,4 +127,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UserError as error:
+        sys.exit(f"judge_runtimes: error: {error}")

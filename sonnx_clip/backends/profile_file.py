@@ -61,9 +61,9 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
     words = dict.fromkeys(one.function for one in calls if one.function in DECLARED_FUNCTIONS)
     if len(words) != 1:
         raise UserError(
-            f"restriction {entry.id} is stated in {len(words)} words ({', '.join(words)}); lint supports one",
+            f"restriction {entry.id} calls {len(words)} declared functions ({', '.join(words)}); lint supports one",
             where=spec.file,
-            todo="state it in one word of declared tensors, or make it two restrictions",
+            todo="split it into restrictions with one function each",
         )
     said = {name.id for one in calls for name in one.arguments if isinstance(name, Name)}
     of = [name for name in spec.head.all if name in said]

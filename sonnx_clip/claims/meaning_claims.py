@@ -81,7 +81,7 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
         texts[spec.head.second] = texts[spec.head.operands[0]]
         if ask(p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}):
             return numbers(texts)
-    what = f"no witness of a class meets the condition of {p.id} for {etype.family}: it may be empty"
+    what = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
     raise UserError(what, spec.file, "weaken the condition")
 
 

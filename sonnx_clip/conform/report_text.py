@@ -25,7 +25,7 @@ from sonnx_clip.runtimes.words import printable
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -363,21 +363,9 @@ def form_lines(report: Report) -> Iterator[str]:
 
 
 def behaviour(report: Report) -> Iterator[str]:
-    """One line if the same readings fit every type, otherwise a line for each group of types.
-
-    Where a reading allows the answers and no others, readings that leave more open are left out.
-    """
+    """The readings that fit the answers: a line for each group of element types."""
     found = {one.type: one.readings for one in report.types if one.readings is not None}
-    every = list(found.values())
-    common = [
-        id_ for id_ in (every[0].allowed_by if every else ()) if all(id_ in m.allowed_by for m in every)
-    ]
-    shared = [id_ for id_ in common if all(id_ in m.exactly for m in every)] or common
-    groups = grouped(
-        ((tuple(shared) or m.exactly or m.allowed_by, m.explained_by, m.nearest, m.left_in), etype)
-        for etype, m in found.items()
-    )
-    for (readings, explained_by, nearest, left_in), types in groups.items():
+    for (readings, explained_by, nearest, left_in), types in reading_groups(found).items():
         matches = [found[etype] for etype in types]
         subject = f"{report.runtime_version}, {', '.join(types)}"
         number, left = f"{sum(m.answers for m in matches):,}", f"{sum(m.left for m in matches):,}"
@@ -389,6 +377,28 @@ def behaviour(report: Report) -> Iterator[str]:
             f" nearest, {nearest}, does not allow {left} of them, in {', '.join(left_in)}"
             f"{f'; but all {number} follow from {explained_by}' if explained_by else ''}"
         )
+
+
+def reading_groups(
+    found: Mapping[str, ReadingMatch],
+) -> dict[tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]], list[str]]:
+    """Element types with equal readings: those that allow all answers, or else what comes nearest.
+
+    Readings that fit every type are named for every type. Where a reading allows the answers and no others,
+    readings that leave more open are left out.
+
+    Returns:
+        The types by readings, explanation, nearest reading, and classes that this does not allow.
+    """
+    every = list(found.values())
+    common = [
+        id_ for id_ in (every[0].allowed_by if every else ()) if all(id_ in m.allowed_by for m in every)
+    ]
+    shared = [id_ for id_ in common if all(id_ in m.exactly for m in every)] or common
+    return grouped(
+        ((tuple(shared) or m.exactly or m.allowed_by, m.explained_by, m.nearest, m.left_in), etype)
+        for etype, m in found.items()
+    )
 
 
 def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: str) -> str:

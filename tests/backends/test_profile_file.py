@@ -13,5 +13,5 @@ def test_a_restriction_in_two_words_is_refused():
     first, second, third, *_ = spec.restrictions
     both = third.model_copy(update={"holds": Connective("and", second.holds, third.holds)})
     planted = spec.model_copy(update={"restrictions": (first, both)})
-    with pytest.raises(UserError, match=r"R3 is stated in 2 words \(is_set, is_sparse\)"):
+    with pytest.raises(UserError, match=r"R3 calls 2 declared functions \(is_set, is_sparse\)"):
         render_profile(planted)

@@ -145,6 +145,7 @@ def start(cluster, report, *words):
          "-o", str(report), "--build", str(report.parent)],
         cwd=repo_root(), env={**os.environ, "PYTHONPATH": str(repo_root())}, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs ignore it
     )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ NO_TASK = "Why3 printed no complete task for Meaning.clip_is_cases"
         pytest.param(f'{REAL}; rm -f "$folder"/*clip_is_cases*', NO_TASK, id="drops a goal"),
         pytest.param(CUT_OFF, NO_TASK, id="cuts a task off", marks=pytest.mark.nightly),
         pytest.param("echo 'anomaly: Not_found' >&2; exit 1", "anomaly: Not_found", id="fails"),
+        pytest.param(f"{REAL}; exit 3", "exit status 3", id="prints and fails", marks=pytest.mark.nightly),
     ],
 )
 def test_goal_that_why3_does_not_print_is_not_proved(fault, words, real_bench, tmp_path):

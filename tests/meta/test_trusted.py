@@ -218,7 +218,7 @@ def test_lemma_is_an_obligation(bench):
     extra = bench.root / "why3" / "extra.mlw"
     theory = "module Extra type t predicate nan t (** None. *) lemma no_nan: forall a: t. not nan a end\n"
     extra.write_text(theory)
-    with pytest.raises(UserError, match=r"Extra\.no_nan.*\n*.*does not say what it shows|does not say"):
+    with pytest.raises(UserError, match=r"no_nan.* does not say"):
         render_theories(load_spec())
     extra.write_text(theory.replace("no_nan:", "no_nan [@shows:nan_out] :"))
     assert "extra.no_nan" in {o.id for o in render_theories(load_spec()).obligations}

@@ -90,7 +90,7 @@ REFUSED = {
     "a condition that nothing meets": (
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: bounds_are_numbers}",
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: is_nan(L) and not is_nan(L)}",
-        "no witness of a class meets the condition of prose_is_complete"),
+        "the condition of prose_is_complete may be empty"),
     "a family that is forgotten": (
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int, float]\n",
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int]\n", "`nan_out` leaves out float"),

@@ -7,7 +7,6 @@ import pytest
 import typer.main
 
 from sonnx_clip.backends.generate import ids_of
-from sonnx_clip.backends.qualification_pages import Behaviour, RuntimeRecord
 from sonnx_clip.cli.app import app
 from sonnx_clip.qualification.kit import PATH, load_kit
 from sonnx_clip.qualification.references import unresolved
@@ -96,20 +95,3 @@ def test_links_of_the_pages_lead_somewhere():
     }
     assert len(links) > 60
     assert not [(page, link) for page, link in sorted(links) if not (folder / link).exists()]
-
-
-def test_violation_is_a_known_problem_and_latitude_is_not():
-    lines = (
-        "numpy 2.4.6, int8: the reading numpy allows all 9 answers kept",
-        "violates, float16, `low_max_nan`: a NaN bound propagates, as float16 X=0: got nan, expected 0",
-        "zero-sign, float16, `low_zero_tie`: the other one of two equal zeros, as float16 X=-0",
-        "bfloat16 unsupported: NotImplemented",
-    )
-    record = RuntimeRecord(
-        runtime="numpy", version="numpy 2.4.6", date="2026-11-23", spec_sha256="", machine="", lines=lines,
-    )  # fmt: skip
-    assert record.problems == (
-        Behaviour("violates", ("float16",), ("low_max_nan",), "a NaN bound propagates"),
-        Behaviour("unsupported", ("bfloat16",), (), "NotImplemented"),
-    )
-    assert record.accepted == ("zero-sign",)

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
 from sonnx_clip.spec import load_spec
@@ -18,7 +21,7 @@ from tools import judge_runtimes as judging
 
 ROOT = Path(__file__).parents[2]
 RECORDS = judging.read_records()
-NAMES = [record["runtime"] for record in RECORDS]
+NAMES = [record.runtime for record in RECORDS]
 
 
 def test_page_is_what_its_records_say() -> None:
@@ -27,32 +30,48 @@ def test_page_is_what_its_records_say() -> None:
     )
 
 
-def test_every_adapter_has_a_record_of_every_type_and_a_line_for_what_does_not_conform() -> None:
+def test_every_adapter_has_a_record_of_every_type_and_a_behaviour_for_what_does_not_conform() -> None:
     assert [name for name in KNOWN if name not in OURS] == NAMES
     types = [etype.id for etype in load_spec().element_types if etype.numpy is not None]
     for record in RECORDS:
-        assert list(record["verdicts"]) == types, record["runtime"]
-        assert record["compared"] > 1_000_000, record["runtime"]
-        text = "\n".join(record["lines"])
-        for etype, verdict in record["verdicts"].items():
-            assert verdict == "conforms" or re.search(rf"\b{etype}\b", text), (record["runtime"], etype)
+        assert list(record.verdicts) == types, record.runtime
+        assert record.compared > 1_000_000, record.runtime
+        different = {etype for one in record.behaviours for etype in one.types}
+        assert {etype for etype, verdict in record.verdicts.items() if verdict != "conforms"} <= different
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(EXTRAS.values()) <= set(extras["optional-dependencies"])
     assert set(EXTRAS) == set(KNOWN) - {*OURS, "numpy"}
 
 
+def test_record_keeps_what_a_report_found() -> None:
+    report = run_campaign(CheckOptions("numpy", ["int8", "float16", "bfloat16"]))
+    record = record_of(report)
+    assert RuntimeRecord.model_validate_json(record.model_dump_json()) == record
+    problems = {one.text: one for one in record.problems}
+    assert {one.verdict for one in record.problems} == {"violates"}
+    nan_bound = problems["allowed by the readings numpy, onnx-equation"]
+    assert nan_bound.types == ("float16",)
+    assert {"low_max_nan", "inside_both_nan"} <= set(nan_bound.classes)
+    assert "got nan" in nan_bound.example
+    assert problems["it returned float32, expected bfloat16"].types == ("bfloat16",)
+    accepted = {one.verdict: one.types for one in record.behaviours if one not in record.problems}
+    assert accepted["zero-sign"] == ("float16",)
+    assert record.fitting == {"allowed by numpy and onnx-equation": ["int8", "float16"]}
+    assert record.reproduce is not None
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("record", RECORDS, ids=NAMES)
-def test_reproducer_of_the_record_shows_the_deviation(record: dict) -> None:
-    if record["reproduce"] is None:
+def test_reproducer_of_the_record_shows_the_deviation(record: RuntimeRecord) -> None:
+    if record.reproduce is None:
         pytest.skip("it has none")
     try:
-        version = find_runtime(record["runtime"]).version
+        version = find_runtime(record.runtime).version
     except ImportError as error:
         pytest.skip(f"{error.name} is not installed")
-    if version != record["version"]:
+    if version != record.version:
         pytest.skip(f"{version} is installed")
-    command = [sys.executable, "-c", record["reproduce"]]
+    command = [sys.executable, "-c", record.reproduce]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode == 0:  # type, shape and bits of the result, and the bits that are expected
         found = re.search(r"(\[.*\]) expected: (0x[0-9a-f]+)", done.stdout)

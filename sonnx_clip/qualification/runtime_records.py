@@ -1,0 +1,181 @@
+"""The records of judged runtimes in docs/runtimes: `make runtimes` writes them, and pages show them.
+
+A record is the part of a report that readers of another machine need: verdicts by element type, differences
+from the cases, readings that fit the answers, and one reproducer.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.check_report import ReadingMatch, Verdict
+from sonnx_clip.conform.report_text import dependences, grouped, notes, reading_groups
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.installed import processor
+from sonnx_clip.root.stored import Stored, read_record
+from sonnx_clip.runtimes.words import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sonnx_clip.conform.check_report import Report
+
+FOLDER = "docs/runtimes"
+_PROBLEMS = (
+    "violates", "raises", "depends on the form", "refused", "unsupported", "crashed", "environment"
+)  # fmt: skip
+_LONGEST = 160  # characters of the words of a runtime
+
+
+class Behaviour(Stored):
+    """A difference from the cases.
+
+    Args:
+        verdict: a verdict, a kind of deviation, or the latitude that accepts it.
+        types: the element types in which it occurs.
+        classes: the classes in which it occurs; empty if it is of whole types or forms.
+        text: its explanation, or the words of the runtime; empty if there are none.
+        example: operands, result and expected result of one call.
+    """
+
+    verdict: str
+    types: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+    text: str = ""
+    example: str = ""
+
+    def __str__(self) -> str:
+        """One line for a table of Markdown."""
+        return (self.text or f"for example {self.example}").replace("|", "/")
+
+
+class RuntimeRecord(Stored):
+    """What was found of a runtime in one version on one machine.
+
+    Args:
+        behaviours: the differences from the cases; accepted ones last.
+        readings: by element type, the readings that fit the answers.
+        remarks: observations beside the results.
+        reproduce: Python that repeats the first deviation that fails, else the first; None if there is none.
+    """
+
+    runtime: str
+    version: str
+    date: str
+    spec_sha256: str
+    python: str
+    numpy: str
+    machine: str
+    compared: int
+    verdicts: dict[str, Verdict]
+    behaviours: tuple[Behaviour, ...]
+    readings: dict[str, ReadingMatch]
+    remarks: tuple[str, ...]
+    reproduce: str | None
+
+    @property
+    def problems(self) -> tuple[Behaviour, ...]:
+        """The differences that no latitude accepts."""
+        return tuple(one for one in self.behaviours if one.verdict in _PROBLEMS)
+
+    @property
+    def fitting(self) -> dict[str, list[str]]:
+        """The readings that allow the answers, in words, each with its element types."""
+        return grouped(
+            (_fitting(readings, explained_by, [self.readings[etype] for etype in types]), etype)
+            for (readings, explained_by, *_), types in reading_groups(self.readings).items()
+            for etype in types
+        )
+
+
+def record_of(report: Report) -> RuntimeRecord:
+    """The record of a report."""
+    found: dict[tuple[str, str], Behaviour] = {}  # texts that differ in numbers alone are one
+    for new in _behaviours(report):
+        old = found.setdefault((new.verdict, re.sub(r"\d+", "", new.text)), new)
+        found[new.verdict, re.sub(r"\d+", "", new.text)] = old.model_copy(
+            update={
+                "types": tuple(dict.fromkeys((*old.types, *new.types))),
+                "classes": tuple(dict.fromkeys((*old.classes, *new.classes))),
+            }
+        )
+    deviations = [d for *_, d in report.deviations]
+    failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
+    failing += [note.first for note in dependences(report) if note.failing and note.first is not None]
+    return RuntimeRecord(
+        runtime=report.runtime,
+        version=report.runtime_version,
+        date=datetime.now(UTC).date().isoformat(),
+        spec_sha256=report.spec_sha256,
+        python=report.python,
+        numpy=report.numpy,
+        machine=f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
+        compared=report.compared,
+        verdicts={one.type: one.verdict for one in report.types},
+        behaviours=tuple(sorted(found.values(), key=_rank)),
+        readings={one.type: one.readings for one in report.types if one.readings is not None},
+        remarks=tuple(sorted({remark for one in report.types for remark in one.remarks})),
+        reproduce=next((d.reproduce for d in (*failing, *deviations) if d.reproduce), None),
+    )
+
+
+def _behaviours(report: Report) -> Iterator[Behaviour]:
+    """The differences, each of one element type."""
+    for one in report.types:
+        if one.verdict == "refused":
+            words = one.words or next((c.words for c in one.classes if c.words), "")
+            yield Behaviour(verdict="refused", types=(one.type,), text=_shortened(words))
+        for klass in one.classes:
+            for deviation in klass.deviations:
+                yield Behaviour(
+                    verdict=deviation.key,
+                    types=(one.type,),
+                    classes=(klass.id,),
+                    text=_shortened(deviation.words or deviation.explanation or ""),
+                    example=f"{one.type} {' '.join(deviation.shown.split())}",
+                )
+    for note in notes(report):
+        if note.head in _PROBLEMS:
+            for etype, ids in note.places.items():
+                text = _shortened(note.text)
+                yield Behaviour(verdict=note.head, types=(etype,), classes=tuple(ids), text=text)
+
+
+def _rank(one: Behaviour) -> int:
+    return _PROBLEMS.index(one.verdict) if one.verdict in _PROBLEMS else len(_PROBLEMS)
+
+
+def _shortened(words: str) -> str:
+    return printable(" ".join(words.split()), _LONGEST)
+
+
+def _fitting(readings: tuple[str, ...], explained_by: str | None, matches: Iterable[ReadingMatch]) -> str:
+    if not readings:
+        return "no reading" + (f"; all follow from {explained_by}" if explained_by else "")
+    named = "the cases" if "cases" in readings else " and ".join(readings)
+    exact = all(id_ in match.exactly for id_ in readings for match in matches)
+    return f"the bits of {named}" if exact else f"allowed by {named}"
+
+
+def read_runtime_records() -> list[RuntimeRecord]:
+    """The records, by name of the runtime; UserError for one that cannot be read."""
+    files = sorted(repo_file(FOLDER).glob("*.json"))
+    return [read_record(path, RuntimeRecord, "run: make runtimes") for path in files]
+
+
+def types_in_words(types: Iterable[str], every: Iterable[str]) -> str:
+    """Element types, in which all integer types of `every` are `integers`, and all float types `floats`."""
+    given, known = list(types), list(every)
+    if set(given) == set(known):
+        return "all"
+    words = []
+    for word, of_family in (
+        ("integers", [etype for etype in known if "int" in etype]),
+        ("floats", [etype for etype in known if "float" in etype]),
+    ):
+        taken = [etype for etype in of_family if etype in given]
+        words += [word] if len(taken) == len(of_family) else taken
+    return ", ".join(words)
