@@ -11,6 +11,12 @@ from unittest import mock
 
 from sonnx_clip.cli.app import main
 
+# Tests that run in the background may have been told to ignore interrupts, which a process inherits.
+COMMAND = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from sonnx_clip.cli.app import main; main()"
+)
+
 
 @dataclass(frozen=True)
 class Ended:

@@ -60,8 +60,9 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
     calls = [one for one in subtrees(entry.holds) if isinstance(one, Call)]
     words = dict.fromkeys(one.function for one in calls if one.function in DECLARED_FUNCTIONS)
     if len(words) != 1:
+        found = f"{len(words)} declared functions ({', '.join(words)})"
         raise UserError(
-            f"restriction {entry.id} calls {len(words)} declared functions ({', '.join(words)}); lint supports one",
+            f"restriction {entry.id} calls {found}; lint supports one",
             where=spec.file,
             todo="split it into restrictions with one function each",
         )

@@ -152,8 +152,8 @@ class _Campaign:
         if self._stopped:  # its counts are valid, but the interrupt caused its end
             update = {"stopped": None, "forms": None, "forms_stopped": False, "partial": True}
             return found.model_copy(update=update)
-        found = describe(found, unit, results.get(FIRST))
-        if store is None or not found.is_kept(cache=store.is_cache):
+        found = describe(found, unit, results.get(FIRST), lambda: self._stopped)
+        if self._stopped or store is None or not found.is_kept(cache=store.is_cache):
             return found
         # A cache holds no result of code, packages or an environment that changed since the run began.
         if not store.is_cache or cache_identity(self._options.runtime) == store.identity:

@@ -26,7 +26,7 @@ from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sonnx_clip.conform.check_report import DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
@@ -83,7 +83,9 @@ def recorded(
     )
 
 
-def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitResult:
+def describe(
+    result: UnitResult, unit: Unit, first: UnitResult | None, stopped: Callable[[], bool]
+) -> UnitResult:
     """The result of a unit, each deviation with its explanation and with the shortest line that shows it.
 
     If no line does, the words name the command that repeats the whole sequence of calls. Deviations that all
@@ -93,6 +95,7 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
         result: what this run has judged.
         unit: the unit.
         first: the first unit of its element type: deviations of a kind that it has are not reported again.
+        stopped: whether the command was interrupted; then no further lines are run.
     """
     of, tally = unit.options.of, result.tally or Counts()
     etype = of.spec.element_type(unit.etype)
@@ -104,7 +107,7 @@ def describe(result: UnitResult, unit: Unit, first: UnitResult | None) -> UnitRe
     for key, count in counts:
         seen = {one.key for one in known[key].deviations} if key in known else ()
         every += [d for d in count.deviations if d.key not in seen]
-    lines = shortest(every, unit.options, unit.etype) if every else []
+    lines = shortest(every, unit.options, unit.etype, stopped) if every else []
     described = {
         id(one): _described(one, line, unit, _explanation(one, etype, of))
         for one, line in zip(every, lines, strict=True)
@@ -157,7 +160,12 @@ def _command(unit: Unit) -> str:
 # --- The shortest call --------------------------------------------------------------------------------------
 
 
-def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) -> list[Deviation | str]:
+def shortest(
+    every: Sequence[Deviation],
+    options: CheckOptions,
+    type_id: str,
+    stopped: Callable[[], bool] = lambda: False,
+) -> list[Deviation | str]:
     """For each deviation the shortest call that shows it in a new process; else the outcome of the last call.
 
     Raises:
@@ -177,7 +185,7 @@ def shortest(every: Sequence[Deviation], options: CheckOptions, type_id: str) ->
             later = one.model_copy(update={"words": words})
             found[reproducer(one, etype, runtime, of.node, _TIMES)] = later
         calls.append([call.model_copy(update={"reproduce": line}) for line, call in found.items()])
-    shown = first_shown([_lines(some, etype) for some in calls], options.limits)
+    shown = first_shown([_lines(some, etype) for some in calls], options.limits, stopped)
     return [
         words if number is None else some[number] for some, (number, words) in zip(calls, shown, strict=True)
     ]

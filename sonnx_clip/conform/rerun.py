@@ -18,14 +18,20 @@ from sonnx_clip.runtimes.words import printable, words_of
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sonnx_clip.runtimes.board import Board
 
     Shown = tuple[int | None, str]
 
 _LONGEST = 30.0  # seconds by the clock that a line may take at least
+_FORKED = 5.0  # the same, where its imports were made before
+_NOT_RUN, _INTERRUPTED = "not run", "not run: interrupted"
 _CLOSED = "v = "  # the first statement of a line after its imports
+
+
+class _StuckError(Exception):
+    """A line does not end in a fork of the process that has imported the runtime, which may have threads."""
 
 
 class Lines(NamedTuple):
@@ -40,36 +46,52 @@ class Lines(NamedTuple):
     etype: str
     lines: list[tuple[str, int | None]]
 
+    @property
+    def hangs(self) -> bool:
+        """Whether the deviation is that there is no answer."""
+        return self.kind == "crashed" and self.words.startswith("no answer within")
+
     def seconds(self, limits: Limits) -> float:
         """How long a line may run, by the clock."""
-        hangs = self.kind == "crashed" and self.words.startswith("no answer within")
-        return limits.call if hangs else max(_LONGEST, 3 * limits.call)
+        return limits.call if self.hangs else max(_LONGEST, 3 * limits.call)
 
 
-def first_shown(every: Sequence[Lines], limits: Limits) -> list[Shown]:
+def first_shown(every: Sequence[Lines], limits: Limits, stopped: Callable[[], bool]) -> list[Shown]:
     """The number of the first line that shows each deviation; or None, and what the last line did.
 
     Imports are made once, before each line is run. A deviation that no line shows then is looked for again by
-    its last line in a process that has imported nothing.
+    its last line in a process that has imported nothing; by each of its lines if they were not run.
 
     Args:
         every: the lines; they are rendered by this run, and not read from a file.
         limits: of the runtime.
+        stopped: whether the command was interrupted; then the lines that are left are not run.
     """
-    shown = _in_new_process(every, limits, preload=True)
+    shown = _in_new_process(every, limits, stopped, preload=True)
     missed = [n for n, (number, _) in enumerate(shown) if number is None]
-    last = [every[n]._replace(lines=every[n].lines[-1:]) for n in missed]
-    for n, (number, words) in zip(missed, _in_new_process(last, limits, preload=False), strict=True):
-        shown[n] = len(every[n].lines) - 1 if number == 0 else None, words
+    left = {n: 0 if shown[n][1] == _NOT_RUN else len(every[n].lines) - 1 for n in missed}
+    again = [every[n]._replace(lines=every[n].lines[left[n] :]) for n in missed]
+    for n, (number, words) in zip(
+        missed, _in_new_process(again, limits, stopped, preload=False), strict=True
+    ):
+        shown[n] = None if number is None else left[n] + number, words
     return shown
 
 
-def _in_new_process(every: Sequence[Lines], limits: Limits, *, preload: bool) -> list[Shown]:
-    if not every:
-        return []
+def _in_new_process(
+    every: Sequence[Lines], limits: Limits, stopped: Callable[[], bool], *, preload: bool
+) -> list[Shown]:
+    if not every or stopped():
+        return [(None, _INTERRUPTED)] * len(every)
+
+    def end_if_stopped(_: int) -> None:
+        if stopped():
+            raise RuntimeDiedError(_INTERRUPTED)
+
     total = sum(len(one.lines) * one.seconds(limits) for one in every)
     given = list(every), limits, preload
     child = Child("a reproducer", _run, given, Limits(limits.call, limits.start + total))
+    child.on_call = end_if_stopped
     try:
         found: list[Shown] = child.start()["shown"]
     except (RuntimeDiedError, UserError) as error:
@@ -89,19 +111,27 @@ def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tup
         for imports in dict.fromkeys(line.partition(_CLOSED)[0] for one in every for line, _ in one.lines):
             with suppress(BaseException):
                 exec(imports, {"__name__": "__main__"})  # noqa: S102 - rendered by this run
-    return {"word": "shown", "shown": [_first(board, one, limits) for one in every]}, None
+    shown: list[Shown] = []
+    with suppress(_StuckError):
+        for one in every:
+            shown.append(_first(board, one, limits, preload=preload))  # noqa: PERF401 - what was found stays
+    shown += [(None, _NOT_RUN)] * (len(every) - len(shown))
+    return {"word": "shown", "shown": shown}, None
 
 
-def _first(board: Board, one: Lines, limits: Limits) -> Shown:
-    words = ""
+def _first(board: Board, one: Lines, limits: Limits, *, preload: bool) -> Shown:
+    words, may_stick = "", preload and not one.hangs
+    seconds = _FORKED if may_stick else one.seconds(limits)
     for number, (line, entry) in enumerate(one.lines):
-        shows, words = _forked(board, one, line, entry, one.seconds(limits))
+        shows, words = _forked(board, one, line, entry, seconds, may_stick=may_stick)
         if shows:
             return number, ""
     return None, words
 
 
-def _forked(board: Board, one: Lines, line: str, entry: int | None, seconds: float) -> tuple[bool, str]:
+def _forked(
+    board: Board, one: Lines, line: str, entry: int | None, seconds: float, *, may_stick: bool
+) -> tuple[bool, str]:
     """The answer of `_try` in a fork of this process, as a note on the board."""
     board.begin(OPENS)
     pid = os.fork()
@@ -121,6 +151,8 @@ def _forked(board: Board, one: Lines, line: str, entry: int | None, seconds: flo
         os.killpg(pid, signal.SIGKILL)
     if status is None:
         os.waitpid(pid, 0)
+        if may_stick:
+            raise _StuckError
     elif found := next(board.notes("tried"), None):
         shows, words = found["tried"]
         return shows, words

@@ -173,12 +173,15 @@ class Child:
         """The next message of the supervisor; RuntimeDiedError if that is stopped and will send none."""
         while not self._connection.poll(_LISTEN):
             self.on_call(max(0, self._board.call))
-            with suppress(psutil.Error):
+            try:
                 supervisor = psutil.Process(self._process.pid)
                 if supervisor.status() == psutil.STATUS_STOPPED:
                     self.kill()
                     supervisor.resume()  # so that it ends, with its descendants
                     raise RuntimeDiedError("the process that watches it was stopped by a signal (SIGSTOP)")
+            except psutil.NoSuchProcess:
+                if not self._connection.poll(0):  # something else may hold the other end open
+                    raise EOFError from None
         return self._connection.recv()
 
 

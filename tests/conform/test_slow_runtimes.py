@@ -10,13 +10,9 @@ import sys
 
 from sonnx_clip.cli.check_command import INTERRUPTED
 from sonnx_clip.root.folders import repo_root
+from tests.command import COMMAND
 
 PATIENCE = 120  # seconds
-# Tests that run in the background may have been told to ignore interrupts, which a process inherits.
-COMMAND = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "from sonnx_clip.cli.app import main; main()"
-)
 
 
 def test_interrupt_in_the_first_unit_reports_what_was_compared(tmp_path):

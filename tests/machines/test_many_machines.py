@@ -25,6 +25,7 @@ from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
+from tests.command import COMMAND
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below
 from tests.meta.judged import wait_until
@@ -141,11 +142,10 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(cluster, nanny):
 def start(cluster, report, *words):
     """`sonnx-clip check` on a cluster."""
     return subprocess.Popen(
-        [sys.executable, "-m", "sonnx_clip", "check", "--scheduler", cluster.address, "--brief", *words,
+        [sys.executable, "-c", COMMAND, "check", "--scheduler", cluster.address, "--brief", *words,
          "-o", str(report), "--build", str(report.parent)],
         cwd=repo_root(), env={**os.environ, "PYTHONPATH": str(repo_root())}, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs ignore it
     )  # fmt: skip
 
 

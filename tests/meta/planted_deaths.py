@@ -10,6 +10,7 @@ from tests.meta.planted import ignores_upper, right
 __version__ = "planted"
 
 _CALLS = []
+_IMPORTED_BY = os.getpid()
 
 
 def aborts(x, l, m):
@@ -69,6 +70,13 @@ def hangs_and_computes(x, l, m):
 
 def hangs_and_holds_the_interpreter(x, l, m):
     return ctypes.PyDLL(None).pause() if x.size == 7 else right(x, l, m)
+
+
+def is_wrong_and_hangs_in_a_fork(x, l, m):
+    """As a runtime whose threads hold a lock when the process that imported it forks."""
+    while os.getpid() != _IMPORTED_BY:
+        time.sleep(0.01)
+    return ignores_upper(x, l, m)
 
 
 def is_wrong_and_takes_80_ms_after_500_calls(x, l, m):

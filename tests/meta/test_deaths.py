@@ -8,7 +8,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes import supervisor
 from sonnx_clip.runtimes.runtime import Limits
-from tests.meta.judged import Due, few_calls, nightly_but, require_due
+from tests.meta.judged import Due, few_calls, nightly_but, require_due, require_repeated, three_layouts
 from tests.meta.judged import judged as judged_by
 
 SHORT = Limits(call=0.3)
@@ -41,6 +41,14 @@ def test_deadly_runtime_gets_its_verdict(name):
     if GIVEN_UP in FAULTS[name].words:
         first = next(d for c in classes.values() for d in c.deviations)
         assert f"from tests.meta.planted_deaths import {name}" in first.reproduce
+
+
+def test_runtime_that_hangs_in_a_fork_has_the_shortest_reproducer():
+    report, classes = judged("is_wrong_and_hangs_in_a_fork", plan=three_layouts)
+    require_due(report, Due("violates", "", {"high_ordinary": "violates"}))
+    (first,) = classes["high_ordinary"].deviations
+    assert first.length == 1
+    require_repeated(first)
 
 
 def test_death_is_narrowed_to_its_class_and_triple_and_the_rest_is_judged():
