@@ -28,6 +28,7 @@ _PROBLEMS = (
     "violates", "raises", "depends on the form", "refused", "unsupported", "crashed", "environment"
 )  # fmt: skip
 _LONGEST = 160  # characters of the words of a runtime
+_NAMED = 4  # classes that a table names
 
 
 class Behaviour(Stored):
@@ -49,7 +50,10 @@ class Behaviour(Stored):
 
     def __str__(self) -> str:
         """One line for a table of Markdown."""
-        return (self.text or f"for example {self.example}").replace("|", "/")
+        more = len(self.classes) - _NAMED
+        classes = ", ".join(self.classes[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        text = self.text or f"for example {self.example}"
+        return f"{f'{classes}: ' if classes else ''}{text}".replace("|", "/")
 
 
 class RuntimeRecord(Stored):
@@ -155,7 +159,7 @@ def _shortened(words: str) -> str:
 def _fitting(readings: tuple[str, ...], explained_by: str | None, matches: Iterable[ReadingMatch]) -> str:
     if not readings:
         return "no reading" + (f"; all follow from {explained_by}" if explained_by else "")
-    named = "the cases" if "cases" in readings else " and ".join(readings)
+    named = "the cases" if "cases" in readings else ", ".join(readings)
     exact = all(id_ in match.exactly for id_ in readings for match in matches)
     return f"the bits of {named}" if exact else f"allowed by {named}"
 
