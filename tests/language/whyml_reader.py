@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,7 +17,9 @@ def read_formula(text: str) -> Any:
     """The form of a formula; AssertionError if it is outside the part of WhyML that goals are printed in."""
     read = tokens(text)
     assert not read.refusals, read.refusals
-    return _Whyml([token.text for token in read.tokens]).whole()
+    # A qualified name, or a field of a record, is one token there.
+    parts = [re.split(r"(\.)", t.text) if t.kind == "word" else [t.text] for t in read.tokens]
+    return _Whyml([part for of_token in parts for part in of_token]).whole()
 
 
 class _Whyml(Reader):

@@ -20,6 +20,8 @@ LANGUAGE = [
       "has no `inf`"),
     m("tensor as element", " or every(Y[i] == M)", " or every(Y[i] == §X)", "(constraints[…].holds)",
       "an element is expected here, this is a tensor value", "inside `every(…)`"),
+    m("latitude by the operator", "when: is_nan(Y)\n", "when: identical(Y, §clip(X, L, M))\n",
+      "(latitude[…].when)", "`clip`"),
     m("reserved id", "- id: zero_tie", "- id: §is_nan", "(definitions[…].id)", "is built in of the language"),
     m("parameter like a constant",
       "parameters: [a, b]\n    is: a == b", "parameters: [a, §nan]\n    is: a == b",
