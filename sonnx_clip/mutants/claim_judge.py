@@ -140,10 +140,9 @@ def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
     names = getattr(entry, "parameters", ()) or (*spec.head.all, "A", spec.head.second)
     one, other = (printer.operand(e, AND) for e in (mutant.original, mutant.changed))
     equal = f"({one}) = ({other})" if kind_of(mutant.original) is Kind.ELEMENT else f"(({one}) <-> ({other}))"
-    bound = ""
+    words = set(re.findall(r"\w+", equal))  # Why3 1.8 warns of a variable that is not used
     if mutant.kind == "classes":
-        equal = f"{entry.case} x l m -> {equal}"
-    elif mutant.kind != "definitions" and mutant.place.field != "returns":
-        equal, bound = f"let y = cases x l m in {equal}", "y"
-    used = set(re.findall(r"\w+", equal)) - {bound}  # Why3 1.8 warns of a variable that is not used
-    return f"forall {' '.join(name for name in map(str.lower, names) if name in used)}: t. {equal}"
+        equal, words = f"{entry.case} x l m -> {equal}", words | {"x", "l", "m"}
+    elif mutant.kind != "definitions" and mutant.place.field != "returns" and "y" in words:
+        equal, words = f"let y = cases x l m in {equal}", words - {"y"} | {"x", "l", "m"}
+    return f"forall {' '.join(name for name in map(str.lower, names) if name in words)}: t. {equal}"
