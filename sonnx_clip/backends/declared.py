@@ -64,9 +64,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
             declare(c.id, given, "t", f"{c.case} {given} /\\ {printer.operand(c.when, AND)}")
             for c in spec.classes_of(etype.family)
         ],
-        "The bits of a float: sign and magnitude.": _float_bits(etype, printer)
-        if etype.family == "float"
-        else [],
+        "The bits of a float: sign and magnitude.": _float_bits(etype, printer),
         "values": [
             Declared(
                 "predicate same_value (a b: t)",

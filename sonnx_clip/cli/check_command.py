@@ -183,7 +183,7 @@ def _warn(words: str) -> None:
 
 
 def show_status(file: Path, *, as_json: bool) -> None:
-    """Print the progress of the campaigns in a journal, which is not changed; UserError if it is none."""
+    """Print the progress of the campaigns in a journal, unchanged; UserError if the file is no journal."""
     with closing(Store(file, create=False)) as store:
         status = store.status()
     if as_json:

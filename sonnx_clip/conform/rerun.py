@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 30.0  # seconds by the clock that a line may take at least
 _FORKED = 5.0  # the same, where its imports were made before
-_NOT_RUN, _INTERRUPTED = "not run", "not run: interrupted"
+_INTERRUPTED = "not run: interrupted"
 _CLOSED = "v = "  # the first statement of a line after its imports
 
 
@@ -67,14 +67,14 @@ def first_shown(every: Sequence[Lines], limits: Limits, stopped: Callable[[], bo
         limits: of the runtime.
         stopped: whether the command was interrupted; then the lines that are left are not run.
     """
-    shown = _in_new_process(every, limits, stopped, preload=True)
+    tried = _in_new_process(every, limits, stopped, preload=True)
+    shown = [*tried, *[(None, "")] * (len(every) - len(tried))]
     missed = [n for n, (number, _) in enumerate(shown) if number is None]
-    left = {n: 0 if shown[n][1] == _NOT_RUN else len(every[n].lines) - 1 for n in missed}
-    again = [every[n]._replace(lines=every[n].lines[left[n] :]) for n in missed]
-    for n, (number, words) in zip(
-        missed, _in_new_process(again, limits, stopped, preload=False), strict=True
-    ):
-        shown[n] = None if number is None else left[n] + number, words
+    left = [len(every[n].lines) - 1 if n < len(tried) else 0 for n in missed]
+    again = [every[n]._replace(lines=every[n].lines[first:]) for n, first in zip(missed, left, strict=True)]
+    found = _in_new_process(again, limits, stopped, preload=False)
+    for n, first, (number, words) in zip(missed, left, found, strict=True):
+        shown[n] = None if number is None else first + number, words
     return shown
 
 
@@ -105,7 +105,7 @@ def _in_new_process(
 
 
 def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tuple[dict[str, Any], None]:
-    """The program of the process: what `first_shown` returns, as the greeting."""
+    """The program of the process: what the lines show, up to the first that is stuck, as the greeting."""
     board.call = OPENS
     if preload:
         for imports in dict.fromkeys(line.partition(_CLOSED)[0] for one in every for line, _ in one.lines):
@@ -115,7 +115,6 @@ def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tup
     with suppress(_StuckError):
         for one in every:
             shown.append(_first(board, one, limits, preload=preload))  # noqa: PERF401 - what was found stays
-    shown += [(None, _NOT_RUN)] * (len(every) - len(shown))
     return {"word": "shown", "shown": shown}, None
 
 

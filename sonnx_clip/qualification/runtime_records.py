@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ReadingMatch, Verdict
-from sonnx_clip.conform.report_text import dependences, grouped, notes, reading_groups
+from sonnx_clip.conform.report_text import grouped, notes, reading_groups
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import processor
 from sonnx_clip.root.stored import Stored, read_record
@@ -97,18 +97,10 @@ class RuntimeRecord(Stored):
 
 def record_of(report: Report) -> RuntimeRecord:
     """The record of a report."""
-    found: dict[tuple[str, str], Behaviour] = {}  # texts that differ in numbers alone are one
-    for new in _behaviours(report):
-        old = found.setdefault((new.verdict, re.sub(r"\d+", "", new.text)), new)
-        found[new.verdict, re.sub(r"\d+", "", new.text)] = old.model_copy(
-            update={
-                "types": tuple(dict.fromkeys((*old.types, *new.types))),
-                "classes": tuple(dict.fromkeys((*old.classes, *new.classes))),
-            }
-        )
+    # Behaviours whose texts differ in numbers alone are one.
+    alike = grouped(((one.verdict, re.sub(r"\d+", "", one.text)), one) for one in _behaviours(report))
     deviations = [d for *_, d in report.deviations]
     failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
-    failing += [note.first for note in dependences(report) if note.failing and note.first is not None]
     return RuntimeRecord(
         runtime=report.runtime,
         version=report.runtime_version,
@@ -119,7 +111,7 @@ def record_of(report: Report) -> RuntimeRecord:
         machine=f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
         compared=report.compared,
         verdicts={one.type: one.verdict for one in report.types},
-        behaviours=tuple(sorted(found.values(), key=_rank)),
+        behaviours=tuple(sorted(map(_merged, alike.values()), key=_rank)),
         readings={one.type: one.readings for one in report.types if one.readings is not None},
         remarks=tuple(sorted({remark for one in report.types for remark in one.remarks})),
         reproduce=next((d.reproduce for d in (*failing, *deviations) if d.reproduce), None),
@@ -146,6 +138,12 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
             for etype, ids in note.places.items():
                 text = _shortened(note.text)
                 yield Behaviour(verdict=note.head, types=(etype,), classes=tuple(ids), text=text)
+
+
+def _merged(some: list[Behaviour]) -> Behaviour:
+    types = dict.fromkeys(etype for one in some for etype in one.types)
+    classes = dict.fromkeys(id_ for one in some for id_ in one.classes)
+    return some[0].model_copy(update={"types": tuple(types), "classes": tuple(classes)})
 
 
 def _rank(one: Behaviour) -> int:
