@@ -14,6 +14,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import is_nan
 from sonnx_clip.spec import evaluator
+from sonnx_clip.spec.bounds_in_use import bounds_in_use, values_at
 from sonnx_clip.spec.dialects import bounds_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,10 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
             by_class[found.id][values] = None
     named = tuple(_named(spec, etype))
     last: dict[str, list[Values]] = {c.id: [] for c in spec.classes_of(etype.family)}
-    for values in (*_about_zero(spec, etype), *_of_dialects(spec, etype, cited=True)):
+    added_later = (
+        *_about_zero(spec, etype), *_of_dialects(spec, etype, cited=True), *_in_use(spec, etype),
+    )  # fmt: skip
+    for values in added_later:
         for found in evaluate.classes(*values):
             last[found.id].append(values)  # so that no other vector is renumbered
     for klass in spec.classes_of(etype.family):
@@ -131,6 +135,16 @@ def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
         yield from (_encoded(etype, (x, *pair)) for pair, x in product(_ZERO_BOUNDS, _ABOUT_ZERO))
     else:
         yield from (_encoded(etype, texts) for texts in product(_ABOUT_ZERO, repeat=len(roles)))
+
+
+def _in_use(spec: Spec, etype: ElementType) -> Iterator[Values]:
+    """Values at the bounds in use, of an operator with one tensor; X is the value beside each choice."""
+    if len(spec.head.tensors) != 1:
+        return
+    for used in bounds_in_use(spec, etype):
+        if used.is_whole:
+            given = tuple(side for side in used.sides if side is not None)
+            yield from ((x, *given) for x in values_at(given, etype))
 
 
 def _encoded(etype: ElementType, texts: Iterable[str]) -> Values:

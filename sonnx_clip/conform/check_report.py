@@ -59,6 +59,8 @@ class Deviation(Stored):
         entry: the index of the entry that deviates.
         following: the scalars of the next call, if that call overwrites the result.
         form: of the model that was called, if one was.
+        explanation: what gives every answer in the class, right ones included; None if that is not known.
+        allowed_by: the readings that allow all of them, if readings are the explanation.
         reproduce: one line of Python that makes the call; empty if no line shows the deviation.
     """
 
@@ -76,6 +78,7 @@ class Deviation(Stored):
     following: tuple[Bits, ...] = ()
     form: ModelForm | None = None
     explanation: str | None = None
+    allowed_by: tuple[str, ...] = ()
     reproduce: str = ""
 
     @property
@@ -120,6 +123,13 @@ def _added(one: Any, other: Any) -> Any:
 def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
     """Sums by key."""
     return {**first, **{key: first[key] + one if key in first else one for key, one in second.items()}}
+
+
+class Extent(Sum):
+    """How much was done for one purpose: calls that were planned, and those that gave a result to judge."""
+
+    planned: int = 0
+    judged: int = 0
 
 
 class Count(Sum):
@@ -176,6 +186,25 @@ class ReadingMatch(Stored):
     explained_by: str | None = None
 
 
+class Refusal(Stored):
+    """Calls that a runtime refused in forms and layouts that it serves.
+
+    Args:
+        condition: exactly when it refuses, in the language of the specification or in words; None if no
+            condition is known.
+        words: the runtime's first words.
+        refused: the calls that it refused.
+        calls: all calls in these forms and layouts.
+        example: the call with the simplest operands among those that it refused.
+    """
+
+    condition: str | None
+    words: str
+    refused: int
+    calls: int
+    example: Deviation
+
+
 class FormReport(Stored):
     """One form of a model; the calls are the same in every form.
 
@@ -185,6 +214,7 @@ class FormReport(Stored):
         words: the runtime's, if the form is refused as a whole or fails.
         classes: those that do not conform; empty where the form is refused as a whole.
         deviations: the first of each class in which the forms differ.
+        tried: the calls for each purpose, see `extent.PURPOSES`.
     """
 
     form: ModelForm
@@ -194,6 +224,7 @@ class FormReport(Stored):
     words: str | None = None
     classes: dict[str, Verdict] = Field(default_factory=dict)
     deviations: dict[str, Deviation] = Field(default_factory=dict)
+    tried: dict[str, Extent] = Field(default_factory=dict)
 
     def verdict_of(self, id_: str) -> Verdict:
         """The verdict of a class."""
@@ -205,6 +236,8 @@ class TypeReport(Stored):
 
     Args:
         compared: results of calls outside of forms of a model, as all counts.
+        tried: the calls for each purpose, see `extent.PURPOSES`.
+        refusal: calls that were refused in layouts that are served; None if none was.
         words: the runtime's own if the type is unsupported or crashed.
         refused_layouts: by layout that is refused as a whole, the words of the runtime.
         remarks: observations beside the results.
@@ -231,6 +264,8 @@ class TypeReport(Stored):
     readings: ReadingMatch | None = None
     forms: tuple[FormReport, ...] | None = None
     unfinished: str | None = None
+    tried: dict[str, Extent] = Field(default_factory=dict)
+    refusal: Refusal | None = None
 
     @property
     def served_forms(self) -> tuple[FormReport, ...]:

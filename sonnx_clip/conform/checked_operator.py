@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType, SimpleNamespace
 
-    from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.form_plan import FormBounds
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -82,8 +82,8 @@ class CheckedOperator:
     def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
         """Words that explain an answer in a form of a model, beside readings and wrong operators."""
 
-    def table_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> Table | None:
-        """The expected results in a form of a model, if they depend on the form."""
+    def bounds_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> FormBounds | None:
+        """The bounds in a form of a model with expected results, if they depend on the form."""
 
     def scope(self) -> tuple[str, str] | None:
         """What a run compares and its blind spots, as two sentences; None if they depend on the level."""

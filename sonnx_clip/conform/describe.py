@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.check_report import Deviation
-from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import reproducer
 from sonnx_clip.conform.rerun import Lines, first_shown
 from sonnx_clip.conform.session import open_worker
@@ -37,6 +36,14 @@ if TYPE_CHECKING:
 _SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _WINDOW = 64  # entries that are recorded of a longer call, around the one that deviates
 _TIMES = 64  # calls in one process, of which a later one may deviate
+
+
+def of_equal_length(request: Request, row: int) -> tuple[Request, int]:
+    """The calls that have as many entries as one, and its place among them."""
+    if request.lengths is None:
+        return request, row
+    alike = np.flatnonzero(request.lengths == request.lengths[row])
+    return request.calls(alike), int(np.searchsorted(alike, row))
 
 
 def recorded(
@@ -97,8 +104,7 @@ def describe(
         first: the first unit of its element type: deviations of a kind that it has are not reported again.
         stopped: whether the command was interrupted; then no further lines are run.
     """
-    of, tally = unit.options.of, result.tally or Counts()
-    etype = of.spec.element_type(unit.etype)
+    tally = result.tally or Counts()
     known = first.tally.of if first is not None and first.tally is not None else {}
     raised = [one.of for one in tally.raised.values() if not one.all]
     counts = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
@@ -108,10 +114,7 @@ def describe(
         seen = {one.key for one in known[key].deviations} if key in known else ()
         every += [d for d in count.deviations if d.key not in seen]
     lines = shortest(every, unit.options, unit.etype, stopped) if every else []
-    described = {
-        id(one): _described(one, line, unit, _explanation(one, etype, of))
-        for one, line in zip(every, lines, strict=True)
-    }
+    described = {id(one): _described(one, line, unit) for one, line in zip(every, lines, strict=True)}
     for _, count in counts:
         count.deviations = tuple(described.get(id(d), d) for d in count.deviations)
     if result.forms is None:
@@ -121,13 +124,13 @@ def describe(
     return result.model_copy(update={"forms": tuple(shown)})
 
 
-def _described(one: Deviation, line: Deviation | str, unit: Unit, explanation: str | None) -> Deviation:
+def _described(one: Deviation, line: Deviation | str, unit: Unit) -> Deviation:
     """A deviation with its reproducer from `shortest`."""
     if not isinstance(line, str):
-        return line.model_copy(update={"explanation": explanation})
+        return line
     words = f"no single call reproduces it in a new process ({line}); repeat the check: {_command(unit)}"
     words = f"{one.words}; {words}" if one.words else words
-    return one.model_copy(update={"explanation": explanation, "words": words})
+    return one.model_copy(update={"words": words})
 
 
 def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormReport]:
@@ -138,14 +141,6 @@ def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormRep
         form.model_copy(update={"deviations": {k: d for k, d in form.deviations.items() if k not in shared}})
         for form in forms
     ]
-
-
-def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str | None:
-    if one.got is None or not of.is_clip:
-        return None
-    operands, got = [int(text, 16) for text in one.operands.values()], int(one.got, 16)
-    words = of.explanation(etype, one.form, operands, got) if one.form else None
-    return words or explain_deviation(of, etype, operands, got)
 
 
 def _command(unit: Unit) -> str:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.chosen_bounds import bounds_with_values, chosen_bounds, pairs_with_zero
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.plan import bounds_of
+from sonnx_clip.conform.form_plan import FormBounds
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle.dialect import named
@@ -24,11 +25,11 @@ from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import GIVEN, Given, ModelForm
 from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
+from sonnx_clip.spec.bounds_in_use import bounds_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
 
@@ -74,23 +75,50 @@ class DialectOperator(CheckedOperator):
             if not (self.has_attributes and "empty" in way)
         ]
 
-    def table_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> Table:
-        """The expected results of special values of X under pairs of bounds that reach every class.
+    def bounds_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> FormBounds:
+        """The bounds of a form: pairs that reach every class, the bounds in use, and those with a zero.
 
         A missing bound is replaced by the dialect's default. A float64 that is an attribute is a FLOAT.
         """
-        bits = bits_type(etype.id)
-        if self.has_attributes and etype.id == "float64":
-            narrow = np.array(bounds_of(self.spec.element_type("float32"), few=few)).view(np.float32)
-            with np.errstate(invalid="ignore"):
-                pairs = narrow.astype(np.float64).view(bits)
-        else:
-            pairs = np.array(bounds_of(etype, few=few))
-        for side in (0, 1):
-            if ("l", "m")[side] not in form.bound_names:
-                pairs[side] = self.of_version.bounds(numpy_type(etype.id))[side].view(bits)
-        scalars = tuple(np.ascontiguousarray(part) for part in np.unique(pairs, axis=1))
-        return tabulate(etype, [np.array(special_patterns(etype), bits)], scalars, self)
+        given_type = self._given_type(etype)
+        chosen = self._as_operands(etype, form, np.array(chosen_bounds(given_type, few=few)).T.tolist())
+        special = np.array(special_patterns(etype), bits_type(etype.id))
+        scalars = tuple(np.array(side, bits_type(etype.id)) for side in zip(*chosen, strict=True))
+        used = self._as_operands(etype, form, self._used_pairs(given_type, form))
+        with_zero = None
+        if self.has_attributes and not few:
+            pairs = self._as_operands(etype, form, pairs_with_zero(given_type))
+            with_zero = bounds_with_values(etype, pairs, self)
+        return FormBounds(
+            tabulate(etype, [special], scalars, self), bounds_with_values(etype, used, self), with_zero
+        )
+
+    def _given_type(self, etype: ElementType) -> ElementType:
+        """The type in which bounds are chosen: attributes are FLOAT, of which a float64 has more values."""
+        narrow = self.has_attributes and etype.id == "float64"
+        return self.spec.element_type("float32") if narrow else etype
+
+    def _used_pairs(self, etype: ElementType, form: ModelForm) -> Iterator[tuple[int, ...]]:
+        """The bounds in use that have the sides of a form; 0 stands for a side that the form lacks."""
+        sides = [name in form.bound_names for name in ("l", "m")]
+        for used in bounds_in_use(self.spec, etype):
+            given = [value if side else 0 for value, side in zip(used.sides, sides, strict=True)]
+            if None not in given:
+                yield tuple(value for value in given if value is not None)
+
+    def _as_operands(
+        self, etype: ElementType, form: ModelForm, pairs: Iterable[Sequence[int]]
+    ) -> list[tuple[int, ...]]:
+        """The pairs in the element type, each once, with the dialect's default for a missing side."""
+        given_type, bits = self._given_type(etype), bits_type(etype.id)
+        array = np.array(list(pairs), bits_type(given_type.id))
+        with np.errstate(invalid="ignore"):
+            array = array.view(numpy_type(given_type.id)).astype(numpy_type(etype.id)).view(bits)
+        defaults = self.of_version.bounds(numpy_type(etype.id))
+        for side, name in enumerate(("l", "m")):
+            if name not in form.bound_names:
+                array[:, side] = defaults[side].view(bits)
+        return [tuple(pair) for pair in dict.fromkeys(map(tuple, array.tolist()))]
 
     def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
         """Words for an answer in which a missing bound is no bound; None for others."""

@@ -11,8 +11,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.check_report import FormReport
+from sonnx_clip.conform.form_plan import form_plan
 from sonnx_clip.conform.identity import comparable_parts
-from sonnx_clip.conform.plan import as_taken, calls_of, chosen, few_calls, form_plan, sample, size_of
+from sonnx_clip.conform.plan import as_taken, calls_of, chosen, few_calls, sample, size_of
 from sonnx_clip.conform.session import Session, StoppedError, open_worker
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
@@ -96,7 +97,7 @@ class LocalJudge:
         """Make all calls that are not of a form, and count their results: fields of the result of a unit."""
         worker, of, stopped, made = session.worker, unit.options.of, None, 0
         etype = of.spec.element_type(unit.etype)
-        tally = Tally(etype, unit.options.policy, of, keep=unit.first)
+        tally = Tally(etype, unit.options.policy, of)
         report_pace = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
         worker.on_call = lambda call: report_pace(made + call)
         if not unit.first:
@@ -105,6 +106,7 @@ class LocalJudge:
             calls = few_calls(etype) if worker.few else chosen(etype, of)
         try:
             for request, table in as_taken(calls, strides=worker.strides, entries=worker.entries):
+                tally.plan(request)
                 if tally.refuses(request):
                     tally.add_all(session.ask(*sample(request, table, _SAMPLE)))
                 if not tally.refuses(request):
@@ -114,7 +116,8 @@ class LocalJudge:
         except StoppedError as error:
             stopped = error.stop
         return {
-            "tally": tally.counts, "readings": tally.readings, "stopped": stopped, "longest": worker.entries,
+            "tally": tally.counts, "readings": tally.readings if unit.first else None,
+            "refusal": tally.refusal, "stopped": stopped, "longest": worker.entries,
             "unasked": () if worker.strides else (STRIDED,), "few": worker.few,
         }  # fmt: skip
 
@@ -227,7 +230,9 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     tally = Tally(etype, unit.options.policy, of)
     session.forget()
     try:
-        for request, table in form_plan(etype, form, few=few, table=of.table_of_form(etype, form, few=few)):
+        bounds = of.bounds_of_form(etype, form, few=few)
+        for request, table in form_plan(etype, form, few=few, bounds=bounds):
+            tally.plan(request)
             tally.add_all(session.ask(request, table))
             if tally.refuses(request):
                 break
@@ -247,6 +252,7 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
         words=next(filter(None, words), None),
         classes={c.id: c.verdict for c in failing},
         deviations={c.id: c.deviations[0] for c in failing if c.deviations},
+        tried=counts.tried,
     )
     # The forms of a dialect are counted together, each as a layout of its own that may be refused.
     raised = {str(form): one for one in counts.raised.values()}

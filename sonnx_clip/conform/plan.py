@@ -1,8 +1,9 @@
 """The plan of a check: the calls of an element type with their expected results, cut into parts.
 
-Plain long calls have all pairs of special bounds. Every layout is called with every class, and with each
-special value as each bound. Calls of many lengths have bounds that together reach every class. Random draws
-share long calls.
+The bounds in use come first, plain and in every layout. Plain long calls have all pairs of special bounds.
+Every layout is called with every class, and with each special value as each bound. Calls of many lengths have
+bounds that together reach every class. Random draws share long calls. Each request names its purpose, from
+which the report derives what was compared.
 
 - ``quick`` is the part `FIRST`, with every triple of 8 bits and every X of 16 bits;
 - ``standard`` adds more X under all pairs of special bounds, more random draws and every length;
@@ -15,16 +16,23 @@ The calls of a part are determined by its name, and are the same on every machin
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from math import isqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.chosen_bounds import (
+    chosen_bounds,
+    covering_rows,
+    covering_scalars,
+    special_table,
+    together,
+    used_bounds,
+)
 from sonnx_clip.conform.expected import Table, key_type, range_tables, tabulate
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.language.values import encode, integer_range
+from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.runtimes.model_forms import ModelForm
 
     Call: TypeAlias = tuple[Request, Table]
     Calls: TypeAlias = Iterator[Call]
@@ -68,7 +75,6 @@ _RESULTS = 2**20  # of a request of long calls, to fit the caches of a processor
 _RANGES = 2048  # values of a pool above which tables by ranges of X are faster
 _FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long calls
 _BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
-_LENGTH_OF = {layout.id: layout.length for layout in LAYOUTS}
 
 
 def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
@@ -91,11 +97,19 @@ def calls_of(etype: ElementType, part: str) -> Calls:
     if kind == "more":
         yield from _more(etype, n)
     elif kind in ("every-min", "every-max"):
-        yield from _long_calls(etype, [_every_x(etype)], some_bounds(etype, n, second=kind == "every-max"))
+        bounds = some_bounds(etype, n, second=kind == "every-max")
+        yield from _for("every 16-bit X", _long_calls(etype, [_every_x(etype)], bounds))
     else:
         for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
             pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
-            yield from _long_calls(etype, [pool], covering_scalars(etype, _FEW_BOUNDS))
+            covering = covering_scalars(etype, _FEW_BOUNDS)
+            yield from _for("every 32-bit X", _long_calls(etype, [pool], covering))
+
+
+def _for(purpose: str, calls: Calls) -> Calls:
+    """The same requests, with their purpose."""
+    for request, table in calls:
+        yield replace(request, purpose=purpose), table
 
 
 def cut(request: Request, table: Table, rows: Array) -> Call:
@@ -128,12 +142,16 @@ def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
 
 
 def _in_pieces(request: Request, table: Table, entries: int) -> Call:
+    """Calls of at most that many entries, which together have every entry of the calls of a request."""
     firsts = np.arange(0, request.length, entries)
     rows = np.repeat(np.arange(request.count), len(firsts))
     starts = (request.starts[:, None] + firsts).reshape(-1) % len(request.pool)
+    indices = request.indices
+    if indices is not None:
+        whole = np.arange(len(firsts) * entries) % request.length  # the last piece begins again
+        indices = indices[:, whole].reshape(-1, entries)
     scalars = tuple(scalar[rows] for scalar in request.scalars)
-    length = min(entries, request.length)
-    pieces = replace(request, length=length, starts=starts, scalars=scalars, at_start=None)
+    pieces = replace(request, length=entries, starts=starts, scalars=scalars, indices=indices, at_start=None)
     return pieces, table.rows(rows)
 
 
@@ -143,22 +161,39 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
 def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
     """The requests of the part `FIRST`, with expected results."""
     of, bits = of or clip_operator(), bits_type(etype.id)
-    every, rows = _special(etype, of), _covering_rows(etype, _FEW_BOUNDS, of)
+    every, rows = special_table(etype, of), covering_rows(etype, _FEW_BOUNDS, of)
     special = [every.pool, *every.beside]
+    # First: a runtime that serves some bounds in use alone is not given up as one that refuses all calls.
+    yield from _for("bounds in use", _calls_of_bounds_in_use(etype, of))
     if etype.width == 8:
         patterns = np.arange(256, dtype=np.uint8)
-        yield from _long_calls(etype, together(patterns, of.tensors), together(patterns, of.scalars), of)
-    yield from _long_calls(etype, special, every.scalars, of)
+        triples = together(patterns, of.tensors), together(patterns, of.scalars)
+        yield from _for("every 8-bit value", _long_calls(etype, *triples, of))
+    yield from _for("special values", _long_calls(etype, special, every.scalars, of))
     if etype.width != 8:
         seed = [_SEED, *etype.id.encode()]
-        yield from _long_calls(etype, _random(seed, of.tensors, _CALLS, bits), every.scalars, of)
-    yield from _layouts(every, rows, of)
-    drawn = random_patterns(etype, of.tensors, of.scalars)
-    yield from _long_calls(etype, [*drawn[0]], [*drawn[1]], of)
-    yield from _of_lengths(every, np.repeat(LENGTHS, len(rows)), np.tile(rows, len(LENGTHS)))
+        random = _random(seed, of.tensors, _CALLS, bits)
+        yield from _for("random X", _long_calls(etype, random, every.scalars, of))
+    yield from _for("layouts", _layouts(every, rows, of))
+    tensors, scalars = random_patterns(etype, of.tensors, of.scalars)
+    yield from _for("random draws", _long_calls(etype, [*tensors], [*scalars], of))
+    lengths = np.repeat(LENGTHS, len(rows)), np.tile(rows, len(LENGTHS))
+    yield from _for("lengths", _of_lengths(every, *lengths))
     pools = _long_pools(etype, of)
-    scalars = [np.tile(s, 1 + (len(pools[0]) > LONG)) for s in covering_scalars(etype, _MORE_BOUNDS, of)]
-    yield from _long_calls(etype, pools, scalars, of, LONG)
+    turns = 1 + (len(pools[0]) > LONG)
+    more_bounds = [np.tile(scalar, turns) for scalar in covering_scalars(etype, _MORE_BOUNDS, of)]
+    yield from _for("long calls", _long_calls(etype, pools, more_bounds, of, LONG))
+
+
+def _calls_of_bounds_in_use(etype: ElementType, of: CheckedOperator) -> Calls:
+    """Calls under all bounds in use: a plain one with the values around all of them, then every layout."""
+    used = used_bounds(etype, of)
+    if used is None:
+        return
+    yield from _long_calls(etype, [used.table.pool], used.table.scalars, of)
+    for layout in LAYOUTS:
+        if layout.length and layout.id != "length-1000":  # the plain call is of such a length
+            yield used.calls(layout, layout.length)
 
 
 def _random(seed: int | list[int], arrays: int, count: int, bits: np.dtype[np.generic]) -> list[Array]:
@@ -182,7 +217,7 @@ def _call(layout: str, length: int, table: Table, starts: Array, lengths: Array 
     return replace(request, lengths=lengths), table
 
 
-def _every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
+def every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
     """Rows and starts of calls of a length that together have each value of a pool under each row."""
     times = -(-size // length) if length else 1
     return np.repeat(rows, times), np.tile(np.arange(times) * length % size, len(rows))
@@ -196,7 +231,7 @@ def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
     size = len(every.pool)
     for number, layout in enumerate(found for found in LAYOUTS if found.length is not None):
         length = layout.length or 0
-        rows, starts = _every_entry(covering, size, 1 if layout.repeats else length)
+        rows, starts = every_entry(covering, size, 1 if layout.repeats else length)
         more = np.tile(crossed(every.count, of.scalars, number), min(2, len(rows) // len(covering)))
         starts = np.concatenate([starts, _scattered(len(more), size) * (length > 0)])
         yield _call(layout.id, length, every.rows(np.concatenate([rows, more])), starts)
@@ -229,7 +264,7 @@ def _long_pools(etype: ElementType, of: CheckedOperator) -> Sequence[Array]:
     width, bits = etype.width or 0, bits_type(etype.id)
     if width * of.tensors <= 16:
         return together(np.arange(2**width, dtype=bits), of.tensors)
-    every = _special(etype, of)
+    every = special_table(etype, of)
     random = _random(_SEED, of.tensors, LONG, bits)
     return [np.concatenate(both) for both in zip((every.pool, *every.beside), random, strict=True)]
 
@@ -257,43 +292,6 @@ def _long_calls(
 def _scattered(count: int, size: int) -> Array:
     """Where in a pool calls begin: a multiplicative hash, so that no regularity of the calls matters."""
     return (np.arange(count) * 2654435761 % 2**32) * size >> 32
-
-
-def together(values: Array, count: int) -> tuple[Array, ...]:
-    """All choices of `count` values: the last one varies fastest."""
-    grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
-    return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
-
-
-@cache
-def _special(etype: ElementType, of: CheckedOperator) -> Table:
-    """The expected results of all combinations of special values."""
-    values = np.array(special_patterns(etype), bits_type(etype.id))
-    return tabulate(etype, together(values, of.tensors), together(values, of.scalars), of)
-
-
-def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None = None) -> tuple[Array, ...]:
-    """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
-    of = of or clip_operator()
-    rows = _covering_rows(etype, count, of)
-    return tuple(scalar[rows] for scalar in _special(etype, of).scalars)
-
-
-@cache
-def _covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array:
-    """The rows of `_special` of `covering_scalars`: a greedy cover of the classes, and random rows."""
-    table = _special(etype, of)
-    if not of.scalars:
-        return np.zeros(1, int)
-    ids = of.class_ids(etype.family)
-    missing = np.stack([(table.classes == index).any(1) for index in range(len(ids))], 1)
-    rows: list[int] = []
-    while missing.any():
-        rows.append(int(missing.sum(1).argmax()))
-        missing[:, missing[rows[-1]]] = False
-    least = len(rows)
-    rows += (np.random.PCG64(_SEED).random_raw(count) % table.count).tolist()
-    return np.array(list(dict.fromkeys(rows))[: max(count, least)])
 
 
 # --- Random draws, the same on every machine ----------------------------------------------------------------
@@ -327,22 +325,35 @@ def random_patterns(
 def _more(etype: ElementType, n: int) -> Calls:
     """Part n of `standard`: more X under all pairs of special bounds, random draws, every length."""
     of, bits = clip_operator(), bits_type(etype.id)
-    every = _special(etype, of)
+    every = special_table(etype, of)
     if etype.width != 8:
         special = np.array(special_patterns(etype), bits)
         random = _random([_SEED_OF_MORE, n], 1, DRAWN - len(special), bits)
         pool = _every_x(etype) if etype.width == 16 else _sorted(etype, special, *random)
-        yield from _long_calls(etype, [pool], [scalar[n::_MORE] for scalar in every.scalars])
+        part = [scalar[n::_MORE] for scalar in every.scalars]
+        yield from _for("more X", _long_calls(etype, [pool], part))
     draws = RANDOM_DRAWS // _MORE
     for first in range(n * draws, (n + 1) * draws, DRAWS_TOGETHER):
         drawn = [random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)]
         pool = _sorted(etype, *(tensors[0] for tensors, _ in drawn))
-        yield from _long_calls(etype, [pool], [*np.hstack([scalars for _, scalars in drawn])])
+        bounds = np.hstack([scalars for _, scalars in drawn])
+        yield from _for("more draws", _long_calls(etype, [pool], [*bounds]))
     lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
-    rows = _covering_rows(etype, _FEW_BOUNDS, of)
-    turns = 1 + (np.arange(1, PAIRS_OF_A_LENGTH) + PAIRS_OF_A_LENGTH * lengths[:, None]) % (len(rows) - 1)
-    under = rows[np.hstack([np.zeros((len(lengths), 1), int), turns])]
-    yield from _of_lengths(every, np.repeat(lengths, PAIRS_OF_A_LENGTH), under.ravel())
+    rows = _rows_of_lengths(covering_rows(etype, _FEW_BOUNDS, of), lengths)
+    repeated = np.repeat(lengths, PAIRS_OF_A_LENGTH)
+    yield from _for("every length", _of_lengths(every, repeated, rows.ravel()))
+
+
+def _rows_of_lengths(rows: Array, lengths: Array) -> Array:
+    """The choices of the scalars for calls of each length, shape (lengths, `PAIRS_OF_A_LENGTH`).
+
+    Every length has the first choice, which reaches the most classes. The others take turns, so that
+    neighbouring lengths have different ones.
+    """
+    first, others = rows[0], rows[1:]
+    step = np.arange(1, PAIRS_OF_A_LENGTH)
+    turns = (step + PAIRS_OF_A_LENGTH * lengths[:, None]) % len(others)
+    return np.hstack([np.full((len(lengths), 1), first), others[turns]])
 
 
 def _every_x(etype: ElementType) -> Array:
@@ -364,80 +375,22 @@ def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
     return [beside, varying] if second else [varying, beside]
 
 
-# --- Few calls, for a runtime that starts a program for each; and calls of a form of a model ----------------
-
-_LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
-_SAMPLED = 64  # calls that decide whether a form is refused
-# Bounds of int32 and int64, neighbours of which are lost in a conversion through float32 or float64.
-_THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
+# --- Few calls, for a runtime that starts a program for each ------------------------------------------------
 
 
 def few_calls(etype: ElementType) -> Calls:
     """The requests of a runtime that starts a program for each call."""
     of = clip_operator()
-    for request, table in _long_calls(etype, _long_pools(etype, of), bounds_of(etype), of, LONG):
-        yield replace(request, starts=np.zeros(table.count, int)), table
-    every, turn = _special(etype, of).rows(_covering_rows(etype, FEW_OF_A_SHAPE, of)), 0
+    if (used := used_bounds(etype, of)) is not None:
+        yield from _for("bounds in use", _long_calls(etype, [used.table.pool], used.table.scalars, of))
+    for request, table in _long_calls(etype, _long_pools(etype, of), chosen_bounds(etype), of, LONG):
+        yield replace(request, starts=np.zeros(table.count, int), purpose="few long calls"), table
+    every, turn = special_table(etype, of).rows(covering_rows(etype, FEW_OF_A_SHAPE, of)), 0
     shaped = [(layout.id, layout.length) for layout in LAYOUTS if layout.length is not None]
-    shapes = [*((*shape, FEW_OF_A_SHAPE) for shape in shaped), *((PLAIN.id, n, 1) for n in FEW_LENGTHS)]
-    for layout, length, count in shapes:
+    shapes = [("few shapes", *shape, FEW_OF_A_SHAPE) for shape in shaped]
+    shapes += [("few lengths", PLAIN.id, length, 1) for length in FEW_LENGTHS]
+    for purpose, layout, length, count in shapes:
         turns = turn + np.arange(count)
-        yield _call(layout, length, every.rows(turns % every.count), turns * 7 % len(every.pool))
+        starts = turns * 7 % len(every.pool)
+        yield from _for(purpose, iter([_call(layout, length, every.rows(turns % every.count), starts)]))
         turn += count
-
-
-def form_plan(etype: ElementType, form: ModelForm, *, few: bool = False, table: Table | None = None) -> Calls:
-    """The requests of a form, with expected results; the first one is a sample of all bounds.
-
-    Args:
-        etype: the element type.
-        form: the form.
-        few: whether there are few calls: fewer bounds, and one X of rank 0 for each class.
-        table: the expected results, if not those of the specification.
-    """
-    table = table or _table_of_forms(etype, few=few)
-    layout = _LAYOUT_OF_RANK[form.rank]
-    length = _LENGTH_OF[layout] or len(table.pool)
-    rows, starts = _every_entry(np.arange(table.count), len(table.pool), length)
-    if few and form.rank == 0:
-        rows, starts = np.unravel_index(np.unique(table.classes, return_index=True)[1], table.classes.shape)
-    first = np.unique(np.linspace(0, len(rows) - 1, _SAMPLED).astype(int))
-    rest = np.setdiff1d(np.arange(len(rows)), first)
-    for part in (first, *np.array_split(rest, -(-len(rest) // _CALLS) or 1)):
-        if len(part):
-            some = table.rows(rows[part])
-            yield Request(layout, length, some.pool, starts[part], some.scalars, form=form), some
-
-
-@cache
-def _table_of_forms(etype: ElementType, *, few: bool) -> Table:
-    """The expected results of special values, and of those around `_THROUGH_FLOAT`."""
-    width = 1 << (etype.width or 0)
-    around = [
-        (bound + step) % width for pair in _through_float(etype) for bound in pair for step in (-1, 0, 1)
-    ]
-    pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
-    return tabulate(etype, [pool], bounds_of(etype, few=few))
-
-
-@cache
-def bounds_of(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]:
-    """The pairs of bounds of few calls, and of forms of a model: bits, each of shape (p,).
-
-    They reach every class, and include integers that a float32 or a float64 does not hold. Unless they are
-    few, each special value is a bound of one pair, in ordinary and inverted order by turns.
-    """
-    low, high = covering_scalars(etype, 0)
-    special = special_patterns(etype)
-    side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
-    turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
-    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *([] if few else turned), *_through_float(etype)]
-    return tuple(np.array(list(dict.fromkeys(pairs)), bits_type(etype.id)).T)
-
-
-def _through_float(etype: ElementType) -> list[tuple[int, int]]:
-    if etype.family != "int":
-        return []
-    low, high = integer_range(etype)
-    width = 1 << (etype.width or 0)
-    return [(a % width, b % width) for a, b in _THROUGH_FLOAT if low <= a and b <= high]

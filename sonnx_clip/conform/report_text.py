@@ -294,9 +294,14 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
 
 
 def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec) -> str:
-    """The cause of a deviation: the latitude, the words, or the trait of the operands that is unusual."""
+    """The cause of a deviation: the latitude, the words, or the trait of the operands that is unusual.
+
+    A reading is a cause that people know by the operands for which it differs.
+    """
     if deviation.latitude is not None:
         return deviation.latitude
+    if deviation.explanation is not None and not deviation.allowed_by:
+        return deviation.explanation
     values = deviation.environment(spec.head)
     if values is None and deviation.words and deviation.kind != "crashed":
         return deviation.words
@@ -330,7 +335,10 @@ def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
     elif known is not None:
         name = f"{known.id}: " if classes[1:] else ""
         yield f"    {name}{escape(known.title)}: {escape(known.matters)}"
-    why = None if first.words == cause else first.words or first.explanation
+    why = first.words or first.explanation
+    if why is None and first.kind == "violates":
+        why = "no known cause"
+    why = None if why == cause else why
     yield f"    {etype.type}, {first.layout}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
 
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import Count, ReadingMatch
+from sonnx_clip.conform.answers import Answers, joined
+from sonnx_clip.conform.causes import accepted_causes, causes, explains_all
+from sonnx_clip.conform.check_report import Count, Extent, ReadingMatch
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.describe import recorded
-from sonnx_clip.conform.explanations import explained
+from sonnx_clip.conform.describe import of_equal_length, recorded
+from sonnx_clip.conform.places import Extremes
+from sonnx_clip.conform.refusals import CallsOfLayout, RefusedCalls
 from sonnx_clip.conform.units import Counts, Raised
 from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.language.special import special_patterns
@@ -25,11 +28,12 @@ from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import DeviationKind
+    from sonnx_clip.conform.check_report import DeviationKind, Refusal
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer, Failure, Request
+    from sonnx_clip.runtimes.model_forms import ModelForm
 
     Accepts: TypeAlias = Mapping[str, Callable[..., Array]]
 
@@ -37,6 +41,7 @@ Policy: TypeAlias = Literal["default", "strict"]
 
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
+_NUMBER = {layout.id: number for number, layout in enumerate(LAYOUTS)}
 _LONG = 4096  # entries of calls that are compared one by one: this takes less memory
 _ENOUGH = 64  # rejected calls after which only a sample of a layout is called
 _SAMPLE = 256  # answers of a request that are kept, and as many that deviate
@@ -71,24 +76,39 @@ class Tally:
         etype: the element type.
         policy: selects the latitudes.
         of: the operator; Clip by default.
-        keep: whether answers are kept for the readings.
     """
 
-    def __init__(
-        self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None, *, keep: bool = False
-    ) -> None:
-        self._etype, self._of, self._keep = etype, of or clip_operator(), keep
+    def __init__(self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> None:
+        self._etype, self._of = etype, of or clip_operator()
         self._ids, self._accepts = self._of.class_ids(etype.family), latitudes(etype, policy, self._of)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
         self._raised: dict[str, Raised] = {}
+        self._tried: dict[str, Extent] = {}
         self._memory_faults: set[tuple[int, str]] = set()  # class and words
         self._special = np.array(special_patterns(etype), bits_type(etype.id))
-        self._answers: list[Array] = []
+        self._answers: list[Answers] = []
+        self._extremes: dict[int, Extremes] = {}  # by class
+        self._calls: dict[str, CallsOfLayout] = {}
+        self._form: ModelForm | None = None  # of the last request
 
     @property
     def counts(self) -> Counts:
-        """All counts, to be added to those of other units."""
-        return Counts(of=self._counts, raised=self._raised)
+        """All counts, to be added to those of other units, with the causes of deviations."""
+        self._name_causes()
+        return Counts(of=self._counts, raised=self._raised, tried=self._tried, only=self._refused_calls.only)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The calls that were refused in layouts that are served."""
+        return self._refused_calls.describe()
+
+    @property
+    def _refused_calls(self) -> RefusedCalls:
+        return RefusedCalls(self._of, self._etype, list(self._calls.values()))
+
+    def plan(self, request: Request) -> None:
+        """Count the calls of a request as planned, whether they are made or not."""
+        self._tried.setdefault(request.purpose, Extent()).planned += request.count
 
     def refuses(self, request: Request) -> bool:
         """Whether many calls of the layout, or of all layouts so far, were made and all were rejected."""
@@ -110,14 +130,17 @@ class Tally:
             table: the expected results, a row for each call.
             answer: the results.
         """
+        self._form = request.form
         indices = None if _is_whole_pool(request) else entry_indices(request)
         expected = table if indices is None else table.pick(indices)
         failures = self._fail_all(request, table, expected, answer.failures) if answer.failures else {}
+        self._calls.setdefault(_layout(request), CallsOfLayout()).add(request, answer.failures)
         found = self._raised.setdefault(_layout(request), Raised())
         found.calls += request.count - sum(failure.blamed is not None for failure in failures.values())
         comparable, returned = np.ones(request.count, bool), np.ones(request.count, bool)
         comparable[list(failures)] = False
         returned[[row for row, failure in failures.items() if failure.raised]] = False
+        self._tried.setdefault(request.purpose, Extent()).judged += int(returned.sum())
 
         for tag in TAGS:
             self._counts[tag].compared += int(returned.sum())
@@ -132,14 +155,46 @@ class Tally:
         everything = there is None and comparable.all()
         got = answer.bits if everything else np.where(kept, answer.bits, expected.results)
         deviating = self._compare(request, indices, got, expected)
-        if self._keep and got.size:
-            in_order = indices is None and np.array_equal(request.pool, self._special)
-            places = np.concatenate([np.arange(got.size) if in_order else _evenly(got.size), deviating])
-            rows, columns = np.divmod(places, request.length)
-            rows, columns = rows[kept[rows, columns]], columns[kept[rows, columns]]
-            entries = columns if indices is None else indices[rows, columns]
-            given = *request.operands_at(rows, entries), got[rows, columns], expected.classes[rows, columns]
-            self._answers.append(np.array([part.astype(self._special.dtype) for part in given]))
+        if self._of.is_clip and got.size:
+            self._keep(request, indices, got, expected, kept, deviating)
+
+    def _keep(
+        self, request: Request, indices: Array | None, got: Array, expected: Table, kept: Array,
+        deviating: Array,
+    ) -> None:  # fmt: skip
+        """Keep a sample of the answers to a request, and of those that deviate.
+
+        Args:
+            request: the calls.
+            indices: the places of their entries in the pool; None if each call has the whole pool.
+            got: the answers, a row for each call.
+            expected: the expected results.
+            kept: whether each answer can be compared.
+            deviating: the flat places of a sample of answers that deviate.
+        """
+        in_order = indices is None and np.array_equal(request.pool, self._special)
+        places = np.concatenate([np.arange(got.size) if in_order else _evenly(got.size), deviating])
+        rows, columns = np.divmod(places, request.length)
+        usable = kept[rows, columns]
+        rows, columns = rows[usable], columns[usable]
+        entries = columns if indices is None else indices[rows, columns]
+        operands = request.operands_at(rows, entries)
+        answers, results = got[rows, columns], expected.results[rows, columns]
+        latitude = accepted_by(self._etype, (*operands, results, answers), self._accepts)
+        lengths = np.full(len(rows), request.length) if request.lengths is None else request.lengths[rows]
+        self._answers.append(
+            Answers(
+                etype=self._etype,
+                operands=operands,
+                got=answers,
+                expected=results,
+                classes=expected.classes[rows, columns].astype(int),
+                violating=np.not_equal(answers, results) & (latitude < 0),
+                layouts=np.full(len(rows), _NUMBER[request.layout]),
+                lengths=lengths,
+                entries=columns,
+            )
+        )
 
     # --- Calls without a usable result
 
@@ -203,7 +258,7 @@ class Tally:
         """Record the deviation of a call and an entry, unless the class has one of its kind."""
         count.words = count.words or found.get("words")
         if not _has(count, found.get("latitude") or kind):
-            request, row = _of_equal_length(request, at[0])
+            request, row = of_equal_length(request, at[0])
             one = recorded(request, row, at[1], expected, self._etype, self._of, kind=kind, **found)
             count.deviations += (one,)
 
@@ -231,9 +286,9 @@ class Tally:
             latitude = latitude[flat] if whole else latitude
             deviating = flat + first * request.length
             self._count(request, deviating, latitude, got, table)
-            places.append(deviating[_evenly(len(flat))])
-        every = np.concatenate(places)
-        return every[_evenly(len(every))]
+            self._note_places(request, deviating[latitude < 0], table)
+            places.append(_sampled(deviating, table))
+        return _sampled(np.concatenate(places), table)
 
     def _count(self, request: Request, flat: Array, latitude: Array, got: Array, table: Table) -> None:
         """Count deviations, given by their flat places, by class and latitude; record the first of each."""
@@ -256,22 +311,50 @@ class Tally:
                 bits = int(table.results[at]), int(got[at])
                 self._record(count, request, at, bits[0], kind, got=bits[1], latitude=name)
 
-    # --- Readings
+    def _note_places(self, request: Request, flat: Array, table: Table) -> None:
+        """Note the places of the deviations that no latitude accepts, by class."""
+        if not len(flat):
+            return
+        rows, entries = np.divmod(flat, request.length)
+        lengths = np.full(len(flat), request.length) if request.lengths is None else request.lengths[rows]
+        classes = table.classes.ravel()[flat]
+        for index in np.unique(classes).tolist():
+            of_class = classes == index
+            extremes = self._extremes.setdefault(index, Extremes())
+            extremes.add(request.layout, lengths[of_class], entries[of_class])
+
+    # --- Causes and readings
+
+    def _name_causes(self) -> None:
+        """Put the causes of deviations into those that were recorded."""
+        answers = joined(self._etype, self._answers)
+        if not answers.deviating.any():
+            return
+        accepted = accepted_causes(self._of, answers, self._form)
+        violating = causes(self._of, answers, self._extremes, self._form)
+        for kind, by_class in (("acceptable", accepted), ("violates", violating)):
+            for index, cause in by_class.items():
+                count = self._counts[self._ids[index]]
+                update = {"explanation": cause.words, "allowed_by": cause.readings}
+                count.deviations = tuple(
+                    one.model_copy(update=update) if one.kind == kind and one.got is not None else one
+                    for one in count.deviations
+                )
 
     @property
     def readings(self) -> ReadingMatch | None:
         """The readings that allow every answer that was kept; None without answers or readings."""
         of, etype, bits = self._of, self._etype, self._special.dtype
         readings, ids = of.oracle.READINGS[etype.family], of.class_ids(etype.family)
-        every = np.concatenate(self._answers, axis=1) if self._answers else np.zeros((1, 0), bits)
-        if not every.size or not readings:
+        answers = joined(etype, self._answers)
+        if not len(answers) or not readings:
             return None
-        *operands, got = every[:-1].view(numpy_type(etype.id))
+        operands, got = answers.values, answers.result
         allowed = {id_: np.asarray(allows(*operands, got)) for id_, allows in readings.items()}
         if allows_all := tuple(id_ for id_, where in allowed.items() if where.all()):
             nans = [int(encode(text, etype)) for text in ("nan", "-nan") if etype.family == "float"]
             others = [*operands, *(np.full(len(got), nan, bits).view(got.dtype) for nan in nans)]
-            differ = [(y, y.view(bits) != every[-2]) for y in others]
+            differ = [(y, y.view(bits) != answers.got) for y in others]
             exactly = tuple(
                 id_ for id_ in allows_all
                 if not any(np.any(readings[id_](*operands, y) & other) for y, other in differ)
@@ -281,8 +364,8 @@ class Tally:
         left = ~allowed[nearest]
         return ReadingMatch(
             answers=len(got), allowed_by=(), exactly=(), nearest=nearest, left=int(left.sum()),
-            left_in=tuple(ids[index] for index in sorted({*every[-1][left].tolist()})),
-            explained_by=explained(of, etype, operands, got) if of.is_clip else None,
+            left_in=tuple(ids[index] for index in np.unique(answers.classes[left]).tolist()),
+            explained_by=explains_all(of, answers),
         )  # fmt: skip
 
 
@@ -295,18 +378,17 @@ def _evenly(number: int) -> Array:
     return np.arange(number) if number <= _SAMPLE else np.arange(_SAMPLE) * number // _SAMPLE
 
 
+def _sampled(places: Array, table: Table) -> Array:
+    """Some flat places of results, spread evenly, and the first one of each class."""
+    _, firsts = np.unique(table.classes.ravel()[places], return_index=True)
+    chosen: Array = places[np.union1d(_evenly(len(places)), firsts)]
+    return chosen
+
+
 def _is_whole_pool(request: Request) -> bool:
     """Whether each call has the pool as it is, from its first value to its last."""
     alike = request.indices is None and request.length == len(request.pool) and not request.starts.any()
     return alike and not _REPEATS[request.layout]
-
-
-def _of_equal_length(request: Request, row: int) -> tuple[Request, int]:
-    """The calls that have as many entries as one, and its place among them."""
-    if request.lengths is None:
-        return request, row
-    alike = np.flatnonzero(request.lengths == request.lengths[row])
-    return request.calls(alike), int(np.searchsorted(alike, row))
 
 
 def _layout(request: Request) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from sonnx_clip.conform.check_report import Count, FormReport, ReadingMatch, Stop, Sum
+from sonnx_clip.conform.check_report import Count, Extent, FormReport, ReadingMatch, Refusal, Stop, Sum
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
@@ -119,10 +119,19 @@ class Raised(Sum):
 
 
 class Counts(Sum):
-    """Counts by class and tag (C1, C3), and by layout of the calls that raised."""
+    """Counts of a unit.
+
+    Args:
+        of: by class and tag (C1, C3).
+        raised: by layout, of the calls that raised.
+        tried: by purpose.
+        only: the calls under the only bounds that are served, by their condition, if these are very few.
+    """
 
     of: dict[str, Count] = Field(default_factory=dict)
     raised: dict[str, Raised] = Field(default_factory=dict)
+    tried: dict[str, Extent] = Field(default_factory=dict)
+    only: dict[str, int] = Field(default_factory=dict)
 
 
 class UnitResult(Stored):
@@ -133,6 +142,7 @@ class UnitResult(Stored):
         stopped: why the unit ended early, or the runtime was not opened for calls outside of forms, if so.
         tally: the counts; None if no call was made.
         readings: those that allow the answers of the first unit of an element type.
+        refusal: calls that were refused in layouts that are served.
         unasked: calls that the runtime cannot take, in words.
         longest: the most entries that it takes.
         few: whether few calls were made.
@@ -147,6 +157,7 @@ class UnitResult(Stored):
     stopped: Stop | None = None
     tally: Counts | None = None
     readings: ReadingMatch | None = None
+    refusal: Refusal | None = None
     unasked: tuple[str, ...] = ()
     longest: int | None = None
     few: bool = False

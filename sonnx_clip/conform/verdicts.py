@@ -108,6 +108,7 @@ def merged(
         sources = classes if verdict == "unsupported" else forms or ()
         words = next((found.words for found in sources if found.verdict == verdict), None)
     refused = {form: found.words for form, found in counts.raised.items() if found.all}
+    refusal = next((result.refusal for result in used if result.refusal is not None), None)
     first = used[0] if used else None
     return TypeReport(
         type=etype.id,
@@ -124,6 +125,8 @@ def merged(
         readings=first.readings if first else None,
         forms=forms,
         unfinished=unfinished,
+        tried=counts.tried,
+        refusal=refusal,
     )
 
 
@@ -156,6 +159,8 @@ def class_reports(counts: Counts, of: CheckedOperator, stopped: Stop | None) -> 
     for form, found in counts.raised.items():
         if form not in refused:
             by_key = added(by_key, found.of)
+    if counts.only:  # what is served is the exception: the other calls are refused, and not wrong
+        _count_as_refused(by_key, counts)
     _count_refusals(by_key, refused)
     served = any(count.compared for count in by_key.values())
     case_of, why = of.oracle.CASE_OF_CLASS, stopped[0] if stopped else None
@@ -193,6 +198,18 @@ def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
     if count.compared == 0:
         return "unreached"
     return "acceptable" if count.latitude else "conforms"
+
+
+def _count_as_refused(by_key: Mapping[str, Count], counts: Counts) -> None:
+    """Count calls that raised as refused, of a runtime that serves very few bounds."""
+    for found in counts.raised.values():
+        if not found.all:
+            for key, count in found.of.items():
+                by_key[key].raised -= count.raised
+                by_key[key].refused += 0 if by_key[key].compared else count.raised
+                by_key[key].words = by_key[key].words or found.words
+                kept = (one for one in by_key[key].deviations if one.kind != "raises")
+                by_key[key].deviations = tuple(kept)
 
 
 def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) -> None:

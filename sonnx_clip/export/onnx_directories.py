@@ -10,6 +10,7 @@ This needs onnx.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,9 +18,10 @@ import onnx
 from onnx import numpy_helper
 
 from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.chosen_bounds import covering_scalars
 from sonnx_clip.conform.judge import opsets_of_this_clip
-from sonnx_clip.conform.plan import LONG, covering_scalars
-from sonnx_clip.export.suite import ANY_NAN, granted
+from sonnx_clip.conform.plan import LONG
+from sonnx_clip.export.suite import ANY_NAN, TABLES, granted
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.layouts import PLAIN
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 KIND = "sonnx-clip"
 """The folder of all directories: the `kind` of `onnx.backend.test.loader.load_model_tests`."""
 
+_USED = TABLES.index("used")
 _SHORT = {*range(18), *(2**k + d for k in range(5, 12) for d in (-1, 0, 1)), 1000}
 """The lengths that have data sets, beside the longest one."""
 _RUNNER = (
@@ -50,7 +53,7 @@ _Data: TypeAlias = "tuple[tuple[int, int], Array, Array]"
 
 
 class Directory:
-    """A test directory with its data sets; `about` is a class, bounds, layouts, lengths or form.
+    """A test directory with its data sets; `about` is a class, (in use) bounds, layouts, lengths or form.
 
     `two_answers` if the specification accepts a NaN, too, where a number is expected.
     """
@@ -102,7 +105,7 @@ def directory_files(
     forms = every if choice == "all" else covering(every)
     found = []
     for one in suites:
-        found += [*_of_classes(one), *_of_calls(one)]
+        found += [*_of_classes(one), *_of_calls(one), *_of_used_constants(one)]
         found += [directory for form in forms for directory in _of_form(one, form)]
     files = {name: content for one in found for name, content in one.files.items()}
     types = [{"type": one.etype.id} for one in suites]
@@ -152,7 +155,9 @@ def _of_calls(one: TypeSuite) -> Iterator[Directory]:
     for call in one.calls:
         x = call.layout.arrange(np.zeros(call.length, np.uint32))
         about, name = "layouts", f"layouts_rank{x.ndim}"
-        if call.layout is PLAIN:
+        if call.table == _USED:
+            about = name = "bounds_in_use"
+        elif call.layout is PLAIN:
             about = name = "bounds" if (call.table, call.length, call.start) == (0, size, 0) else "lengths"
             if about == "lengths" and call.length not in _SHORT and (call.length, call.pair) != (LONG, 0):
                 continue
@@ -160,6 +165,16 @@ def _of_calls(one: TypeSuite) -> Iterator[Directory]:
             continue
         every.setdefault(name, Directory(one, name, about, _ordinary(x.ndim))).add(*_data(one, call))
     yield from every.values()
+
+
+def _of_used_constants(one: TypeSuite) -> Iterator[Directory]:
+    """A directory for each pair of bounds in use, which are initializers of its model."""
+    form = replace(_ordinary(1), bounds="initializers")
+    for call in one.calls:
+        if call.table == _USED:
+            directory = Directory(one, f"bounds_in_use_constant{call.pair}", "bounds_in_use", form)
+            directory.add(*_data(one, call))
+            yield directory
 
 
 def _data(one: TypeSuite, call: SuiteCall) -> _Data:

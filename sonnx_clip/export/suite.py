@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.chosen_bounds import chosen_bounds, covering_scalars, used_bounds
 from sonnx_clip.conform.expected import Table, tabulate
-from sonnx_clip.conform.plan import LENGTHS, LONG, bounds_of, covering_scalars
+from sonnx_clip.conform.plan import LENGTHS, LONG
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import is_nan
@@ -38,8 +40,9 @@ if TYPE_CHECKING:
 
 VECTORS = "generated/vectors"
 OPERANDS = ("x", "min", "max", "expected")
-TABLES = ("special", "wide")
-"""Special values under many bounds; and these, everyday values and random patterns under fewer bounds."""
+TABLES = ("special", "wide", "used")
+"""Special values under many bounds; these, everyday values and random patterns under fewer bounds; and the
+values around the bounds in use under all of them."""
 
 OTHER_ZERO = "the zero of the other sign"
 ANY_NAN = "any NaN"
@@ -135,9 +138,12 @@ def _of_type(etype: ElementType) -> TypeSuite:
     if {document["spec_sha256"]} != {load_spec().digest, load_oracle().SPEC_DIGEST}:
         raise UserError("generated/ is stale for spec/clip.yaml", todo="run: sonnx-clip generate")
     special = np.array(special_patterns(etype), bits_type(etype.id))
+    used = used_bounds(etype, clip_operator())
+    assert used is not None  # Clip has bounds in use
     tables = (
-        _table(etype, special, *bounds_of(etype)),
+        _table(etype, special, *chosen_bounds(etype)),
         _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS)),
+        _table(etype, used.table.pool, *used.table.scalars),
     )
     return TypeSuite(etype, text, document["vectors"], tables, tuple(_calls(etype, *tables)))
 
@@ -170,12 +176,14 @@ def _wide_pool(etype: ElementType) -> Array:
     return np.array(list(dict.fromkeys([*special_patterns(etype), *everyday, *random.tolist()])), bits)
 
 
-def _calls(etype: ElementType, special: GrantedTable, wide: GrantedTable) -> Iterator[SuiteCall]:
+def _calls(
+    etype: ElementType, special: GrantedTable, wide: GrantedTable, used: GrantedTable
+) -> Iterator[SuiteCall]:
     """Every pair with the whole pool, every layout and every length with some pairs, and long calls."""
     size, pairs = len(special.pool), special.count
     for pair in range(pairs):
         yield SuiteCall(0, pair, PLAIN, size, 0)
-    covering = range(len(covering_scalars(etype, 0)[0]))  # the first pairs of `bounds_of`
+    covering = range(len(covering_scalars(etype, 0)[0]))  # the first pairs of `chosen_bounds`
     mixed = [(pair, layout, layout.length or 0) for layout in LAYOUTS[1:] for pair in covering]
     mixed += [((len(mixed) + n + 1) % pairs, PLAIN, length) for n, length in enumerate(LENGTHS)]
     for number, (pair, layout, length) in enumerate(mixed, 1):
@@ -183,6 +191,8 @@ def _calls(etype: ElementType, special: GrantedTable, wide: GrantedTable) -> Ite
         yield SuiteCall(0, pair, layout, length, (number * 2654435761 % 2**32) * size >> 32)
     for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN, LONG, 0)
+    for pair in range(used.count):
+        yield SuiteCall(2, pair, PLAIN, len(used.pool), 0)
 
 
 @cache

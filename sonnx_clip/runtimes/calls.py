@@ -50,6 +50,7 @@ class Request:
     beside: tuple[Array, ...] = ()  # values of each other tensor, shape (k,)
     lengths: Array | None = None  # entries of X in each call, shape (p,), where not all have `length`
     form: ModelForm | None = None  # of the models that are called; None for the function of the runtime
+    purpose: str = ""  # what the calls are for, a key of `extent.PURPOSES`
 
     @property
     def pools(self) -> tuple[Array, ...]:

@@ -74,7 +74,23 @@ class ConditionParser:
         for index, wrong in enumerate(self.spec.wrong_clips):
             scope = self._scope("a wrong Clip", self.every, result=True)
             self._parse(("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT)
+        self._causes()
         self._theorems()
+
+    def _causes(self) -> None:
+        """What mechanisms return, and the conditions on bounds."""
+        for index, mechanism in enumerate(self.spec.mechanisms):
+            if mechanism.is_ is not None:
+                scope = self._scope("a mechanism", mechanism.families, result=True)
+                self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
+            if mechanism.returns is not None:
+                scope = self._scope("a mechanism", mechanism.families, ("Y",), result=True)
+                self._parse(("mechanisms", index, "returns"), scope)
+        for index, condition in enumerate(self.spec.conditions_on_bounds):
+            scope = self._scope("a condition on bounds", condition.families)
+            scalars = dict.fromkeys(self.head.scalars, Kind.ELEMENT)
+            bounds_only = replace(scope, variables=scalars, uses=self._general())
+            self._parse(("conditions_on_bounds", index, "is"), bounds_only)
 
     def _named_entries(self) -> None:
         """Cases, definitions and classes, which later conditions may use by their ids."""

@@ -127,6 +127,7 @@ class OperandValues(Part):
 
     model_config = ConfigDict(extra="allow")
     partial: ClassVar[bool] = False
+    of_scalars: ClassVar[bool] = False  # of the scalars alone
     has_second: ClassVar[bool] = False
     further: ClassVar[tuple[str, ...]] = ()
 
@@ -306,6 +307,47 @@ class WrongClip(Part):
     is_: Annotated[Condition, Field(alias="is")]
 
 
+Conversion: TypeAlias = Literal[
+    "float16", "bfloat16", "float32", "float64", "without subnormals", "low 8 bits", "low 16 bits",
+    "low 32 bits", "signed integers", "unsigned integers",
+]  # fmt: skip
+"""What operands become before they are clipped or compared."""
+Limitation: TypeAlias = Literal[
+    "finite", "range of int8", "range of uint8", "range of int16", "range of uint16", "range of int32",
+    "range of uint32", "range of float16", "range of float32",
+]  # fmt: skip
+"""What bounds become."""
+
+EVERY_FAMILY: Families = ("real", "int", "float")
+
+
+class Mechanism(NamedEntry):
+    """A cause of deviations: what a runtime may compute in the place of the operator."""
+
+    title: Text
+    families: Families = EVERY_FAMILY
+    is_: Annotated[Condition | None, Field(alias="is")] = None  # the answer
+    returns: Condition | None = None  # whether the answer may be Y
+    computes: Conversion | None = None  # operands are converted, and the result back
+    compares: Conversion | None = None  # operands are converted to be compared; one of them is the answer
+    bounds: Limitation | None = None  # the scalars are converted
+    absent: dict[Symbol, NumberText] | None = None  # what absent scalars are read as
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        kinds = ("is_", "returns", "computes", "compares", "bounds", "absent")
+        if sum(getattr(self, kind) is not None for kind in kinds) != 1:
+            raise ValueError("give one of `is`, `returns`, `computes`, `compares`, `bounds` and `absent`")
+        return self
+
+
+class BoundsCondition(Part):
+    """A condition on the scalars by which refused calls and deviations are described."""
+
+    is_: Annotated[Condition, Field(alias="is")]
+    families: Families = EVERY_FAMILY
+
+
 class Latitude(NamedEntry):
     """Where an answer A other than Y is acceptable; `always` under the strict policy too."""
 
@@ -315,6 +357,24 @@ class Latitude(NamedEntry):
     always: bool = False
     given_by: Annotated[tuple[Id, ...], Field(min_length=1)]  # the readings that give what it accepts
     inhabited_by: AnsweredWitness
+
+
+ABSENT = "absent"
+"""A side of bounds in use that a model does not have."""
+
+
+class BoundsInUse(OperandValues):
+    """Scalars that models have, and why: each a number, a constant, or `ABSENT`."""
+
+    __pydantic_extra__: dict[str, NumberText] = Field(init=False)
+    of_scalars: ClassVar[bool] = True
+
+    reason: Text
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each scalar, in the order of the operands."""
+        return tuple((self.__pydantic_extra__ or {}).values())
 
 
 class Reading(NamedEntry):

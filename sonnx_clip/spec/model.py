@@ -16,12 +16,15 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import Dialect, DialectExample
 from sonnx_clip.spec.document import Diagnostic, Way, unknown
 from sonnx_clip.spec.entries import (
+    BoundsCondition,
+    BoundsInUse,
     Case,
     Constraint,
     DeclaredTensor,
     Definition,
     Example,
     Latitude,
+    Mechanism,
     Operand,
     OperatorName,
     OperatorResult,
@@ -97,7 +100,10 @@ class Spec(Part):
     wrong_clips: Annotated[
         tuple[WrongClip, ...], Field(min_length=1), YamlSection("wrong Clip", answers=False)
     ]
+    mechanisms: Annotated[tuple[Mechanism, ...], YamlSection("mechanism", answers=False)] = ()
+    conditions_on_bounds: tuple[BoundsCondition, ...] = ()
     latitude: Annotated[tuple[Latitude, ...], YamlSection("latitude")] = ()
+    bounds_in_use: tuple[BoundsInUse, ...] = ()
     readings: Annotated[tuple[Reading, ...], YamlSection("reading")] = ()
     dialects: Annotated[tuple[Dialect, ...], YamlSection("dialect")] = ()
     findings: Annotated[tuple[SourceFinding, ...], YamlSection("finding", answers=False)] = ()

@@ -8,9 +8,10 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.bounds_in_use import holds
 from sonnx_clip.spec.dialects import ComputedBy
 from sonnx_clip.spec.document import Diagnostic, Way
-from sonnx_clip.spec.entries import Example, OperandValues, Witness, is_number
+from sonnx_clip.spec.entries import ABSENT, Example, OperandValues, Witness, is_number
 from sonnx_clip.spec.model import Spec, entries_with
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
             yield (section, index), example
             if isinstance(example.Y, ComputedBy):
                 yield (section, index, "Y"), example.Y
+    for index, bounds in enumerate(spec.bounds_in_use):
+        yield ("bounds_in_use", index), bounds
     for index, finding in enumerate(spec.findings):
         for position, of in enumerate(finding.witnesses):
             way: Way = ("findings", index, "witnesses", position)
@@ -59,8 +62,9 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
             what = f"`{case.result}` is not allowed here"
             yield Diagnostic(("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number")
     for way, values in _operand_values(spec):
-        needed = (*(() if values.partial else names), *values.further)
-        known = {*names, *needed, *((spec.head.second,) if values.has_second else ())}
+        operands = tuple(spec.head.scalars) if values.of_scalars else names
+        needed = (*(() if values.partial else operands), *values.further)
+        known = {*operands, *needed, *((spec.head.second,) if values.has_second else ())}
         given = (values.model_extra or {}).keys()
         for name in given - known:
             todo = suggestion(name, (*known, *type(values).model_fields), "known keys")
@@ -91,6 +95,7 @@ def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic((*way, name), error.what, error.todo)
     for index, example in enumerate(spec.examples):
         yield from _check_example(spec, ("examples", index), example)
+    yield from _check_bounds_in_use(spec)
     second = spec.head.second
     for index, entry in enumerate(spec.properties):
         used = any(isinstance(node, Name) and node.id == second for node in subtrees(entry.claim))
@@ -115,3 +120,18 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
             if etype.id in listed:
                 place = (*way, "not_representable_in", listed.index(etype.id))
                 yield Diagnostic(place, f"`{example.id}` can be represented in {etype.id}", "remove the type")
+
+
+def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
+    """A side that no element type holds, and a pair that is there twice."""
+    seen: dict[tuple[str, ...], int] = {}
+    for index, bounds in enumerate(spec.bounds_in_use):
+        way: Way = ("bounds_in_use", index)
+        for name, text in zip(spec.head.scalars, bounds.texts, strict=True):
+            if text != ABSENT and not any(holds(text, etype) for etype in spec.element_types):
+                todo = f"write a number, a constant or {ABSENT}"
+                yield Diagnostic((*way, name), f"no element type holds `{text}`", todo)
+        if bounds.texts in seen:
+            first = spec.bounds_in_use[seen[bounds.texts]].reason
+            yield Diagnostic(way, f"these bounds are there already: {first}", "join the reasons")
+        seen.setdefault(bounds.texts, index)

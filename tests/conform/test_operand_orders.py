@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.explanations import explained, operand_orders
+from sonnx_clip.conform.operand_orders import explained, operand_orders
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import bits_type, numpy_type

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.explanations import explain_deviation
+from sonnx_clip.conform.operand_orders import explain_deviation
 from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns

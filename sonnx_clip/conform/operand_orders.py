@@ -1,4 +1,4 @@
-"""Explains wrong results: by readings and wrong operators of the specification, and by orders of operands."""
+"""Orders of operands: a maximum and a minimum, in C or by the names of Arm's instructions."""
 
 from __future__ import annotations
 
@@ -8,67 +8,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
 from sonnx_clip.language.values import float_bits, quiet_bit, sign_bit
-from sonnx_clip.root.dtypes import Array, bits_type, from_bits
+from sonnx_clip.root.dtypes import Array, bits_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.language.types import ElementType
 
     Function: TypeAlias = "Callable[..., Array]"
 
 _COMPARED = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 _NAMED = 2  # readings that an explanation names
-
-
-def explain_deviation(of: CheckedOperator, etype: ElementType, triple: Sequence[int], got: int) -> str | None:
-    """The readings, or the wrong operator, that give an answer, in words; None if none does.
-
-    Args:
-        of: Clip.
-        etype: the element type.
-        triple: the bits of X, L and M.
-        got: the bits of the answer.
-    """
-    operands = [from_bits([bits], etype.id) for bits in (*triple, got)]
-    every = of.oracle.READINGS[etype.family].items()
-    readings = [id_ for id_, allows in every if id_ != "cases" and np.all(allows(*operands))]
-    if readings:
-        more = f" and {len(readings) - _NAMED} more" if len(readings) > _NAMED else ""
-        s = "s" if len(readings) > 1 else ""
-        return f"allowed by the reading{s} {', '.join(readings[:_NAMED])}{more}"
-    wrong = _wrong_operators(of, etype)
-    return next((f"the result of {words}" for words, f in wrong if _gives(f, operands)), None)
-
-
-def explained(of: CheckedOperator, etype: ElementType, triple: Sequence[Array], got: Array) -> str | None:
-    """The order of operands, or the wrong operator, that explains every answer; None if none does.
-
-    Args:
-        of: Clip.
-        etype: the element type.
-        triple: X, L and M of each answer, each of shape (n,), of its NumPy type.
-        got: the answers, of the same shape and type.
-    """
-    explanations = (*operand_orders(etype), *_wrong_operators(of, etype))
-    with np.errstate(all="ignore"):  # NaNs are compared
-        return next((words for words, function in explanations if _gives(function, [*triple, got])), None)
-
-
-def _gives(function: Function, given: Sequence[Array]) -> bool:
-    """Whether a function of the first operands gives the last one, bit for bit."""
-    return function(*given[:-1]).tobytes() == np.ascontiguousarray(given[-1]).tobytes()
-
-
-def _wrong_operators(of: CheckedOperator, etype: ElementType) -> Iterator[tuple[str, Function]]:
-    """The wrong operators of the specification that are no variant of a reading."""
-    evaluator = ArrayEvaluator(of.spec, etype)
-    for wrong in of.spec.wrong_clips:
-        if wrong.of is None:
-            yield f"the wrong operator {wrong.id}: {wrong.title}", partial(evaluator.element, wrong.is_)
 
 
 def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:

@@ -1,0 +1,104 @@
+"""Conditions on bounds, in the language of the specification, which describe a set of pairs of bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
+from sonnx_clip.language import show, tree, unparse
+from sonnx_clip.root.dtypes import numpy_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.spec import Spec
+
+_FEW_PAIRS = 3
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on bounds; `holds` tells for each pair, bits of shape (n,), whether it is met."""
+
+    text: str
+    holds: Callable[[Sequence[Array]], Array]
+
+
+def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterator[Condition]:
+    """Conditions, the simplest first.
+
+    Those of the specification come first, and each negated; then the very pairs, if they are few; then two
+    conditions joined.
+
+    Args:
+        spec: the specification.
+        etype: the element type.
+        pairs: the bits of the bounds that are to be described, of shape (n,).
+    """
+    trees = [entry.is_ for entry in spec.conditions_on_bounds if etype.family in entry.families]
+    evaluator = ArrayEvaluator(spec, etype)
+
+    def condition(expr: Expr) -> Condition:
+        def holds(bounds: Sequence[Array]) -> Array:
+            typed = [bound.view(numpy_type(etype.id)) for bound in bounds]
+            found = evaluator.all_hold((expr,), spec.head.scalars, typed)
+            return np.broadcast_to(found, bounds[0].shape)
+
+        return Condition(unparse(expr), holds)
+
+    yield from map(condition, trees)
+    yield from _very_pairs(spec, etype, pairs)
+    yield from (condition(tree.Not(expr)) for expr in trees)
+    for word in ("or", "and"):
+        for first, second in combinations(trees, 2):
+            yield condition(tree.Connective(word, first, second))
+    for first in trees:
+        for second in trees:
+            if first is not second:
+                yield condition(tree.Connective("and", first, tree.Not(second)))
+
+
+def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterator[Condition]:
+    """The condition that the bounds are one of few pairs, and its negation."""
+    distinct = sorted(set(zip(*(bound.tolist() for bound in pairs), strict=True)))
+    if not 0 < len(distinct) <= _FEW_PAIRS:
+        return
+
+    def is_one_of(bounds: Sequence[Array]) -> Array:
+        found = np.zeros(bounds[0].shape, bool)
+        for pair in distinct:
+            found |= np.all([bound == side for bound, side in zip(bounds, pair, strict=True)], axis=0)
+        return found
+
+    texts = []
+    for pair in distinct:
+        sides = zip(spec.head.scalars, pair, strict=True)
+        texts.append(" and ".join(f"{name} == {show(value, etype)}" for name, value in sides))
+    yield Condition(" or ".join(texts), is_one_of)
+
+
+def exact_condition(
+    spec: Spec, etype: ElementType, inside: Sequence[Array], outside: Sequence[Array]
+) -> str | None:
+    """The simplest condition that is true of some pairs of bounds and false of others; None if none is.
+
+    Args:
+        spec: the specification.
+        etype: the element type.
+        inside: the bits of the bounds for which it is true, each of shape (n,).
+        outside: those for which it is false, each of shape (k,).
+    """
+    for condition in conditions(spec, etype, inside):
+        if condition.holds(inside).all() and not condition.holds(outside).any():
+            return condition.text
+    for condition in _very_pairs(spec, etype, outside):
+        if condition.holds(outside).all() and not condition.holds(inside).any():
+            return f"not ({condition.text})"
+    return None

@@ -1,0 +1,259 @@
+"""Causes of deviations: what a runtime computes instead, for which bounds, and in which places of a call.
+
+A cause explains an element type or a class as a whole, or is not named: it gives every answer that was kept,
+the right ones included. Where no candidate does, conditions on the bounds and places in a call are tried, in
+which one does; and then two candidates together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.bounds_conditions import conditions
+from sonnx_clip.conform.mechanisms import Candidate, candidates, read_as
+from sonnx_clip.conform.places import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from sonnx_clip.conform.answers import Answers
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.places import Extremes, Place
+    from sonnx_clip.runtimes.model_forms import ModelForm
+
+_NAMED = 2  # readings that a cause names
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What explains the deviations in a class.
+
+    Args:
+        words: as a report says it.
+        readings: the readings that allow every answer, if the cause is a reading.
+    """
+
+    words: str
+    readings: tuple[str, ...] = ()
+
+
+def causes(
+    of: CheckedOperator, answers: Answers, extremes: Mapping[int, Extremes], form: ModelForm | None = None
+) -> dict[int, Cause]:
+    """The cause of the violations in each class; classes without a known cause are left out.
+
+    Args:
+        of: the operator.
+        answers: a sample of all answers in an element type.
+        extremes: by class, the places of all deviations that no latitude accepts.
+        form: of the models that were called, if models were.
+    """
+    search = _Search(of, answers, form)
+    found: dict[int, Cause] = {}
+    for look in (
+        search.by_one_for_all,
+        partial(search.by_place_for_all, extremes=extremes),
+        search.by_bounds,
+        search.by_candidates,
+        partial(search.by_place, extremes=extremes),
+        search.by_two,
+    ):
+        left = [index for index in search.violating if index not in found]
+        if left:
+            found |= look(left)
+    return found
+
+
+def accepted_causes(of: CheckedOperator, answers: Answers, form: ModelForm | None = None) -> dict[int, Cause]:
+    """The cause of the deviations in each class that a latitude accepts, as `causes`."""
+    return _Search(of, answers.where(~answers.violating), form).by_candidates_of_accepted()
+
+
+def explains_all(of: CheckedOperator, answers: Answers) -> str | None:
+    """What gives every answer of an element type, if it is no reading; None if nothing does."""
+    deviations = answers.where(answers.deviating)
+    for candidate in candidates(of, answers.etype):
+        if not candidate.reading and candidate.allows(deviations).all() and candidate.allows(answers).all():
+            return candidate.words
+    return None
+
+
+class _Search:
+    """The search for causes in the answers of an element type."""
+
+    def __init__(self, of: CheckedOperator, answers: Answers, form: ModelForm | None) -> None:
+        self._of, self._answers = of, answers
+        self._violations = answers.where(answers.violating)
+        self.violating: list[int] = np.unique(self._violations.classes).tolist()
+        fitted = read_as(of, self._violations)
+        self._candidates = (*candidates(of, answers.etype, form), *fitted)
+
+    def _in(self, classes: Iterable[int]) -> Answers:
+        return self._answers.where(np.isin(self._answers.classes, list(classes)))
+
+    # --- Candidates alone
+
+    def by_one_for_all(self, classes: Sequence[int]) -> dict[int, Cause]:
+        """The candidates that give every answer in all of some classes."""
+        fitting = [candidate for candidate in self._candidates if candidate.allows(self._violations).all()]
+        for test in (_gives_all, _agrees_with_all):
+            explaining = [candidate for candidate in fitting if test(candidate, self._answers)]
+            explaining = explaining or [c for c in fitting if test(c, self._in(classes))]
+            if explaining:
+                return dict.fromkeys(classes, _cause(explaining[0], explaining))
+        return {}
+
+    def by_candidates(self, classes: Sequence[int]) -> dict[int, Cause]:
+        """The cause of each class by itself; candidates that explain the most classes come first."""
+        found: dict[int, Cause] = {}
+        for test in (_gives_all, _agrees_with_all):
+            left = [index for index in classes if index not in found]
+            found |= self._most_explaining(test, left, self._violations)
+        return found
+
+    def by_candidates_of_accepted(self) -> dict[int, Cause]:
+        """The same for deviations that a latitude accepts."""
+        deviations = self._answers.where(self._answers.deviating)
+        return self._most_explaining(_gives_all, np.unique(deviations.classes).tolist(), deviations)
+
+    def _most_explaining(
+        self, test: Callable[[Candidate, Answers], bool], classes: Sequence[int], deviations: Answers
+    ) -> dict[int, Cause]:
+        answers_of = {index: self._in([index]) for index in classes}
+        explained: dict[Candidate, set[int]] = {}
+        for candidate in self._candidates:
+            # Deviations are few: most candidates fail there, before all answers are looked at.
+            failing = set(np.unique(deviations.classes[~candidate.allows(deviations)]).tolist())
+            hopeful = set(classes) - failing
+            explained[candidate] = {index for index in hopeful if test(candidate, answers_of[index])}
+        found: dict[int, Cause] = {}
+        while left := set(classes) - found.keys():
+            # Of several candidates that explain as much, the first is the likeliest.
+            best = max(self._candidates, key=lambda candidate: len(explained[candidate] & left))
+            reached = explained[best] & left
+            if not reached:
+                break
+            alike = [candidate for candidate in self._candidates if explained[candidate] >= reached]
+            found |= dict.fromkeys(reached, _cause(best, alike))
+        return found
+
+    # --- Under a condition on the bounds
+
+    def by_bounds(self, classes: Sequence[int]) -> dict[int, Cause]:
+        """The cause of some classes, together or one by one, under a condition on the bounds."""
+        if not self._of.scalars or not self._of.spec.conditions_on_bounds:
+            return {}
+        violations = self._violations.where(np.isin(self._violations.classes, classes))
+        for answers in (self._answers, self._in(classes)):
+            if (words := self._under_condition(answers, violations)) is not None:
+                return dict.fromkeys(classes, Cause(words))
+        found = {}
+        for index in classes:
+            violations = self._violations.where(self._violations.classes == index)
+            if (words := self._under_condition(self._in([index]), violations)) is not None:
+                found[index] = Cause(words)
+        return found
+
+    def _under_condition(self, answers: Answers, violations: Answers) -> str | None:
+        """A condition that all violations meet, and a candidate that gives every answer under it."""
+        fitting = [candidate for candidate in self._candidates if candidate.allows(violations).all()]
+        if not fitting:
+            return None
+        first_scalar = self._of.tensors
+        bounds = answers.operands[first_scalar:]
+        bounds_of_violations = violations.operands[first_scalar:]
+        for condition in conditions(self._of.spec, answers.etype, bounds_of_violations):
+            if not condition.holds(bounds_of_violations).all():
+                continue
+            held = condition.holds(bounds)
+            if held.all():
+                continue
+            inside = answers.where(held)
+            for candidate in fitting:
+                if _agrees_with_all(candidate, inside):
+                    return f"where {condition.text}: {candidate.words}"
+        return None
+
+    # --- In a place of a call
+
+    def by_place_for_all(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> dict[int, Cause]:
+        """The place of all deviations; one that is not exact only if each class shows it by itself."""
+        place = self._place(classes, extremes)
+        if place is None:
+            return {}
+        alone = (self._place([index], extremes) for index in classes)
+        if not place.is_exact and not all(alone):
+            return {}
+        return dict.fromkeys(classes, Cause(self._words_there(place, classes)))
+
+    def by_place(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> dict[int, Cause]:
+        """The place of the deviations in each class by itself, and the cause there."""
+        places = {index: self._place([index], extremes) for index in classes}
+        return {
+            index: Cause(self._words_there(place, [index]))
+            for index, place in places.items()
+            if place is not None
+        }
+
+    def _place(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> Place | None:
+        of_all = extremes[classes[0]]
+        for index in classes[1:]:
+            of_all = of_all.joined(extremes[index])
+        return place_of(self._in(classes), of_all)
+
+    def _words_there(self, place: Place, classes: Sequence[int]) -> str:
+        """A place, with the candidate that gives every answer there if there is one."""
+        if place.is_exact:
+            answers = self._in(classes)
+            violations = answers.where(answers.violating)
+            inside = answers.where(place.holds(answers))
+            for candidate in self._candidates:
+                if candidate.allows(violations).all() and _agrees_with_all(candidate, inside):
+                    return f"{place.words}: there, {candidate.words}"
+        return place.words
+
+    # --- Two candidates together
+
+    def by_two(self, classes: Sequence[int]) -> dict[int, Cause]:
+        """Two mechanisms for each class of which one or the other gives each answer."""
+        found = {index: self._two_of(self._in([index])) for index in classes}
+        return {index: Cause(words) for index, words in found.items() if words is not None}
+
+    def _two_of(self, answers: Answers) -> str | None:
+        violations = answers.where(answers.violating)
+        useful = [c for c in self._candidates if c.is_mechanism and c.allows(violations).any()]
+        given = {candidate: candidate.allows(answers) for candidate in useful}
+        for first, second in combinations(useful, 2):
+            if (given[first] | given[second]).all():
+                return f"{first.words}; or {second.words}"
+        return None
+
+
+def _gives_all(candidate: Candidate, answers: Answers) -> bool:
+    """Whether a candidate gives every answer."""
+    return bool(candidate.allows(answers).all())
+
+
+def _agrees_with_all(candidate: Candidate, answers: Answers) -> bool:
+    """The same, but where a latitude accepts an answer the candidate may give the expected result instead."""
+    gives = candidate.allows(answers)
+    other = answers.where(~gives)
+    if other.violating.any():
+        return False
+    return bool(candidate.allows(replace(other, got=other.expected)).all())
+
+
+def _cause(best: Candidate, alike: Sequence[Candidate]) -> Cause:
+    """What explains some classes: all readings that do, if the best candidate is one."""
+    if not best.reading:
+        return Cause(best.words)
+    readings = tuple(candidate.reading for candidate in alike if candidate.reading)
+    more = f" and {len(readings) - _NAMED} more" if len(readings) > _NAMED else ""
+    s = "s" if len(readings) > 1 else ""
+    joint = ", " if more else " and "
+    return Cause(f"allowed by the reading{s} {joint.join(readings[:_NAMED])}{more}", readings)

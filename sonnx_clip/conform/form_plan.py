@@ -1,0 +1,135 @@
+"""The calls of one form of a model: every form is called under the same bounds, but for constant ones.
+
+Bounds that are constants have more pairs, since converters decide by their values what a Clip becomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.chosen_bounds import (
+    ChosenBounds,
+    bounds_with_values,
+    chosen_bounds,
+    pairs_with_zero,
+    through_float,
+    used_bounds,
+)
+from sonnx_clip.conform.expected import tabulate
+from sonnx_clip.conform.plan import cut, every_entry
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import bits_type
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.plan import Call, Calls
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.layouts import Layout
+    from sonnx_clip.runtimes.model_forms import ModelForm
+
+_LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
+_SAMPLED = 64  # calls that decide whether a form is refused
+_CALLS = 1024  # of one request
+
+
+@dataclass(frozen=True)
+class FormBounds:
+    """The bounds of the calls of a form, with expected results.
+
+    Args:
+        special: special values of X under pairs that reach every class.
+        used: the bounds in use; None if there are none.
+        with_zero: pairs of which one bound is zero; None for bounds that are inputs.
+    """
+
+    special: Table
+    used: ChosenBounds | None
+    with_zero: ChosenBounds | None = None
+
+
+def form_plan(
+    etype: ElementType, form: ModelForm, *, few: bool = False, bounds: FormBounds | None = None
+) -> Calls:
+    """The requests of a form, with expected results; the first ones are a sample of all bounds.
+
+    Args:
+        etype: the element type.
+        form: the form.
+        few: whether there are few calls: fewer bounds, and one X of rank 0 for each class.
+        bounds: the bounds, if not those of the specification.
+    """
+    bounds = bounds or bounds_of_form(etype, constant=form.bounds != "inputs", few=few)
+    layout = BY_ID[_LAYOUT_OF_RANK[form.rank]]
+    later: list[Call] = []
+    if bounds.used is not None:
+        # Some runtimes serve bounds in use alone: one call under each pair comes before a form is given up.
+        request, table = _of_used(bounds.used, layout)
+        firsts = np.flatnonzero(np.arange(request.count) % (request.count // bounds.used.table.count) == 0)
+        yield from _in_form(form, "bounds in use", [cut(request, table, firsts)])
+        others = np.setdiff1d(np.arange(request.count), firsts)
+        later += _in_form(form, "bounds in use", _cut_into_parts(request, table, others))
+    request, table = _of_special(bounds.special, layout, few=few)
+    sampled = np.unique(np.linspace(0, request.count - 1, _SAMPLED).astype(int))
+    yield from _in_form(form, "special values", [cut(request, table, sampled)])
+    others = np.setdiff1d(np.arange(request.count), sampled)
+    later += _in_form(form, "special values", _cut_into_parts(request, table, others))
+    if bounds.with_zero is not None:
+        length = layout.length or bounds.with_zero.around.shape[1]
+        request, table = bounds.with_zero.calls(layout, length)
+        later += _in_form(form, "bounds with zero", _cut_into_parts(request, table, np.arange(request.count)))
+    yield from later
+
+
+def _of_used(used: ChosenBounds, layout: Layout) -> Call:
+    return used.calls_of_every_value(layout, layout.length or used.around.shape[1])
+
+
+def _of_special(table: Table, layout: Layout, *, few: bool) -> Call:
+    """Calls with every special X under every pair; at rank 0 of few calls, one for each class."""
+    length = layout.length or len(table.pool)
+    rows, starts = every_entry(np.arange(table.count), len(table.pool), length)
+    if few and length == 1:
+        first_of_class = np.unique(table.classes, return_index=True)[1]
+        rows, starts = np.unravel_index(first_of_class, table.classes.shape)
+    some = table.rows(rows)
+    return Request(layout.id, length, some.pool, starts, some.scalars), some
+
+
+def _cut_into_parts(request: Request, table: Table, rows: Array) -> Iterator[Call]:
+    parts = -(-len(rows) // _CALLS)
+    for part in np.array_split(rows, parts) if parts else ():
+        yield cut(request, table, part)
+
+
+def _in_form(form: ModelForm, purpose: str, calls: Calls | list[Call]) -> Calls:
+    for request, table in calls:
+        yield replace(request, form=form, purpose=purpose), table
+
+
+@cache
+def bounds_of_form(etype: ElementType, *, constant: bool, few: bool = False) -> FormBounds:
+    """The bounds of the forms of Clip, whether their bounds are constants or inputs."""
+    of = clip_operator()
+    with_zero = bounds_with_values(etype, pairs_with_zero(etype), of) if constant and not few else None
+    return FormBounds(_special_table(etype, few=few), used_bounds(etype, of), with_zero)
+
+
+@cache
+def _special_table(etype: ElementType, *, few: bool) -> Table:
+    """The expected results of special values, and of those around bounds that a float does not hold."""
+    width = 1 << (etype.width or 0)
+    around = [
+        (bound + step) % width for pair in through_float(etype) for bound in pair for step in (-1, 0, 1)
+    ]
+    pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
+    return tabulate(etype, [pool], chosen_bounds(etype, few=few))

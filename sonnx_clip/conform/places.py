@@ -1,0 +1,132 @@
+"""Where in calls deviations are: from an entry on, in the tail of a vector loop, at lengths, in a layout.
+
+A place is named only if every deviation is there, of all answers and not of a sample, and if operands that
+deviate there are right elsewhere. So a mistake that depends on the operands alone has no place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.runtimes.layouts import LAYOUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sonnx_clip.conform.answers import Answers
+    from sonnx_clip.root.dtypes import Array
+
+_STEPS = (2, 4, 8, 16, 32, 64, 128)
+"""Entries of a vector or of an unrolled loop."""
+_ALONE = "the triple alone is right: the result depends on its neighbours"
+_ELSEWHERE = "the same triple is right elsewhere: the result depends on more than its operands"
+_FEW_LAYOUTS = 3
+_NUMBER = {layout.id: number for number, layout in enumerate(LAYOUTS)}
+
+
+@dataclass
+class Extremes:
+    """The places of all deviations so far.
+
+    Args:
+        first_entry: the least place of an entry in its call.
+        shortest: the least number of entries of a call.
+        in_tail: the steps of which every deviation is in the incomplete last step of its call.
+        in_blocks: the steps of which every deviation is in a complete step of its call.
+        layouts: the numbers of their layouts.
+    """
+
+    first_entry: int = 1 << 62
+    shortest: int = 1 << 62
+    in_tail: set[int] = field(default_factory=lambda: set(_STEPS))
+    in_blocks: set[int] = field(default_factory=lambda: set(_STEPS))
+    layouts: set[int] = field(default_factory=set)
+
+    def add(self, layout: str, lengths: Array, entries: Array) -> None:
+        """Add deviations in a layout, each with the length of its call and its entry, of shape (d,)."""
+        self.first_entry = min(self.first_entry, int(entries.min()))
+        self.shortest = min(self.shortest, int(lengths.min()))
+        self.in_tail = {step for step in self.in_tail if in_tail(step, lengths, entries).all()}
+        self.in_blocks = {step for step in self.in_blocks if not in_tail(step, lengths, entries).any()}
+        self.layouts.add(_NUMBER[layout])
+
+    def joined(self, other: Extremes) -> Extremes:
+        """The places of the deviations of both."""
+        return Extremes(
+            first_entry=min(self.first_entry, other.first_entry),
+            shortest=min(self.shortest, other.shortest),
+            in_tail=self.in_tail & other.in_tail,
+            in_blocks=self.in_blocks & other.in_blocks,
+            layouts=self.layouts | other.layouts,
+        )
+
+
+def in_tail(step: int, lengths: Array, entries: Array) -> Array:
+    """Whether each entry is in the incomplete last step of its call."""
+    return np.asarray(entries >= lengths // step * step)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A part of the calls, in words; `holds` tells for each of some answers whether it is there.
+
+    It is exact if operands that deviate there are right everywhere else and nowhere there.
+    """
+
+    words: str
+    holds: Callable[[Answers], Array]
+    is_exact: bool = True
+
+
+def place_of(answers: Answers, extremes: Extremes) -> Place | None:
+    """The place of all deviations; None if it depends on the operands alone, as far as the answers show.
+
+    Args:
+        answers: those in the classes that deviate.
+        extremes: of every deviation in these classes.
+    """
+    wrong_triples = set(_triples(answers, answers.violating))
+    is_right = ~answers.violating
+    elsewhere = np.array([triple in wrong_triples for triple in _triples(answers, is_right)], bool)
+    right = answers.where(is_right).where(elsewhere)
+    if not len(right):
+        return None
+    for place in _places(extremes):
+        if not place.holds(right).any():
+            return place
+    alone = right.lengths == 1
+    words = _ALONE if alone.any() and extremes.shortest > 1 else _ELSEWHERE
+    return Place(words, lambda some: some.violating, is_exact=False)
+
+
+def _places(extremes: Extremes) -> Iterator[Place]:
+    """The places that contain every deviation, the most particular first."""
+    if extremes.layouts and len(extremes.layouts) <= _FEW_LAYOUTS:
+        numbers = sorted(extremes.layouts)
+        names = ", ".join(LAYOUTS[number].id for number in numbers)
+        s = "s" if len(numbers) > 1 else ""
+        yield Place(f"only in layout{s} {names}", lambda some: np.isin(some.layouts, numbers))
+    if extremes.in_tail:
+        tail = min(extremes.in_tail)
+        words = f"only in the last N mod {tail} entries of a call of N"
+        yield Place(words, lambda some: in_tail(tail, some.lengths, some.entries))
+    if extremes.shortest > 1:
+        shortest = extremes.shortest
+        yield Place(f"only at lengths from {shortest:,} on", lambda some: some.lengths >= shortest)
+    if extremes.first_entry > 0:
+        first = extremes.first_entry
+        words = f"only from entry {first:,} on (the first is entry 0)"
+        yield Place(words, lambda some: some.entries >= first)
+    if extremes.in_blocks:
+        block = max(extremes.in_blocks)
+        words = f"only in complete blocks of {block} entries, not in the rest of a call"
+        yield Place(words, lambda some: ~in_tail(block, some.lengths, some.entries))
+
+
+def _triples(answers: Answers, mask: Array) -> list[bytes]:
+    """The operands of each answer of a mask as a key."""
+    columns = np.stack([operand[mask] for operand in answers.operands], axis=1)
+    return [row.tobytes() for row in np.ascontiguousarray(columns)]

@@ -1,0 +1,188 @@
+"""Calls that a runtime refuses although it serves others: under which condition, and the simplest of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.bounds_conditions import exact_condition
+from sonnx_clip.conform.check_report import Refusal
+from sonnx_clip.conform.describe import of_equal_length, recorded
+from sonnx_clip.conform.simplicity import complexity
+from sonnx_clip.root.dtypes import numpy_type
+from sonnx_clip.runtimes.calls import entry_indices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.calls import Failure, Request
+
+_SERVED_PAIRS, _REFUSED_PAIRS = 3, 16
+"""A runtime serves only some bounds if it serves at most so many pairs, and refuses at least so many."""
+
+
+@dataclass
+class CallsOfLayout:
+    """The calls of one layout: which were refused, their bounds and lengths."""
+
+    bounds: list[tuple[Array, ...]] = field(default_factory=list)
+    refused: list[Array] = field(default_factory=list)
+    lengths: list[Array] = field(default_factory=list)
+    requests: list[tuple[Request, Array]] = field(default_factory=list)  # those with a refused call
+    words: str = ""
+
+    def add(self, request: Request, failures: Mapping[int, Failure]) -> None:
+        """Add the calls of a request with those that failed."""
+        refused = np.zeros(request.count, bool)
+        for row, failure in failures.items():
+            if failure.raised and failure.blamed is None:
+                refused[row] = True
+                self.words = self.words or failure.words
+        lengths = request.lengths
+        self.bounds.append(request.scalars)
+        self.refused.append(refused)
+        self.lengths.append(np.full(request.count, request.length) if lengths is None else lengths)
+        if refused.any():
+            self.requests.append((request, refused))
+
+
+class RefusedCalls:
+    """The calls of an element type in layouts that a runtime serves, as far as it refuses some."""
+
+    def __init__(self, of: CheckedOperator, etype: ElementType, layouts: Sequence[CallsOfLayout]) -> None:
+        self._of, self._etype = of, etype
+        every = [calls for calls in layouts if calls.refused]
+        self._served_layouts = [calls for calls in every if not np.concatenate(calls.refused).all()]
+        bounds = [part for calls in self._served_layouts for part in calls.bounds]
+        self._refused = _concatenated([part for calls in self._served_layouts for part in calls.refused])
+        self._lengths = _concatenated([part for calls in self._served_layouts for part in calls.lengths])
+        self._bounds = [_concatenated(list(column)) for column in zip(*bounds, strict=True)]
+
+    def describe(self) -> Refusal | None:
+        """The condition and the simplest example; None if nothing was refused where others are served."""
+        if not self._refused.any():
+            return None
+        words = next(calls.words for calls in self._served_layouts if calls.words)
+        request, row, entry = self._simplest()
+        expected = self._expected(request, row, entry)
+        example = recorded(
+            *of_equal_length(request, row), entry, expected, self._etype, self._of, kind="raises", words=words
+        )
+        return Refusal(
+            condition=self._condition(),
+            words=words,
+            refused=int(self._refused.sum()),
+            calls=len(self._refused),
+            example=example,
+        )
+
+    def _expected(self, request: Request, row: int, entry: int) -> int:
+        """The bits of the expected result at an entry of a call; 0 if it has no entries."""
+        if not request.length_of(row):
+            return 0
+        place = entry_indices(request, row)[entry : entry + 1]
+        bits = request.operands_at(np.array([row]), place)
+        values = [operand.view(numpy_type(self._etype.id)) for operand in bits]
+        return int(np.asarray(self._of.result(*values)).view(bits[0].dtype)[0])
+
+    @property
+    def only(self) -> dict[str, int]:
+        """The condition of the only bounds that are served and the number of their calls, if they are few."""
+        if not self._refused.any() or not self._bounds:
+            return {}
+        served, refused = self._pairs(~self._refused), self._pairs(self._refused)
+        if len(set(served)) > _SERVED_PAIRS or len(set(refused)) < _REFUSED_PAIRS:
+            return {}
+        condition = self._condition_on_bounds(~self._refused)
+        return {condition: len(served)} if condition is not None else {}
+
+    # --- The condition
+
+    def _condition(self) -> str | None:
+        on_bounds = self._condition_on_bounds(self._refused) if self._bounds else None
+        return on_bounds or self._condition_on_length() or self._condition_on_entries()
+
+    def _condition_on_bounds(self, inside: Array) -> str | None:
+        refused = [bound[inside] for bound in self._bounds]
+        served = [bound[~inside] for bound in self._bounds]
+        return exact_condition(self._of.spec, self._etype, _distinct(refused), _distinct(served))
+
+    def _condition_on_length(self) -> str | None:
+        refused, served = self._lengths[self._refused], self._lengths[~self._refused]
+        if (refused == 0).all() and (served > 0).all():
+            return "X has no entries"
+        if refused.min() > served.max():
+            return f"X has more than {served.max():,} entries"
+        if refused.max() < served.min():
+            return f"X has less than {served.min():,} entries"
+        return None
+
+    def _condition_on_entries(self) -> str | None:
+        """A kind of numbers that each refused call has among its entries and no other call of its request."""
+        requests = [pair for calls in self._served_layouts for pair in calls.requests]
+        for text, test in _KINDS.items():
+            found = [_calls_with(request, self._etype, test) for request, _ in requests]
+            if all(np.array_equal(has, refused) for has, (_, refused) in zip(found, requests, strict=True)):
+                return f"{text} for an entry of X"
+        return None
+
+    def _pairs(self, mask: Array) -> list[tuple[int, ...]]:
+        return list(zip(*(bound[mask].tolist() for bound in self._bounds), strict=True))
+
+    # --- The example
+
+    def _simplest(self) -> tuple[Request, int, int]:
+        """The request, the call and the entry with the simplest operands."""
+        best: tuple[float, float, int] | None = None
+        chosen: tuple[Request, int, int] | None = None
+        for calls in self._served_layouts:
+            for request, refused in calls.requests:
+                row, of_bounds = self._simplest_call(request, np.flatnonzero(refused))
+                length = request.length_of(row)
+                of_entries = complexity(request.pool[entry_indices(request, row)], self._etype.id)
+                entry = int(of_entries.argmin()) if length else 0
+                key = of_bounds, float(of_entries[entry]) if length else 0.0, length
+                if best is None or key < best:
+                    best, chosen = key, (request, row, entry)
+        assert chosen is not None
+        return chosen
+
+    def _simplest_call(self, request: Request, rows: Array) -> tuple[int, float]:
+        """The call with the simplest bounds of some calls, and how complex these are."""
+        of_rows = np.zeros(len(rows))
+        for scalar in request.scalars:
+            of_rows += complexity(scalar[rows], self._etype.id)
+        return int(rows[of_rows.argmin()]), float(of_rows.min())
+
+
+_KINDS: dict[str, Callable[[Array], Array]] = {
+    "is_nan(X)": np.isnan,
+    "is_infinite(X)": np.isinf,
+}
+"""Kinds of entries for which a call may be refused, as the specification writes them."""
+
+
+def _calls_with(request: Request, etype: ElementType, test: Callable[[Array], Array]) -> Array:
+    """Whether each call of a request has an entry of a kind."""
+    dtype = numpy_type(etype.id)
+    if dtype.kind in "iu":
+        return np.zeros(request.count, bool)
+    is_of_kind = np.asarray(test(request.pool.view(dtype)))[entry_indices(request)]
+    if request.lengths is not None:
+        is_of_kind = is_of_kind & (np.arange(request.length) < request.lengths[:, None])
+    return np.asarray(is_of_kind.any(axis=1))
+
+
+def _concatenated(parts: Sequence[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0, bool)
+
+
+def _distinct(bounds: Sequence[Array]) -> list[Array]:
+    """The distinct pairs of bounds."""
+    pairs = np.unique(np.stack(bounds, axis=1), axis=0)
+    return [np.ascontiguousarray(column) for column in pairs.T]
