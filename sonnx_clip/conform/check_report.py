@@ -238,6 +238,12 @@ class TypeReport(Stored):
         return tuple(found for found in self.forms or () if found.verdict != "refused")
 
     @property
+    def serves_forms_only(self) -> bool:
+        """Whether it refused all calls but those in some forms of a model, as if bounds must be constants."""
+        is_refused = self.compared == 0 and any(found.refused for found in self.classes)
+        return is_refused and bool(self.served_forms)
+
+    @property
     def has_blind_forms(self) -> bool:
         """Whether it opens models, and nothing was compared in any form of one."""
         return self.forms is not None and self.compared > 0 and not any(form.compared for form in self.forms)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import Deviation
+from sonnx_clip.conform.check_report import DEVIATION_KINDS, Deviation
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import reproducer
 from sonnx_clip.conform.rerun import Lines, first_shown
@@ -28,7 +28,7 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import DeviationKind, FormReport
+    from sonnx_clip.conform.check_report import Count, DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
     from sonnx_clip.language.types import ElementType
@@ -88,8 +88,8 @@ def describe(
 ) -> UnitResult:
     """The result of a unit, each deviation with its explanation and with the shortest line that shows it.
 
-    If no line does, the words name the command that repeats the whole sequence of calls. Deviations that all
-    forms of a model share are left out if the class has one of its own.
+    If no line does, the words name the command that repeats the whole sequence of calls. A deviation that all
+    forms of a model share is kept in one of them, and in none if other calls show one that is as bad.
 
     Args:
         result: what this run has judged.
@@ -102,7 +102,7 @@ def describe(
     known = first.tally.of if first is not None and first.tally is not None else {}
     raised = [one.of for one in tally.raised.values() if not one.all]
     counts = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
-    forms = _without_shared(result.forms or (), tally)
+    forms = _without_shared(result.forms or (), counts)
     every = [d for form in forms for d in form.deviations.values()]
     for key, count in counts:
         seen = {one.key for one in known[key].deviations} if key in known else ()
@@ -130,14 +130,32 @@ def _described(one: Deviation, line: Deviation | str, unit: Unit, explanation: s
     return one.model_copy(update={"explanation": explanation, "words": words})
 
 
-def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormReport]:
-    """The forms without deviations that all of them share, where the class has one of its own."""
-    own = [id_ for id_, count in counts.of.items() if count.deviations]
-    shared = {id_ for id_, pairs in by_form(own, forms).items() if len({v for _, v in pairs}) <= 1}
-    return [
-        form.model_copy(update={"deviations": {k: d for k, d in form.deviations.items() if k not in shared}})
-        for form in forms
-    ]
+def _without_shared(forms: Sequence[FormReport], counts: Iterable[tuple[str, Count]]) -> list[FormReport]:
+    """The forms, with each deviation that all of them share in the first form alone.
+
+    It is left out where a call outside of the forms shows one that is as bad.
+    """
+    own_kinds: dict[str, set[DeviationKind]] = {}
+    for id_, count in counts:
+        kinds = own_kinds.setdefault(id_, set())
+        kinds.update(one.kind for one in count.deviations)
+    kept = [dict(form.deviations) for form in forms]
+    deviating = {id_ for form in forms for id_ in form.deviations}
+    for id_, served in by_form(deviating, forms).items():
+        verdicts = {verdict for _, verdict in served}
+        if len(verdicts) > 1:
+            continue
+        having = [deviations for deviations in kept if id_ in deviations]
+        is_shown = _is_as_bad(own_kinds.get(id_, set()), having[0][id_].kind)
+        for deviations in having if is_shown else having[1:]:
+            del deviations[id_]
+    pairs = zip(forms, kept, strict=True)
+    return [form.model_copy(update={"deviations": deviations}) for form, deviations in pairs]
+
+
+def _is_as_bad(kinds: Iterable[DeviationKind], kind: DeviationKind) -> bool:
+    """Whether one of some kinds is that kind or a worse one."""
+    return any(DEVIATION_KINDS.index(own) <= DEVIATION_KINDS.index(kind) for own in kinds)
 
 
 def _explanation(one: Deviation, etype: ElementType, of: CheckedOperator) -> str | None:
