@@ -50,9 +50,9 @@ class Deviation(Stored):
     """The first deviation of a kind in a class, and the call that shows it.
 
     Args:
-        operands: bits by name, at the entry that deviates.
+        operands: bits by name, at the entry that deviates; the dialect's default if the model lacks a bound.
         got: None if the call gave no result that can be compared; `words` is then the reason.
-        shown: operands, result and expected result in decimals, on one line.
+        shown: the operands that the call has, result and expected result in decimals, on one line.
         latitude: the latitude that accepts the result, of kind ``acceptable``.
         length: entries of X in the call.
         entries: the bits of each tensor of the call, repeated up to `length`.

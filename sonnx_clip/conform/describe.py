@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
+    from sonnx_clip.runtimes.model_forms import ModelForm
 
 _SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _WINDOW = 64  # entries that are recorded of a longer call, around the one that deviates
@@ -60,7 +61,7 @@ def recorded(
     next_ = (row + 1) % request.count
     following = bits(scalar[next_] for scalar in request.scalars) if words == OVERWRITTEN else ()
     expected, names = show(due, etype), of.node.called
-    shown = " ".join(f"{name}={show(value, etype)}" for name, value in zip(names, given, strict=True))
+    shown = _operands_shown(given, etype, of, request.form)
     if got is not None:
         answer = show(got, etype)
         if answer == expected:  # two NaNs, which differ in their bits
@@ -81,6 +82,20 @@ def recorded(
         following=following,
         form=request.form,
     )
+
+
+def _operands_shown(
+    given: Sequence[int], etype: ElementType, of: CheckedOperator, form: ModelForm | None
+) -> str:
+    """The operands of an entry in decimals, without bounds that the model lacks: ``X=-1 max=5, no min``."""
+    missing = form.missing_bounds if form is not None else []
+    shown, absent = [], []
+    for operand, name, value in zip(of.node.operands, of.node.called, given, strict=True):
+        if operand in missing:
+            absent.append(f"no {name}")
+        else:
+            shown.append(f"{name}={show(value, etype)}")
+    return f"{' '.join(shown)}, {' and '.join(absent)}" if absent else " ".join(shown)
 
 
 def describe(

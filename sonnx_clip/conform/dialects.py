@@ -26,13 +26,18 @@ from sonnx_clip.runtimes.model_forms import GIVEN, Given, ModelForm
 from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
 
 _NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
+_READ_AS_ZERO = {
+    (0,): "an absent min is read as 0",
+    (1,): "an absent max is read as 0",
+    (0, 1): "an absent min and an absent max are read as 0",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,19 +92,32 @@ class DialectOperator(CheckedOperator):
         else:
             pairs = np.array(bounds_of(etype, few=few))
         for side in (0, 1):
-            if ("l", "m")[side] not in form.bound_names:
+            if ("l", "m")[side] in form.missing_bounds:
                 pairs[side] = self.of_version.bounds(numpy_type(etype.id))[side].view(bits)
         scalars = tuple(np.ascontiguousarray(part) for part in np.unique(pairs, axis=1))
         return tabulate(etype, [np.array(special_patterns(etype), bits)], scalars, self)
 
     def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
-        """Words for an answer in which a missing bound is no bound; None for others."""
-        missing = [name not in form.bound_names for name in ("l", "m")]
+        """Words for an answer in which a missing bound is no bound, or is 0; None for others."""
+        sides = [side for side, name in enumerate(("l", "m")) if name in form.missing_bounds]
+        if not sides:
+            return None
         ends = [int(encode(text, etype)) for text in _NO_BOUND[etype.family]]
-        bounds = [end if gone else bound for bound, gone, end in zip(triple[1:], missing, ends, strict=True)]
-        result = self.result(*(from_bits([value], etype.id) for value in (triple[0], *bounds)))
-        same = any(missing) and int(result.view(bits_type(etype.id))[0]) == got
-        return "treats a missing bound as absent" if same else None
+        if self._result_with(etype, triple, {side: ends[side] for side in sides}) == got:
+            return "treats a missing bound as absent"
+        zero = int(encode("0", etype))
+        # One bound alone comes first: where that gives the answer, the other need not be 0.
+        for zeros in (*([side] for side in sides), sides):
+            if self._result_with(etype, triple, dict.fromkeys(zeros, zero)) == got:
+                return _READ_AS_ZERO[tuple(zeros)]
+        return None
+
+    def _result_with(self, etype: ElementType, triple: Sequence[int], bounds: Mapping[int, int]) -> int:
+        """The bits of the result with some bounds replaced: the sides are 0 for min and 1 for max."""
+        x, *own_bounds = triple
+        replaced = [bounds.get(side, bound) for side, bound in enumerate(own_bounds)]
+        operands = [from_bits([value], etype.id) for value in (x, *replaced)]
+        return int(self.result(*operands).view(bits_type(etype.id))[0])
 
     def scope(self) -> tuple[str, str]:
         """What is compared with the dialect, and the blind spots, each as a sentence."""

@@ -263,8 +263,8 @@ def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
         yield f"[{style}]{note.head}[/]{escape(str(note).removeprefix(note.head))}"
         if note.first is not None:
             yield f"    {next(iter(note.places))}, model with {note.form}: {escape(note.first.shown)}"
-            if note.first.words:
-                yield f"    {escape(note.first.words)}"
+            if reason := note.first.words or note.first.explanation:
+                yield f"    {escape(reason)}"
             if note.first.reproduce and pasted:
                 yield f"    {escape(command_line(note.first.reproduce))}"
 
