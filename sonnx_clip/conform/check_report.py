@@ -60,6 +60,7 @@ class Deviation(Stored):
         following: the scalars of the next call, if that call overwrites the result.
         form: of the model that was called, if one was.
         reproduce: one line of Python that makes the call; empty if no line shows the deviation.
+        alone_is_right: whether the entry alone, in a call of length 1, gives the expected result.
     """
 
     kind: DeviationKind
@@ -77,6 +78,14 @@ class Deviation(Stored):
     form: ModelForm | None = None
     explanation: str | None = None
     reproduce: str = ""
+    alone_is_right: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why it deviates, in words; empty if nothing is known."""
+        if self.alone_is_right:
+            return "; ".join(filter(None, (self.explanation, self.words)))
+        return self.words or self.explanation or ""
 
     @property
     def key(self) -> str:

@@ -1,7 +1,6 @@
 """Describes deviations: the shortest call that shows each in a new process, as a line of Python, and why.
 
-`recorded` makes the record of a deviation, with its call. `describe` runs lines of ever longer calls until
-one shows the deviation.
+`recorded` makes the record of a deviation, with its call. `describe` adds the line and the explanation.
 """
 
 from __future__ import annotations
@@ -13,31 +12,24 @@ import numpy as np
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, Deviation
 from sonnx_clip.conform.explanations import explain_deviation
-from sonnx_clip.conform.reproduce import reproducer
-from sonnx_clip.conform.rerun import Lines, first_shown
-from sonnx_clip.conform.session import open_worker
+from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import Counts
 from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import hex_bits
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
-from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
-from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sonnx_clip.conform.check_report import Count, DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
+    from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.model_forms import ModelForm
 
-_SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _WINDOW = 64  # entries that are recorded of a longer call, around the one that deviates
-_TIMES = 64  # calls in one process, of which a later one may deviate
 
 
 def recorded(
@@ -139,7 +131,9 @@ def describe(
 def _described(one: Deviation, line: Deviation | str, unit: Unit, explanation: str | None) -> Deviation:
     """A deviation with its reproducer from `shortest`."""
     if not isinstance(line, str):
-        return line.model_copy(update={"explanation": explanation})
+        # A reading explains no result that depends on other entries.
+        is_explained = not line.alone_is_right or all(len(entries) == 1 for entries in line.entries)
+        return line.model_copy(update={"explanation": explanation if is_explained else None})
     words = f"no single call reproduces it in a new process ({line}); repeat the check: {_command(unit)}"
     words = f"{one.words}; {words}" if one.words else words
     return one.model_copy(update={"explanation": explanation, "words": words})
@@ -188,55 +182,3 @@ def _command(unit: Unit) -> str:
     more += f" --against {options.of.dialect}" if options.of.dialect else ""
     more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
     return f"sonnx-clip check --runtime {shlex.quote(options.runtime)} --dtype {unit.etype}{more} --again"
-
-
-# --- The shortest call --------------------------------------------------------------------------------------
-
-
-def shortest(
-    every: Sequence[Deviation],
-    options: CheckOptions,
-    type_id: str,
-    stopped: Callable[[], bool] = lambda: False,
-) -> list[Deviation | str]:
-    """For each deviation the shortest call that shows it in a new process; else the outcome of the last call.
-
-    Raises:
-        KeyError: a deviation that was read from a file has no known layout.
-    """
-    of, etype = options.of, options.of.spec.element_type(type_id)
-    try:
-        runtime, _ = open_worker(options, type_id)
-        runtime.close()  # it renders its calls
-    except (RuntimeDiedError, UnsupportedError, UserError) as error:
-        return [f"not run: {error}"] * len(every)
-    calls: list[list[Deviation]] = []
-    for one in every:
-        found = {reproducer(call, etype, runtime, of.node): call for call in (*_simpler(one), one)}
-        if one.got is not None and not one.following:
-            words = f"it depends on earlier calls: this line makes {_TIMES} and shows the first that deviates"
-            later = one.model_copy(update={"words": words})
-            found[reproducer(one, etype, runtime, of.node, _TIMES)] = later
-        calls.append([call.model_copy(update={"reproduce": line}) for line, call in found.items()])
-    shown = first_shown([_lines(some, etype) for some in calls], options.limits, stopped)
-    return [
-        words if number is None else some[number] for some, (number, words) in zip(calls, shown, strict=True)
-    ]
-
-
-def _simpler(one: Deviation) -> Iterator[Deviation]:
-    """Calls with the entry that deviates alone, ever longer, at last in the layout in which it deviated."""
-    if one.length == 0 or one.following:
-        return
-    x = list(one.operands.values())[: len(one.entries)]
-    shorter = _SHORT if one.form is None or BY_ID[one.layout].plain else ()
-    for layout, length in [*shorter, (one.layout, one.length)]:
-        update = {"layout": layout, "length": length, "entries": tuple((text,) for text in x)}
-        yield one.model_copy(update=update)
-
-
-def _lines(calls: Sequence[Deviation], etype: ElementType) -> Lines:
-    one = calls[-1]
-    places = (one.entry if any(len(some) > 1 for some in call.entries) else None for call in calls)
-    lines = [(call.reproduce, place) for call, place in zip(calls, places, strict=True)]
-    return Lines(one.kind, one.got, calls[0].words or "", etype.id, lines)

@@ -57,7 +57,7 @@ class JudgedCase:
         parts = [self.words]
         for found in self.deviations:
             parts.append(f"{found.key}, layout {found.layout}: {found.shown}")
-            parts.append(found.words or found.explanation or "")
+            parts.append(found.reason)
             parts += ["repeat it:", command_line(found.reproduce)] if found.reproduce else []
         return "\n".join(filter(None, parts))
 

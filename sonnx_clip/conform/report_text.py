@@ -263,8 +263,8 @@ def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
         yield f"[{style}]{note.head}[/]{escape(str(note).removeprefix(note.head))}"
         if note.first is not None:
             yield f"    {next(iter(note.places))}, model with {note.form}: {escape(note.first.shown)}"
-            if reason := note.first.words or note.first.explanation:
-                yield f"    {escape(reason)}"
+            if note.first.reason:
+                yield f"    {escape(note.first.reason)}"
             if note.first.reproduce and pasted:
                 yield f"    {escape(command_line(note.first.reproduce))}"
 
@@ -334,7 +334,7 @@ def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
     elif known is not None:
         name = f"{known.id}: " if classes[1:] else ""
         yield f"    {name}{escape(known.title)}: {escape(known.matters)}"
-    why = None if first.words == cause else first.words or first.explanation
+    why = None if first.words == cause else first.reason
     call = f"model with {first.form}" if in_forms else first.layout
     yield f"    {etype.type}, {call}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
 
