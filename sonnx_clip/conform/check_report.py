@@ -50,9 +50,9 @@ class Deviation(Stored):
     """The first deviation of a kind in a class, and the call that shows it.
 
     Args:
-        operands: bits by name, at the entry that deviates.
+        operands: bits by name, at the entry that deviates; the dialect's default if the model lacks a bound.
         got: None if the call gave no result that can be compared; `words` is then the reason.
-        shown: operands, result and expected result in decimals, on one line.
+        shown: the operands that the call has, result and expected result in decimals, on one line.
         latitude: the latitude that accepts the result, of kind ``acceptable``.
         length: entries of X in the call.
         entries: the bits of each tensor of the call, repeated up to `length`.
@@ -62,6 +62,7 @@ class Deviation(Stored):
         explanation: what gives every answer in the class, right ones included; None if that is not known.
         allowed_by: the readings that allow all of them, if readings are the explanation.
         reproduce: one line of Python that makes the call; empty if no line shows the deviation.
+        alone_is_right: whether the entry alone, in a call of length 1, gives the expected result.
     """
 
     kind: DeviationKind
@@ -80,6 +81,14 @@ class Deviation(Stored):
     explanation: str | None = None
     allowed_by: tuple[str, ...] = ()
     reproduce: str = ""
+    alone_is_right: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why it deviates, in words; empty if nothing is known."""
+        if self.alone_is_right:
+            return "; ".join(filter(None, (self.explanation, self.words)))
+        return self.words or self.explanation or ""
 
     @property
     def key(self) -> str:
@@ -271,6 +280,12 @@ class TypeReport(Stored):
     def served_forms(self) -> tuple[FormReport, ...]:
         """The forms that the runtime does not refuse."""
         return tuple(found for found in self.forms or () if found.verdict != "refused")
+
+    @property
+    def serves_forms_only(self) -> bool:
+        """Whether it refused all calls but those in some forms of a model, as if bounds must be constants."""
+        is_refused = self.compared == 0 and any(found.refused for found in self.classes)
+        return is_refused and bool(self.served_forms)
 
     @property
     def has_blind_forms(self) -> bool:

@@ -79,9 +79,6 @@ class CheckedOperator:
         """The classes of a family, in the order of the YAML."""
         return tuple(self.oracle.CLASSES[family])
 
-    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
-        """Words that explain an answer in a form of a model, beside readings and wrong operators."""
-
     def bounds_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> FormBounds | None:
         """The bounds in a form of a model with expected results, if they depend on the form."""
 

@@ -1,7 +1,6 @@
 """Describes deviations: the shortest call that shows each in a new process, as a line of Python, and why.
 
-`recorded` makes the record of a deviation, with its call. `describe` runs lines of ever longer calls until
-one shows the deviation.
+`recorded` makes the record of a deviation, with its call. `describe` adds the line and the explanation.
 """
 
 from __future__ import annotations
@@ -11,31 +10,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import Deviation
-from sonnx_clip.conform.reproduce import reproducer
-from sonnx_clip.conform.rerun import Lines, first_shown
-from sonnx_clip.conform.session import open_worker
+from sonnx_clip.conform.check_report import DEVIATION_KINDS, Deviation
+from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import Counts
 from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import hex_bits
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
-from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
-from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from sonnx_clip.conform.check_report import DeviationKind, FormReport
+    from sonnx_clip.conform.check_report import Count, DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
+    from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
+    from sonnx_clip.runtimes.model_forms import ModelForm
 
-_SHORT = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
+_UNEXPLAINED = {"explanation": None, "allowed_by": ()}
 _WINDOW = 64  # entries that are recorded of a longer call, around the one that deviates
-_TIMES = 64  # calls in one process, of which a later one may deviate
 
 
 def of_equal_length(request: Request, row: int) -> tuple[Request, int]:
@@ -67,7 +61,7 @@ def recorded(
     next_ = (row + 1) % request.count
     following = bits(scalar[next_] for scalar in request.scalars) if words == OVERWRITTEN else ()
     expected, names = show(due, etype), of.node.called
-    shown = " ".join(f"{name}={show(value, etype)}" for name, value in zip(names, given, strict=True))
+    shown = _operands_shown(given, etype, of, request.form)
     if got is not None:
         answer = show(got, etype)
         if answer == expected:  # two NaNs, which differ in their bits
@@ -90,13 +84,27 @@ def recorded(
     )
 
 
+def _operands_shown(
+    given: Sequence[int], etype: ElementType, of: CheckedOperator, form: ModelForm | None
+) -> str:
+    """The operands of an entry in decimals, without bounds that the model lacks: ``X=-1 max=5, no min``."""
+    missing = form.missing_bounds if form is not None else []
+    shown, absent = [], []
+    for operand, name, value in zip(of.node.operands, of.node.called, given, strict=True):
+        if operand in missing:
+            absent.append(f"no {name}")
+        else:
+            shown.append(f"{name}={show(value, etype)}")
+    return f"{' '.join(shown)}, {' and '.join(absent)}" if absent else " ".join(shown)
+
+
 def describe(
     result: UnitResult, unit: Unit, first: UnitResult | None, stopped: Callable[[], bool]
 ) -> UnitResult:
     """The result of a unit, each deviation with its explanation and with the shortest line that shows it.
 
-    If no line does, the words name the command that repeats the whole sequence of calls. Deviations that all
-    forms of a model share are left out if the class has one of its own.
+    If no line does, the words name the command that repeats the whole sequence of calls. A deviation that all
+    forms of a model share is kept in one of them, and in none if other calls show one that is as bad.
 
     Args:
         result: what this run has judged.
@@ -108,7 +116,7 @@ def describe(
     known = first.tally.of if first is not None and first.tally is not None else {}
     raised = [one.of for one in tally.raised.values() if not one.all]
     counts = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
-    forms = _without_shared(result.forms or (), tally)
+    forms = _without_shared(result.forms or (), counts)
     every = [d for form in forms for d in form.deviations.values()]
     for key, count in counts:
         seen = {one.key for one in known[key].deviations} if key in known else ()
@@ -127,20 +135,40 @@ def describe(
 def _described(one: Deviation, line: Deviation | str, unit: Unit) -> Deviation:
     """A deviation with its reproducer from `shortest`."""
     if not isinstance(line, str):
-        return line
+        # A reading explains no result that depends on other entries.
+        is_explained = not line.alone_is_right or all(len(entries) == 1 for entries in line.entries)
+        return line if is_explained or not line.allowed_by else line.model_copy(update=_UNEXPLAINED)
     words = f"no single call reproduces it in a new process ({line}); repeat the check: {_command(unit)}"
     words = f"{one.words}; {words}" if one.words else words
     return one.model_copy(update={"words": words})
 
 
-def _without_shared(forms: Sequence[FormReport], counts: Counts) -> list[FormReport]:
-    """The forms without deviations that all of them share, where the class has one of its own."""
-    own = [id_ for id_, count in counts.of.items() if count.deviations]
-    shared = {id_ for id_, pairs in by_form(own, forms).items() if len({v for _, v in pairs}) <= 1}
-    return [
-        form.model_copy(update={"deviations": {k: d for k, d in form.deviations.items() if k not in shared}})
-        for form in forms
-    ]
+def _without_shared(forms: Sequence[FormReport], counts: Iterable[tuple[str, Count]]) -> list[FormReport]:
+    """The forms, with each deviation that all of them share in the first form alone.
+
+    It is left out where a call outside of the forms shows one that is as bad.
+    """
+    own_kinds: dict[str, set[DeviationKind]] = {}
+    for id_, count in counts:
+        kinds = own_kinds.setdefault(id_, set())
+        kinds.update(one.kind for one in count.deviations)
+    kept = [dict(form.deviations) for form in forms]
+    deviating = {id_ for form in forms for id_ in form.deviations}
+    for id_, served in by_form(deviating, forms).items():
+        verdicts = {verdict for _, verdict in served}
+        if len(verdicts) > 1:
+            continue
+        having = [deviations for deviations in kept if id_ in deviations]
+        is_shown = _is_as_bad(own_kinds.get(id_, set()), having[0][id_].kind)
+        for deviations in having if is_shown else having[1:]:
+            del deviations[id_]
+    pairs = zip(forms, kept, strict=True)
+    return [form.model_copy(update={"deviations": deviations}) for form, deviations in pairs]
+
+
+def _is_as_bad(kinds: Iterable[DeviationKind], kind: DeviationKind) -> bool:
+    """Whether one of some kinds is that kind or a worse one."""
+    return any(DEVIATION_KINDS.index(own) <= DEVIATION_KINDS.index(kind) for own in kinds)
 
 
 def _command(unit: Unit) -> str:
@@ -150,55 +178,3 @@ def _command(unit: Unit) -> str:
     more += f" --against {options.of.dialect}" if options.of.dialect else ""
     more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
     return f"sonnx-clip check --runtime {shlex.quote(options.runtime)} --dtype {unit.etype}{more} --again"
-
-
-# --- The shortest call --------------------------------------------------------------------------------------
-
-
-def shortest(
-    every: Sequence[Deviation],
-    options: CheckOptions,
-    type_id: str,
-    stopped: Callable[[], bool] = lambda: False,
-) -> list[Deviation | str]:
-    """For each deviation the shortest call that shows it in a new process; else the outcome of the last call.
-
-    Raises:
-        KeyError: a deviation that was read from a file has no known layout.
-    """
-    of, etype = options.of, options.of.spec.element_type(type_id)
-    try:
-        runtime, _ = open_worker(options, type_id)
-        runtime.close()  # it renders its calls
-    except (RuntimeDiedError, UnsupportedError, UserError) as error:
-        return [f"not run: {error}"] * len(every)
-    calls: list[list[Deviation]] = []
-    for one in every:
-        found = {reproducer(call, etype, runtime, of.node): call for call in (*_simpler(one), one)}
-        if one.got is not None and not one.following:
-            words = f"it depends on earlier calls: this line makes {_TIMES} and shows the first that deviates"
-            later = one.model_copy(update={"words": words})
-            found[reproducer(one, etype, runtime, of.node, _TIMES)] = later
-        calls.append([call.model_copy(update={"reproduce": line}) for line, call in found.items()])
-    shown = first_shown([_lines(some, etype) for some in calls], options.limits, stopped)
-    return [
-        words if number is None else some[number] for some, (number, words) in zip(calls, shown, strict=True)
-    ]
-
-
-def _simpler(one: Deviation) -> Iterator[Deviation]:
-    """Calls with the entry that deviates alone, ever longer, at last in the layout in which it deviated."""
-    if one.length == 0 or one.following:
-        return
-    x = list(one.operands.values())[: len(one.entries)]
-    shorter = _SHORT if one.form is None or BY_ID[one.layout].plain else ()
-    for layout, length in [*shorter, (one.layout, one.length)]:
-        update = {"layout": layout, "length": length, "entries": tuple((text,) for text in x)}
-        yield one.model_copy(update=update)
-
-
-def _lines(calls: Sequence[Deviation], etype: ElementType) -> Lines:
-    one = calls[-1]
-    places = (one.entry if any(len(some) > 1 for some in call.entries) else None for call in calls)
-    lines = [(call.reproduce, place) for call, place in zip(calls, places, strict=True)]
-    return Lines(one.kind, one.got, calls[0].words or "", etype.id, lines)

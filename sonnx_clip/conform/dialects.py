@@ -19,9 +19,8 @@ from sonnx_clip.conform.chosen_bounds import bounds_with_values, chosen_bounds, 
 from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.form_plan import FormBounds
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.language.values import encode
 from sonnx_clip.oracle.dialect import named
-from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_forms import GIVEN, Given, ModelForm
 from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
@@ -34,6 +33,11 @@ if TYPE_CHECKING:
     from sonnx_clip.oracle.dialect import DialectOracle
 
 _NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
+_READ_AS_ZERO = {
+    (0,): "an absent min is read as 0",
+    (1,): "an absent max is read as 0",
+    (0, 1): "an absent min and an absent max are read as 0",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,15 +123,6 @@ class DialectOperator(CheckedOperator):
             if name not in form.bound_names:
                 array[:, side] = defaults[side].view(bits)
         return [tuple(pair) for pair in dict.fromkeys(map(tuple, array.tolist()))]
-
-    def explanation(self, etype: ElementType, form: ModelForm, triple: Sequence[int], got: int) -> str | None:
-        """Words for an answer in which a missing bound is no bound; None for others."""
-        missing = [name not in form.bound_names for name in ("l", "m")]
-        ends = [int(encode(text, etype)) for text in _NO_BOUND[etype.family]]
-        bounds = [end if gone else bound for bound, gone, end in zip(triple[1:], missing, ends, strict=True)]
-        result = self.result(*(from_bits([value], etype.id) for value in (triple[0], *bounds)))
-        same = any(missing) and int(result.view(bits_type(etype.id))[0]) == got
-        return "treats a missing bound as absent" if same else None
 
     def scope(self) -> tuple[str, str]:
         """What is compared with the dialect, and the blind spots, each as a sentence."""

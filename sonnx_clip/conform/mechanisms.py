@@ -304,20 +304,20 @@ def _least_on_overflow(values: Array, dtype: np.dtype[Any]) -> Array:
 
 def _of_absent_bounds(of: CheckedOperator, etype: ElementType, form: ModelForm) -> Iterator[Candidate]:
     """What an absent bound may be read as, with the comparisons of the dialect."""
-    scalars = of.spec.head.scalars
-    names = [operand.onnx for operand in of.spec.operands if operand.role == "scalar"]
-    absent = [name not in form.bound_names for name in ("l", "m")]
-    missing = " and an absent ".join(name for name, gone in zip(names, absent, strict=True) if gone)
+    called = {operand.id: operand.onnx for operand in of.spec.operands}
+    names = zip(of.spec.head.scalars, ("l", "m"), strict=True)
+    absent = [scalar for scalar, name in names if name in form.missing_bounds]
     for mechanism in of.spec.mechanisms:
-        if mechanism.absent is None or etype.family not in mechanism.families:
+        read = {scalar: text for scalar, text in (mechanism.absent or {}).items() if scalar in absent}
+        if not read or etype.family not in mechanism.families:
             continue
-        read = {
-            place: from_bits(int(encode(mechanism.absent[scalar], etype)), etype.id)
-            for place, (scalar, gone) in enumerate(zip(scalars, absent, strict=True), 1)
-            if gone
+        places = {
+            of.spec.head.operands.index(scalar): from_bits(int(encode(text, etype)), etype.id)
+            for scalar, text in read.items()
         }
-        words = mechanism.title.replace("an absent bound", f"an absent {missing}")
-        yield Candidate(words, partial(_gives, partial(_with_absent_read, of, read)))
+        subject = " and an absent ".join(called[scalar] for scalar in read)
+        words = mechanism.title.replace("an absent bound", f"an absent {subject}")
+        yield Candidate(words, partial(_gives, partial(_with_absent_read, of, places)), is_mechanism=True)
 
 
 def _with_absent_read(of: CheckedOperator, read: dict[int, Array], *operands: Array) -> Array:

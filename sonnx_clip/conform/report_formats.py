@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.reproduce import command_line
-from sonnx_clip.conform.verdicts import in_order
+from sonnx_clip.conform.verdicts import failing_forms, forms_alike, in_order, shared_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ class JudgedCase:
         parts = [self.words]
         for found in self.deviations:
             parts.append(f"{found.key}, layout {found.layout}: {found.shown}")
-            parts.append(found.words or found.explanation or "")
+            parts.append(found.reason)
             parts += ["repeat it:", command_line(found.reproduce)] if found.reproduce else []
         return "\n".join(filter(None, parts))
 
@@ -97,7 +97,10 @@ def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
 
 
 def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedCase:
-    words, deviations = ["the type is required" if required else None, one.words], one.deviations
+    own_words = one.words
+    if found.serves_forms_only and one.verdict not in ("refused", "unsupported"):
+        own_words = f"all other calls were refused: {one.words or found.words}"
+    words, deviations = ["the type is required" if required else None, own_words], one.deviations
     match one.verdict:
         case "refused" | "unsupported" | "crashed" | "environment":
             words.append(None if one.words else found.words)
@@ -108,11 +111,17 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedC
         case "unreached":
             words = ["no vector reached it"]
         case "depends":
-            wrong = [form for form in found.served_forms if form.verdict_of(one.id) in FAILING]
+            wrong = failing_forms(found, one.id)
             named = "; ".join(str(form.form) for form in wrong)
             words.append(f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {named}")
             shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
             deviations = in_order([*deviations, *shown[:1]])
+    shared = shared_deviation(found, one)
+    if shared is not None:
+        deviations = in_order([*deviations, shared])
+        number = f"{len(forms_alike(found, one))} of {len(found.served_forms)}"
+        # The words on these forms come before those on calls that were refused.
+        words = [f"{one.verdict} in {number} forms of a model", shared.words, *words]
     text = "; ".join(filter(None, dict.fromkeys(words)))
     outcome = _outcome(one.verdict, required=required)
     return JudgedCase(found.type, one.id, "", outcome, one.verdict, text, deviations)
@@ -163,7 +172,9 @@ def _add_suite(root: Element, report: Report, name: str, every: list[JudgedCase]
         shown = f"{case.id} [{case.form}]" if case.form else case.id
         one = SubElement(suite, "testcase", name=shown, classname=_legal(f"{report.runtime}.{name}"))
         if case.outcome != "passed":
-            head = _legal(f"{case.verdict}: {case.headline}" if case.headline else case.verdict)
+            # A deviation that forms of a model share is shown once.
+            reason = case.headline or (f"as in the case {case.id}" if case.form else "")
+            head = _legal(f"{case.verdict}: {reason}" if reason else case.verdict)
             SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _legal(case.text)
         elif case.deviations:
             SubElement(one, "system-out").text = _legal(case.text)

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, Verdict
 from sonnx_clip.conform.reproduce import command_line
-from sonnx_clip.conform.verdicts import TAGS, forms_of, worst
+from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_alike, forms_of, shared_deviation, worst
 from sonnx_clip.language.values import decode
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.model_forms import described
@@ -232,6 +232,9 @@ def _type_notes(one: TypeReport, *, required: bool) -> Iterator[tuple[str, str, 
             words = printable(" ".join((forms[0].words or "").split()), _LONGEST)
             named = described([f.form for f in forms], [f.form for f in one.forms or ()])
             yield "refused", f"models with {named}: {words}", False
+        if one.serves_forms_only and not refused:
+            words = next((found.words for found in one.classes if found.words), one.words or "")
+            yield "refused", f"models with bounds as inputs: {words}", False
 
 
 def dependences(report: Report) -> list[Note]:
@@ -260,8 +263,8 @@ def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
         yield f"[{style}]{note.head}[/]{escape(str(note).removeprefix(note.head))}"
         if note.first is not None:
             yield f"    {next(iter(note.places))}, model with {note.form}: {escape(note.first.shown)}"
-            if note.first.words:
-                yield f"    {escape(note.first.words)}"
+            if note.first.reason:
+                yield f"    {escape(note.first.reason)}"
             if note.first.reproduce and pasted:
                 yield f"    {escape(command_line(note.first.reproduce))}"
 
@@ -279,11 +282,18 @@ def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
 
 def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
-    every = [(one, c, d) for one in report.types for c in one.classes for d in c.deviations]
+    every: Found = []
+    for one in report.types:
+        for c in one.classes:
+            every += [(one, c, d) for d in c.deviations]
+            shared = shared_deviation(one, c)
+            every += [(one, c, shared)] if shared is not None else []
     every.sort(key=lambda found: DEVIATION_KINDS.index(found[2].kind))
-    by_cause = grouped(((d.kind, _cause(one, c, d, spec)), (one, c, d)) for one, c, d in every)
+    by_cause = grouped(
+        ((d.kind, _cause(one, c, d, spec), d in c.deviations), (one, c, d)) for one, c, d in every
+    )
     left = sum(bool(deviation.reproduce) for _, _, deviation in every)
-    for (_, cause), found in by_cause.items():
+    for (_, cause, _), found in by_cause.items():
         yield from _block(cause, found, spec)
         first = found[0][2]
         if pasted and first.reproduce and first.kind != "acceptable":
@@ -317,17 +327,11 @@ def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec
 def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
     etype, klass, first = found[0]
     style = "yellow" if first.kind == "acceptable" else "bold red"
-    of_results = [entry for entry in found if entry[1].id not in TAGS]
-    unit, counts = "results" if of_results else "calls", dict[str, list[int]]()
-    for one, c, deviation in of_results or found:
-        numbers = {"violates": c.violating, "raises": c.raised, "crashed": c.died, **c.latitude}
-        of_type = counts.setdefault(one.type, [0, 0])
-        of_type[0] += numbers[deviation.key]
-        of_type[1] += c.compared + c.raised + c.died
-    results = ", ".join(f"{name} {some:,} of {every:,} {unit}" for name, (some, every) in counts.items())
+    in_forms = first not in klass.deviations
+    numbers = _forms_that_deviate(found) if in_forms else _results_that_deviate(found)
     classes = [*dict.fromkeys(c.id for _, c, _ in found)]
     within = "" if classes == [cause] else f" in {', '.join(classes)}"
-    yield f"[{style}]{first.kind}[/], {escape(cause)}: {results}{within}"
+    yield f"[{style}]{first.kind}[/], {escape(cause)}: {numbers}{within}"
     known = next((c for c in spec.classes if c.id == klass.id), None)
     if first.latitude is not None:
         # The latitude of a dialect is its text, which has no reason here.
@@ -335,11 +339,34 @@ def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
     elif known is not None:
         name = f"{known.id}: " if classes[1:] else ""
         yield f"    {name}{escape(known.title)}: {escape(known.matters)}"
-    why = first.words or first.explanation
-    if why is None and first.kind == "violates":
+    why = first.reason
+    if not why and first.kind == "violates":
         why = "no known cause"
-    why = None if why == cause else why
-    yield f"    {etype.type}, {first.layout}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
+    why = "" if why == cause else why
+    call = f"model with {first.form}" if in_forms else first.layout
+    yield f"    {etype.type}, {call}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
+
+
+def _results_that_deviate(found: Found) -> str:
+    """How many results, or calls for C1 and C3, deviate, by element type."""
+    of_results = [entry for entry in found if entry[1].id not in TAGS]
+    unit = "results" if of_results else "calls"
+    deviating, compared = Counter[str](), Counter[str]()
+    for one, c, deviation in of_results or found:
+        numbers = {"violates": c.violating, "raises": c.raised, "crashed": c.died, **c.latitude}
+        deviating[one.type] += numbers[deviation.key]
+        compared[one.type] += c.compared + c.raised + c.died
+    shares = (f"{etype} {number:,} of {compared[etype]:,} {unit}" for etype, number in deviating.items())
+    return ", ".join(shares)
+
+
+def _forms_that_deviate(found: Found) -> str:
+    """How many forms of a model deviate, by element type, where no other call does."""
+    numbers = {}
+    for one, c, _ in found:
+        deviating = len(forms_alike(one, c))
+        numbers[one.type] = f"{one.type} {deviating} of {len(one.served_forms)} forms of a model"
+    return ", ".join(numbers.values())
 
 
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
@@ -367,7 +394,19 @@ def form_lines(report: Report) -> Iterator[str]:
     agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
     alone = f" (rank 0 passes more in {', '.join(better)}: it has one entry)"
     alone = alone if better and not report.dialect else ""
-    yield f"forms of a model: {number} compared in {counted(len(judged), 'type')}, {agree}{alone}"
+    types = counted(len(judged), "type")
+    yield f"forms of a model: {number} compared in {types}{_only_forms(report)}, {agree}{alone}"
+
+
+def _only_forms(report: Report) -> str:
+    """The forms that were compared where all other calls were refused, in words; empty if none were."""
+    constant = [one for one in report.types if one.serves_forms_only]
+    if not constant:
+        return ""
+    served = [form.form for form in constant[0].served_forms]
+    every = [form.form for form in constant[0].forms or ()]
+    others = "" if len(constant) == len(report.types) else f"{', '.join(one.type for one in constant)} "
+    return f" ({others}only {described(served, every)})"
 
 
 def behaviour(report: Report) -> Iterator[str]:
@@ -418,11 +457,19 @@ def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: s
 
 
 def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]) -> str:
-    """What fails although the reading of this specification allows every answer."""
-    failing = (
-        c.words or found.words or c.verdict
-        for found in report.types if found.type in types
-        for c in found.classes if c.verdict in FAILING
-    )  # fmt: skip
-    words = next(failing, None) if "cases" in readings else None
-    return f"; the failure is not in a compared value: {words}" if words else ""
+    """What fails although the reading of this specification allows every answer.
+
+    Answers in forms of a model are not among those that are compared with readings.
+    """
+    if "cases" not in readings:
+        return ""
+    every = (d for etype, _, _, d in report.deviations if etype in types)
+    if any(d.kind == "violates" and d.got is not None for d in every):
+        return ""
+    for found in report.types:
+        for c in found.classes if found.type in types else ():
+            if c.verdict in FAILING:
+                of_forms = (form.words for form in failing_forms(found, c.id))
+                words = c.words or next(filter(None, of_forms), None) or found.words or c.verdict
+                return f"; the failure is not in a compared value: {words}"
+    return ""

@@ -45,7 +45,11 @@ def reproducer(
         times: how often the call is made; the first result that deviates counts, or else the last.
     """
     layout, tensors = BY_ID[found.layout], node.operands[: len(found.entries)]
-    scalars, names = list(found.operands.values())[len(tensors) :], node.operands[len(tensors) :]
+    # The record has the dialect's default for a bound that the model lacks; the line has none.
+    missing = found.form.missing_bounds if found.form is not None else []
+    names = [name for name in node.operands[len(tensors) :] if name not in missing]
+    of_operand = dict(zip(node.operands, found.operands.values(), strict=True))
+    scalars, arguments = [of_operand[name] for name in names], ", ".join([*tensors, *names])
     bits, is_bfloat16 = bits_type(etype.id), etype.id == "bfloat16"
     dtype = "ml_dtypes.bfloat16" if is_bfloat16 else f"np.{etype.id}"
 
@@ -62,7 +66,7 @@ def reproducer(
         parts += [f"v = {made(texts, found.length)}", f"{name} = {layout.text}"]
     parts += [f"{name} = {made([text])}" for name, text in zip(names, scalars, strict=True)]
     if found.kind == "raises":
-        parts.append(f"[a.setflags(write=False) for a in ({node.call})]")
+        parts.append(f"[a.setflags(write=False) for a in ({arguments},)]")
     called = dict(zip(node.called, node.operands, strict=True))
     watched = called.get((found.words or "").removeprefix(WROTE_INTO))
     parts += [*([f"k = {watched}.tobytes()"] if watched else []), *before]
@@ -77,7 +81,8 @@ def reproducer(
         first = f"next((z for z in y if {place} == {int(found.got or '0', 16):#x}), y[-1])"
         parts += [f"y = [{one} for _ in range({times})]", f"y = {first}"]
     if found.following:
-        given = ", ".join(made([text]) for text in found.following)
+        next_scalars = dict(zip(node.operands[len(tensors) :], found.following, strict=True))
+        given = ", ".join(made([next_scalars[name]]) for name in names)
         parts += ["k = y.tobytes()", f"{', '.join(names)} = {given}"]
         parts += [f"z = {call}", "unchanged = y.tobytes() == k"]
     if watched:

@@ -56,7 +56,9 @@ class Lines(NamedTuple):
         return limits.call if self.hangs else max(_LONGEST, 3 * limits.call)
 
 
-def first_shown(every: Sequence[Lines], limits: Limits, stopped: Callable[[], bool]) -> list[Shown]:
+def first_shown(
+    every: Sequence[Lines], limits: Limits, stopped: Callable[[], bool], *, retry: bool = True
+) -> list[Shown]:
     """The number of the first line that shows each deviation; or None, and what the last line did.
 
     Imports are made once, before each line is run. A deviation that no line shows then is looked for again by
@@ -66,9 +68,12 @@ def first_shown(every: Sequence[Lines], limits: Limits, stopped: Callable[[], bo
         every: the lines; they are rendered by this run, and not read from a file.
         limits: of the runtime.
         stopped: whether the command was interrupted; then the lines that are left are not run.
+        retry: whether a deviation that no line shows is looked for again.
     """
     tried = _in_new_process(every, limits, stopped, preload=True)
     shown = [*tried, *[(None, "")] * (len(every) - len(tried))]
+    if not retry:
+        return shown
     missed = [n for n, (number, _) in enumerate(shown) if number is None]
     left = [len(every[n].lines) - 1 if n < len(tried) else 0 for n in missed]
     again = [every[n]._replace(lines=every[n].lines[first:]) for n, first in zip(missed, left, strict=True)]

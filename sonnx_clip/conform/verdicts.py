@@ -261,13 +261,34 @@ def forms_of(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
     return by_form([c.id for c in report.classes], report.forms or ())
 
 
+def failing_forms(found: TypeReport, id_: str) -> list[FormReport]:
+    """The forms of a model in which a class fails."""
+    return [form for form in found.served_forms if form.verdict_of(id_) in FAILING]
+
+
+def forms_alike(found: TypeReport, one: ClassReport) -> list[FormReport]:
+    """The forms of a model in which a class has the verdict that it has in all."""
+    return [form for form in found.served_forms if form.verdict_of(one.id) == one.verdict]
+
+
+def shared_deviation(found: TypeReport, one: ClassReport) -> Deviation | None:
+    """The deviation that all forms of a model share and that no other call shows, if there is one.
+
+    `describe` keeps it in one of the forms.
+    """
+    if one.verdict == "depends":
+        return None
+    shown = [form.deviations[one.id] for form in forms_alike(found, one) if one.id in form.deviations]
+    return next((deviation for deviation in shown if deviation not in one.deviations), None)
+
+
 def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> list[ClassReport]:
     """The classes; their verdicts include those in the forms of a model."""
     every = {c.id: c for c in classes}
     in_forms = {id_: [v for _, v in pairs] for id_, pairs in by_form(every, forms).items()}
     return [
         c.model_copy(update={
-            "verdict": _combined(c.verdict, in_forms[c.id]),
+            "verdict": _combined(c, in_forms[c.id]),
             # A refusal before any call counts as one where other forms are served.
             "refused": max(c.refused, int(c.verdict == "unsupported" and bool(in_forms[c.id]))),
         })
@@ -275,12 +296,19 @@ def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> 
     ]  # fmt: skip
 
 
-def _combined(verdict: Verdict, in_forms: Sequence[Verdict]) -> Verdict:
-    """The verdict of a class, from that of the other calls and those in each form that is served."""
-    if not in_forms or verdict == "environment":
-        return verdict
+def _combined(own: ClassReport, in_forms: Sequence[Verdict]) -> Verdict:
+    """The verdict of a class, from that of the other calls and those in each form that is served.
+
+    A refusal of the other calls counts only if nothing was compared in the class: a runtime may take bounds
+    as constants only, and the other calls are models with bounds as inputs.
+    """
+    if not in_forms or own.verdict == "environment":
+        return own.verdict
     if "environment" in in_forms:
         return "environment"
     if len(set(in_forms)) > 1 and FAILING & set(in_forms):
         return "depends"
-    return worst(["refused" if verdict == "unsupported" else verdict, *in_forms])
+    is_refusal = own.verdict in ("refused", "unsupported")
+    if is_refusal and not own.compared:
+        return worst(in_forms)
+    return worst([own.verdict, *in_forms])

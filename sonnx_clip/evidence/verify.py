@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.describe import shortest
+from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.conditions import conditions
 from sonnx_clip.evidence.records import installed_version, read_records

@@ -130,7 +130,7 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
                     verdict=deviation.key,
                     types=(one.type,),
                     classes=(klass.id,),
-                    text=_shortened(deviation.words or deviation.explanation or ""),
+                    text=_shortened(deviation.reason),
                     example=f"{one.type} {' '.join(deviation.shown.split())}",
                 )
     for note in notes(report):

@@ -56,6 +56,11 @@ class ModelForm:
         """The operands of the bounds that are given."""
         return [name for name in GIVEN[self.given] if name]
 
+    @property
+    def missing_bounds(self) -> list[str]:
+        """The operands of the bounds that the model lacks."""
+        return [name for name in GIVEN["both"] if name not in self.bound_names]
+
 
 _NAMES = tuple(field.name for field in fields(ModelForm))
 _AXES = tuple(name for name in _NAMES if name != "given")  # of the forms of this Clip

@@ -8,10 +8,12 @@ from typer.testing import CliRunner
 from sonnx_clip.cli.app import app
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.dialects import dialect_operator
+from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.spec import load_spec
+from tests.meta.judged import printed, repeated, require_repeated
 
 SPEC = load_spec()
 PLANTED = "onnx:tests.meta.planted_models:"
@@ -78,6 +80,39 @@ def test_planted_mistake_is_found_where_it_is(name, version, dtype, wrong, right
     found = verdicts(report)
     assert {found[given] for given in wrong} == {"violates"}
     assert {found[given] for given in right} <= {"conforms"}
+
+
+ABSENT_AS_ZERO = {
+    "reads_absent_min_as_zero": {"an absent min is read as 0"},
+    "reads_absent_max_as_zero": {"an absent max is read as 0"},
+    "reads_absent_bounds_as_zero": {"an absent min is read as 0", "an absent max is read as 0"},
+}
+
+
+@pytest.mark.parametrize("name", ABSENT_AS_ZERO)
+def test_example_of_a_model_without_a_bound_shows_none_and_names_the_cause(name):
+    report = compared(name, 13, "int16")
+    every = [d for *_, d in report.deviations]
+    assert {d.explanation for d in every} >= ABSENT_AS_ZERO[name]
+    named = ("min", "l"), ("max", "m")
+    for one in every:
+        for bound, operand in named:
+            is_given = operand in one.form.bound_names
+            assert (f" {bound}=" in one.shown) == is_given
+            assert (f"no {bound}" in one.shown) != is_given
+            assert (f"; {operand} = np" in one.reproduce) == is_given
+    first = every[0]
+    require_repeated(first)
+    texts = printed(report), to_junit(report)
+    assert all(first.shown in text and first.explanation in text for text in texts)
+
+
+def test_raising_call_of_a_model_without_a_bound_is_repeated():
+    report = compared("raises_for_zero_without_max", 13, "float32")
+    found = deviations(report)
+    assert {d.kind for d in found} == {"raises"}
+    assert all(d.shown.endswith("no max") for d in found)
+    assert "min 0 needs a max" in repeated(found[0].reproduce, fails=True)
 
 
 def test_text_of_a_version_is_its_latitude():

@@ -1,5 +1,6 @@
 """Planted runtimes, judged by all calls of the checker's plan or by few of them."""
 
+import io
 import os
 import re
 import subprocess
@@ -12,9 +13,11 @@ from unittest.mock import patch
 
 import psutil
 import pytest
+from rich.console import Console
 
 from sonnx_clip.conform import campaign, judge
 from sonnx_clip.conform.plan import chosen, sample
+from sonnx_clip.conform.report_text import print_report
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
 
@@ -101,6 +104,13 @@ def require_repeated(first):
     assert first.got is not None
     assert hex(int(first.got, 16)) in {hex(int(bits, 16)) for bits in re.findall("'(0x[0-9a-f]+)'", printed)}
     assert f"expected: {first.expected}" in printed.replace('"', "")
+
+
+def printed(report):
+    """A report as text, without wrapped lines."""
+    console = Console(width=10_000, record=True, file=io.StringIO())
+    print_report(report, console)
+    return console.export_text()
 
 
 def carriers(word):

@@ -139,6 +139,24 @@ def tail_of_seven(x, l, m):
     return y
 
 
+def first_lane_decides(x, l, m):
+    """The comparison of the first of four lanes decides for all of them, as in SIMD code with one mask."""
+    y = right(x, l, m).ravel()
+    given = x.ravel()
+    for at in range(0, x.size - 3, 4):
+        if (right(given[at : at + 1], l, m) != given[at]).all():
+            y[at : at + 4] = y[at]
+    return y.reshape(x.shape)
+
+
+def ignores_upper_in_lanes_of_eight(x, l, m):
+    """The tail of a loop over eight lanes is right."""
+    lanes = x.size // 8 * 8
+    y = right(x, l, m).ravel()
+    y[:lanes] = ignores_upper(x.ravel()[:lanes], l, m)
+    return y.reshape(x.shape)
+
+
 def strides_ignored(x, l, m):
     """Reads memory as if it were contiguous."""
     if x.ndim == 1 and x.size > 1 and x.strides[0] not in (x.itemsize, 0):

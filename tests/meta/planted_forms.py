@@ -91,6 +91,11 @@ wrong_for_two = wrong_where(lambda s: s.bounds == "Constant nodes" and s.shape =
 
 
 @runtime
+def first_lane_decides(_seen, x, l, m):
+    return planted.first_lane_decides(x, l, m)
+
+
+@runtime
 def through_float_with_constants(seen, x, l, m):
     """As OpenVINO: constant bounds of int32 go through float32; here those alone that stay in the type."""
     if seen.bounds != "inputs" and abs(int(l)) < 2**26 and abs(int(m)) < 2**26:

@@ -54,6 +54,32 @@ def drops_a_default(oracle, x, low, high):
     return oracle(x, low, high)
 
 
+def zero_if_missing(x, bound):
+    return np.zeros((), x.dtype) if bound is None else bound
+
+
+@runtime
+def reads_absent_min_as_zero(oracle, x, low, high):
+    return oracle(x, zero_if_missing(x, low), high)
+
+
+@runtime
+def reads_absent_max_as_zero(oracle, x, low, high):
+    return oracle(x, low, zero_if_missing(x, high))
+
+
+@runtime
+def reads_absent_bounds_as_zero(oracle, x, low, high):
+    return oracle(x, zero_if_missing(x, low), zero_if_missing(x, high))
+
+
+@runtime
+def raises_for_zero_without_max(oracle, x, low, high):
+    if high is None and low is not None and low == 0:
+        raise ValueError("min 0 needs a max")
+    return oracle(x, low, high)
+
+
 @runtime
 def answers_no_operand(oracle, x, low, high):
     y = bits(oracle(x, low, high)).copy()

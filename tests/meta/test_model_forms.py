@@ -1,22 +1,22 @@
 """Runtimes that are wrong in some forms of a model alone: the verdict says so, and names the form."""
 
-import io
 from functools import cache
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from sonnx_clip.conform import judge
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.plan import bounds_of, form_plan
-from sonnx_clip.conform.report_text import dependences, form_lines, notes, print_report, reproducers
+from sonnx_clip.conform.report_formats import cases
+from sonnx_clip.conform.report_text import behaviour, dependences, form_lines, notes, reproducers
+from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.model_forms import base, covering, every_form
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import judged as judged_by
-from tests.meta.judged import nightly_but, repeated, require_repeated, three_layouts
+from tests.meta.judged import nightly_but, printed, repeated, require_repeated, three_layouts
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -33,12 +33,6 @@ judged = cache(judged_anew)  # a planted runtime is judged alike again
 
 def refusals(report):
     return [note.text for note in notes(report) if note.head == "refused"]
-
-
-def printed(report):
-    console = Console(width=10_000, record=True, file=io.StringIO())
-    print_report(report, console)
-    return console.export_text()
 
 
 def test_right_runtime_conforms_in_every_form():
@@ -140,10 +134,37 @@ def test_runtime_of_constant_bounds_alone_is_judged_in_forms():
     report, found, classes = judged("serves_constants")
     assert not report.failed
     assert {form.form.bounds for form in found.served_forms} == {"initializers", "Constant nodes"}
-    assert classes["high_ordinary"] == found.verdict == "refused"
+    assert classes["high_ordinary"] == found.verdict == "conforms"
+    assert refusals(report) == ["models with bounds as inputs: NotImplementedError: bounds must be constants"]
     report, _, classes = judged("serves_constants_wrongly")
     assert report.failed
     assert classes["high_ordinary"] == "violates"
+
+
+def test_deviation_that_all_forms_share_has_an_example_and_a_reproducer():
+    report, found, classes = judged("wrong_in_every_form")
+    assert report.failed
+    assert classes["high_ordinary"] == found.verdict == "violates"
+    (only,) = [d for _, id_, _, d in report.deviations if id_ == "high_equal_bounds"]
+    require_repeated(only)
+    text = printed(report)
+    assert f"model with {only.form}: {only.shown}" in text
+    assert only.reproduce.split('"')[1] in text
+    (case,) = [one for one in cases(report) if one.id == "high_equal_bounds" and not one.form]
+    assert case.headline == only.shown
+
+
+@pytest.mark.parametrize("name", ["wrong_in_every_form", "wrong_with_initializers"])
+def test_wrong_value_in_a_form_is_not_denied(name):
+    report, _, _ = judged(name)
+    assert not [line for line in behaviour(report) if "not in a compared value" in line]
+
+
+@pytest.mark.parametrize("name", ["serves_constants", "refuses_rank_4", "lacks_memory"])
+def test_class_with_something_compared_is_not_refused(name):
+    _, found, classes = judged(name)
+    assert any(form.compared for form in found.forms)
+    assert "refused" not in {verdict for id_, verdict in classes.items() if id_ not in TAGS}
 
 
 NOTHING = "int16: nothing was compared in any form of a model"

@@ -5,10 +5,12 @@ from functools import cache
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.report_text import dependences
+from sonnx_clip.conform.report_formats import cases
+from sonnx_clip.conform.report_text import dependences, form_lines, notes, reproducers
+from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes.runtime import LIMITS
-from tests.meta.judged import repeated, require_repeated
+from tests.meta.judged import printed, repeated, require_repeated
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -42,6 +44,40 @@ def test_deviation_in_one_form_names_it_with_a_reproducer():
     require_repeated(only.first)
     mended = repeated(only.first.reproduce.replace(":wrong_with_initializers", ":right"))
     assert f"['{hex(int(only.first.expected, 16))}'" in mended
+
+
+CONSTANTS_ONLY = {
+    # runtime: verdicts on low_ordinary and high_ordinary, and whether the check fails
+    "constants_only": ("conforms", "conforms", False),
+    "wrong_constants_only": ("conforms", "violates", True),
+    "wrong_initializers_only": ("conforms", "depends", True),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS_ONLY)
+def test_runtime_of_constant_bounds_only_is_judged_by_its_constant_forms(name):
+    report, classes = judged(name)
+    low, high, failed = CONSTANTS_ONLY[name]
+    assert (classes["low_ordinary"], classes["high_ordinary"], report.failed) == (low, high, failed)
+    assert classes["C1"] == classes["C3"] == "conforms"
+    (refused,) = [note for note in notes(report) if note.head == "refused"]
+    assert refused.text == "models with bounds as inputs: NotImplementedError: min must be an initializer"
+    assert "(only bounds as Constant nodes or initializers)" in next(form_lines(report))
+
+
+def test_deviation_of_constant_forms_has_an_example_and_a_reproducer_in_each_format():
+    report, _ = judged("wrong_constants_only")
+    (found,) = [one for one in cases(report) if one.id == "high_equal_bounds" and not one.form]
+    first = found.deviations[0]
+    assert found.headline == first.shown
+    assert first.form.bounds != "inputs"
+    require_repeated(first)
+    line = command_line(first.reproduce)
+    assert line in found.text
+    assert line in reproducers(report)
+    assert first.shown in printed(report)
+    assert line in printed(report)
+    assert reproducers(report).count("high_equal_bounds") == 1
 
 
 def test_opener_that_needs_a_rank_is_asked_all_calls_by_rank():

@@ -16,7 +16,7 @@ from sonnx_clip.conform.report_text import behaviour, print_report
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.root.folders import repo_root
 from tests.command import run
-from tests.meta.judged import few_calls, three_layouts
+from tests.meta.judged import few_calls, require_repeated, three_layouts
 from tests.meta.judged import judged as judged_anew
 
 pytestmark = pytest.mark.usefixtures("brief")
@@ -83,6 +83,35 @@ def test_printed_reproducer_shows_its_deviation(name, shown):
     assert command.startswith(sys.executable)
     done = subprocess.run(command, shell=True, cwd=repo_root(), capture_output=True, text=True, check=True)
     assert shown in done.stdout
+
+
+RIGHT_ALONE = {
+    # runtime and class: entries of the shortest call, and why it needs them
+    ("planted:first_lane_decides", "low_ordinary"): (4, "the triple alone is right"),
+    ("planted_forms:first_lane_decides", "low_ordinary"): (4, "the triple alone is right"),
+    ("planted:ignores_upper_in_lanes_of_eight", "high_ordinary"): (8, "wrong at length 8"),
+    ("planted:wrong_where_not_aligned", "high_ordinary"): (65, "wrong in the layout unaligned"),
+}
+
+
+@pytest.mark.parametrize(("name", "class_id"), RIGHT_ALONE)
+def test_triple_that_is_right_alone_has_the_shortest_call_and_the_reason(name, class_id):
+    report, _ = judged(name, "int16", few_calls)
+    length, words = RIGHT_ALONE[name, class_id]
+    first = next(d for _, id_, _, d in report.deviations if id_ == class_id)
+    assert first.length == length
+    assert first.alone_is_right
+    assert words in first.words
+    assert words in printed(report)
+    assert words in to_junit(report)
+    require_repeated(first)
+
+
+def test_triple_that_is_wrong_alone_is_not_called_right():
+    report, _ = judged("planted:ignores_upper", "int16")
+    every = [d for *_, d in report.deviations]
+    assert {d.length for d in every} == {1}
+    assert not any(d.alone_is_right for d in every)
 
 
 @pytest.mark.parametrize(
