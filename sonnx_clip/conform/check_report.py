@@ -202,6 +202,7 @@ class Refusal(Stored):
         condition: exactly when it refuses, in the language of the specification or in words; None if no
             condition is known.
         words: the runtime's first words.
+        is_refusal: whether every exception may be a rejection; an AssertionError, for example, is none.
         refused: the calls that it refused.
         calls: all calls in these forms and layouts.
         example: the call with the simplest operands among those that it refused.
@@ -209,6 +210,7 @@ class Refusal(Stored):
 
     condition: str | None
     words: str
+    is_refusal: bool = True
     refused: int
     calls: int
     example: Deviation

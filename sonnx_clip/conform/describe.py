@@ -121,10 +121,15 @@ def describe(
     for key, count in counts:
         seen = {one.key for one in known[key].deviations} if key in known else ()
         every += [d for d in count.deviations if d.key not in seen]
+    refusal = result.refusal if unit.first else None
+    every += [refusal.example] if refusal is not None else []
     lines = shortest(every, unit.options, unit.etype, stopped) if every else []
     described = {id(one): _described(one, line, unit) for one, line in zip(every, lines, strict=True)}
     for _, count in counts:
         count.deviations = tuple(described.get(id(d), d) for d in count.deviations)
+    if refusal is not None:
+        shown_refusal = refusal.model_copy(update={"example": described[id(refusal.example)]})
+        result = result.model_copy(update={"refusal": shown_refusal})
     if result.forms is None:
         return result
     found = [{id_: described[id(d)] for id_, d in form.deviations.items()} for form in forms]

@@ -129,8 +129,9 @@ class DialectOperator(CheckedOperator):
         missing = self.of_version.row["missing"]
         ways = "every way to give or omit bounds" if missing else "both bounds given, which it requires"
         compared = (
-            "compared: every special value of X under pairs of special bounds that reach every class, with"
-            f" {ways}, in operator set {' and '.join(map(str, self.opsets))}."
+            "compared: the values around the bounds in use under these bounds, and every special value of X"
+            f" under pairs of special bounds that reach every class, with {ways}, in operator set"
+            f" {' and '.join(map(str, self.opsets))}."
         )
         windows = "DirectML, which needs Windows and a Direct3D 12 device"
         return compared, f"Not seen: other values; other ranks and lengths of X; {windows}."

@@ -1,4 +1,4 @@
-"""What a run compared, and its blind spots, in two sentences."""
+"""What a run compared, and its blind spots, in two sentences; the first counts calls that gave a result."""
 
 from __future__ import annotations
 
@@ -8,20 +8,50 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform import plan
+from sonnx_clip.conform.check_report import Extent
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import TypeReport
+    from sonnx_clip.conform.check_report import FormReport, TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.plan import Level
 
     Parts = list[tuple[object, str]]  # parts of a sentence, each with the condition under which it is shown
 
+PURPOSES = {
+    "bounds in use": "the values around all bounds in use under these bounds, in {layouts}",
+    "special values": "every combination of special values of {operands}",
+    "layouts": "every class and each special bound in {layouts}",
+    "random X": "random X under every pair of special bounds",
+    "random draws": "random values",
+    "every 8-bit value": "every combination of 8-bit values of {operands}",
+    "long calls": "{long_values}, in calls of {long:,}",
+    "lengths": "calls of {lengths}",
+    "few long calls": (
+        "every X of types of 8 and 16 bits, else every special value and more up to {long:,}, in one call"
+        " under each chosen pair of bounds (they reach every class)"
+    ),
+    "few shapes": "{few_of_a_shape} calls of every shape",
+    "few lengths": "one call of each of the lengths {few_lengths}",
+    "more draws": "the bounds of {draws} more random draws, each beside the X of {draws_together}",
+    "every length": (
+        "calls of every length up to {every_length:,}, each under {pairs_of_a_length} pairs of bounds"
+    ),
+    "more X": "every X of 16 bits, or {drawn:,} special and random X, under all pairs of special bounds",
+    "every 16-bit X": "every X of 16 bits under every min and under every max, beside four others",
+    "every 32-bit X": "every X of 32 bits under bounds that reach every class",
+}
+"""What the calls of each `Request.purpose` are, in the order in which a report names them."""
+_IN_FORMS = {
+    "bounds in use": "the bounds in use",
+    "special values": "pairs of special bounds that reach every class",
+    "bounds with zero": "where bounds are constants, zero beside each special value",
+}
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
 _HIGHEST_RANK = max(found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length)
@@ -42,76 +72,118 @@ def scope(
     """
     of, forms = of or clip_operator(), max((one.served_forms for one in types), key=len, default=())
     few = any(one.few for one in types)
-    compared, unseen = _of_few(by_option=few_calls) if few else _of_all(types, of, level)
+    every = [*(one.tried for one in types), *(form.tried for one in types for form in one.served_forms)]
+    compared = [*_compared(types, of), *_compared_in_forms(forms)]
+    unseen = _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
     unseen += [(True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)]
-    if forms:
-        fewer = "fewer of these pairs" if few else "the same chosen bounds"
-        values = every_value([found.form for found in forms])
-        compared.append((True, f"{len(forms)} forms of a model under {fewer} ({values})"))
-    three_traits = "interactions of three traits of a model form"
     unseen += [
-        (forms and not few, "other constant bounds"),
-        (forms and (few or len(forms) <= _PAIRWISE), three_traits),
+        (any(_is_partial(tried) for tried in every), "the calls that were refused or gave no result"),
+        (of.is_clip, "bounds that are absent (--against onnx tries them)"),
+        (forms and not few, "two constant bounds of which neither is zero, but for the pairs named"),
+        (forms and (few or len(forms) <= _PAIRWISE), "interactions of three traits of a model form"),
         (True, "models with more nodes" if forms or few else "other forms of a model"),
         (True, f"ranks above {_HIGHEST_RANK}; other threads, other processors"),
     ]
-    parts = ("; ".join(words for true, words in found if true) for found in (compared, unseen))
-    return f"compared: {next(parts)}.", f"Not seen: {next(parts)}."
+    blind_spots = "; ".join(words for is_true, words in unseen if is_true)
+    return f"compared: {'; '.join(compared) or 'nothing'}.", f"Not seen: {blind_spots}."
 
 
-def _of_all(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> tuple[Parts, Parts]:
+# --- What was compared --------------------------------------------------------------------------------------
+
+
+def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]:
+    """A phrase for each purpose of which a call outside of forms gave a result."""
+    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
+    lengths = f"every length up to {min(longest, _SHORT - 1)}"
+    if longest >= _SHORT:
+        lengths += f" and of some up to {min(longest, plan.LENGTHS[-1]):,}"
     bits = {re.sub("[a-z]", "", one.type) for one in types}
-    operands, clip = ", ".join(of.node.called), of.is_clip
-    layouts = "every shape" if any(one.unasked for one in types) else "every layout"
+    values = {"8": "8-bit X", "16": "every X of 16 bits under 24 pairs of bounds"}
+    long_values = [values.get(width, "special and random X") for width in ("8", "16", "32") if width in bits]
+    if "64" in bits and "32" not in bits:
+        long_values.append("special and random X")
+    words = {
+        "operands": ", ".join(of.node.called),
+        "layouts": "every shape" if any(one.unasked for one in types) else "every layout",
+        "long": min(longest, LONG),
+        "long_values": ", ".join(long_values),
+        "lengths": lengths,
+        "few_of_a_shape": FEW_OF_A_SHAPE,
+        "few_lengths": ", ".join(map(str, plan.FEW_LENGTHS)),
+        "draws": plan.RANDOM_DRAWS,
+        "draws_together": DRAWS_TOGETHER,
+        "every_length": EVERY_LENGTH,
+        "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
+        "drawn": plan.DRAWN,
+    }
+    tried = _sum_of(one.tried for one in types)
+    for purpose, phrase in PURPOSES.items():
+        if purpose in tried and tried[purpose].judged:
+            yield phrase.format_map(words) + _share(tried[purpose])
+
+
+def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
+    """What was compared in forms of a model, as one phrase."""
+    tried = _sum_of(form.tried for form in forms)
+    named = [
+        words + _share(tried[purpose])
+        for purpose, words in _IN_FORMS.items()
+        if purpose in tried and tried[purpose].judged
+    ]
+    if named:
+        values = every_value([form.form for form in forms])
+        yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
+
+
+def _sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
+    """The calls for each purpose, in all of some reports."""
+    total: dict[str, Extent] = {}
+    for tried in every:
+        for purpose, extent in tried.items():
+            total[purpose] = total.get(purpose, Extent()) + extent
+    return total
+
+
+def _share(extent: Extent) -> str:
+    """How many of the calls gave a result, if not all did."""
+    if extent.judged >= extent.planned:
+        return ""
+    return f" ({extent.judged:,} of {extent.planned:,} calls)"
+
+
+def _is_partial(tried: Mapping[str, Extent]) -> bool:
+    return any(extent.judged < extent.planned for extent in tried.values())
+
+
+# --- Blind spots --------------------------------------------------------------------------------------------
+
+
+def _not_seen(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> Parts:
+    bits = {re.sub("[a-z]", "", one.type) for one in types}
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
     every = EVERY_LENGTH if level != "quick" else _SHORT - 1
     calls = f"than the most made for one type ({max((one.calls for one in types), default=0):,})"
-    more, whole = level != "quick", level == "exhaustive"
-    compared: Parts = [
-        (True, f"every combination of special values of {operands}"),
-        (True, f"every class and each special bound in {layouts}"),
-        (True, "random values"),
-        ("8" in bits, f"every combination of 8-bit values of {operands}"),
-        (clip and "16" in bits, "every X of 16 bits under 24 pairs of bounds"),
-        (True, f"calls of every length up to {min(longest, _SHORT - 1)}"),
-        (longest >= _SHORT, f"of some up to {min(longest, plan.LENGTHS[-1]):,}"),
-        (longest >= LONG, f"and of {LONG:,}"),
-        (more, f"the bounds of {plan.RANDOM_DRAWS} more random draws, each beside the X of {DRAWS_TOGETHER}"),
-        (more, f"calls of every length up to {every:,}, each under {plan.PAIRS_OF_A_LENGTH} pairs of bounds"),
-        (more and "16" in bits, "every X of 16 bits under all pairs of special bounds"),
-        (more and bits & {"32", "64"}, f"{plan.DRAWN:,} special and random X under all of these pairs"),
-        (
-            whole and "16" in bits,
-            "every X of 16 bits under every min and under every max, beside four others",
-        ),
-        (whole and "32" in bits, "every X of 32 bits under bounds that reach every class"),
-    ]
-    unseen: Parts = [
+    return [
         (bits - {"8"}, "one unusual pair of bounds"),
         (True, "one unusual pair of bounds in one layout"),
         (of.tensors > 1, "tensors of different shapes"),
         (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
         (True, f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls"),
-        (True, f"effects after more calls {'than one unit makes of a process' if more else calls}"),
+        (
+            True,
+            f"effects after more calls {'than one unit makes of a process' if level != 'quick' else calls}",
+        ),
         (True, "writes outside the operands (by a library: over 4,096 bytes from the result)"),
     ]
-    return compared, unseen
 
 
-def _of_few(*, by_option: bool) -> tuple[Parts, Parts]:
-    """The sentences for few calls, chosen by an option or because each call starts a program."""
-    every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
-    compared: Parts = [
-        (True, f"{every}, in one call under each chosen pair of bounds (they reach every class)"),
-        (True, f"{FEW_OF_A_SHAPE} calls of every shape"),
-        (True, f"one call of each of the lengths {', '.join(map(str, plan.FEW_LENGTHS))}"),
-    ]
-    unseen: Parts = [
+def _not_seen_of_few(*, by_option: bool) -> Parts:
+    """The blind spots of few calls, chosen by an option or because each call starts a program."""
+    return [
         (True, "any other pair of bounds, or value beside these bounds; any other length"),
         (by_option, "effects of many calls in one process"),
         (not by_option, "the second call of a process: each call had its own process"),
         (not by_option, "accesses outside its memory that do not crash it"),
     ]
-    return compared, unseen

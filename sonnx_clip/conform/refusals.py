@@ -35,6 +35,7 @@ class CallsOfLayout:
     lengths: list[Array] = field(default_factory=list)
     requests: list[tuple[Request, Array]] = field(default_factory=list)  # those with a refused call
     words: str = ""
+    is_refusal: bool = True
 
     def add(self, request: Request, failures: Mapping[int, Failure]) -> None:
         """Add the calls of a request with those that failed."""
@@ -43,6 +44,7 @@ class CallsOfLayout:
             if failure.raised and failure.blamed is None:
                 refused[row] = True
                 self.words = self.words or failure.words
+                self.is_refusal = self.is_refusal and failure.refusal
         lengths = request.lengths
         self.bounds.append(request.scalars)
         self.refused.append(refused)
@@ -76,6 +78,7 @@ class RefusedCalls:
         return Refusal(
             condition=self._condition(),
             words=words,
+            is_refusal=all(calls.is_refusal for calls in self._served_layouts),
             refused=int(self._refused.sum()),
             calls=len(self._refused),
             example=example,
@@ -146,7 +149,9 @@ class RefusedCalls:
                 length = request.length_of(row)
                 of_entries = complexity(request.pool[entry_indices(request, row)], self._etype.id)
                 entry = int(of_entries.argmin()) if length else 0
-                key = of_bounds, float(of_entries[entry]) if length else 0.0, length
+                # A call without entries is the last choice: it shows no X.
+                of_x = float(of_entries[entry]) if length else float("inf")
+                key = of_bounds, of_x, length
                 if best is None or key < best:
                     best, chosen = key, (request, row, entry)
         assert chosen is not None

@@ -101,6 +101,8 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedC
     if found.serves_forms_only and one.verdict not in ("refused", "unsupported"):
         own_words = f"all other calls were refused: {one.words or found.words}"
     words, deviations = ["the type is required" if required else None, own_words], one.deviations
+    if one.raised and found.refusal is not None and found.refusal.condition is not None:
+        words.append(f"calls are refused where {found.refusal.condition}")
     match one.verdict:
         case "refused" | "unsupported" | "crashed" | "environment":
             words.append(None if one.words else found.words)

@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, Verdict
 from sonnx_clip.conform.reproduce import command_line
+from sonnx_clip.conform.simplicity import complexity
 from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_alike, forms_of, shared_deviation, worst
 from sonnx_clip.language.values import decode
+from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.model_forms import described
 from sonnx_clip.runtimes.words import printable
@@ -29,17 +32,22 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sonnx_clip.conform.check_report import ClassReport, Deviation, ReadingMatch, Report, TypeReport
+    from sonnx_clip.conform.check_report import (
+        ClassReport,
+        Deviation,
+        ReadingMatch,
+        Refusal,
+        Report,
+        TypeReport,
+    )
     from sonnx_clip.spec import Spec
 
-    Found = list[tuple[TypeReport, ClassReport, Deviation]]
+    Deviating = tuple[TypeReport, ClassReport, Deviation]
+    Found = list[Deviating]
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
-Label: TypeAlias = Verdict | Literal["raises"]
-"""``raises`` is ``violates`` where calls raised and no value is wrong."""
-
-SIGNS: dict[Label, tuple[str, str]] = {
+SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
     "acceptable": ("~", "yellow"),
     "violates": ("X", "bold red"),
@@ -50,7 +58,6 @@ SIGNS: dict[Label, tuple[str, str]] = {
     "unreached": ("?", "bold red"),
     "environment": ("e", "bold red"),
     "unfinished": ("u", "bold red"),
-    "raises": ("x", "bold red"),
 }
 """The sign of each verdict in a table, and its style on a terminal."""
 _TAGS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
@@ -129,19 +136,14 @@ def reproducers(report: Report) -> str:
 # --- Verdicts -----------------------------------------------------------------------------------------------
 
 
-def words_of(label: Label) -> str:
+def words_of(label: Verdict) -> str:
     """A verdict in words."""
     return "depends on the form" if label == "depends" else label
 
 
-def _label(found: TypeReport, one: ClassReport) -> Label:
-    wrong = one.violating or "violates" in {form.classes.get(one.id) for form in found.served_forms}
-    return "raises" if one.verdict == "violates" and one.raised and not wrong else one.verdict
-
-
 def _verdicts(found: TypeReport) -> Table:
     """The classes of one element type by verdict, the worst first."""
-    ids = grouped((_label(found, one), one.id) for one in found.classes)
+    ids = grouped((one.verdict, one.id) for one in found.classes)
     table = Table(box=None, show_header=False, padding=0)
     table.add_column(no_wrap=True)
     for label, (_, style) in reversed(SIGNS.items()):
@@ -155,7 +157,7 @@ def _table(report: Report, spec: Spec) -> Table:
     table.add_column("class", no_wrap=True)
     for found in report.types:
         table.add_column(short_type(found.type), justify="center", no_wrap=True)
-    by_type = [{c.id: Text(*SIGNS[_label(found, c)]) for c in found.classes} for found in report.types]
+    by_type = [{c.id: Text(*SIGNS[c.verdict]) for c in found.classes} for found in report.types]
     for id_ in (*(c.id for c in spec.classes), *TAGS):
         if any(id_ in signs for signs in by_type):
             table.add_row(_TAGS.get(id_, id_), *(signs.get(id_, "") for signs in by_type))
@@ -164,10 +166,10 @@ def _table(report: Report, spec: Spec) -> Table:
 
 def _legend(report: Report) -> str:
     """The signs that a table shows, in words."""
-    shown = {_label(found, one) for found in report.types for one in found.classes}
-    alone = "violates only by raising: no value is wrong"
-    words = {label: alone if label == "raises" else words_of(label) for label in SIGNS if label in shown}
-    return "  ".join(f"{SIGNS[label][0]} {text}" for label, text in words.items())
+    shown = {one.verdict for found in report.types for one in found.classes}
+    return "  ".join(
+        f"{sign} {words_of(verdict)}" for verdict, (sign, _) in SIGNS.items() if verdict in shown
+    )
 
 
 def short_type(etype: str) -> str:
@@ -188,7 +190,7 @@ class Note:
         text: the rest of the line.
         failing: whether it is a failure.
         places: the element types, each with classes if the note is on these alone.
-        first: a deviation that shows it, in the form of a model `form`.
+        first: a deviation that shows it, in the form of a model `form` if that is not empty.
     """
 
     head: str
@@ -209,6 +211,10 @@ def notes(report: Report) -> Iterator[Note]:
     for one in report.types:
         for key in _type_notes(one, required=one.type in report.required):
             found.setdefault(key, Note(*key)).places[one.type] = []
+        if one.refusal is not None:
+            key = _note_on_refusal(one, one.refusal)
+            note = found.setdefault(key, Note(*key, first=one.refusal.example))
+            note.places[one.type] = []
     yield from found.values()
     yield from dependences(report)
 
@@ -237,6 +243,14 @@ def _type_notes(one: TypeReport, *, required: bool) -> Iterator[tuple[str, str, 
             yield "refused", f"models with bounds as inputs: {words}", False
 
 
+def _note_on_refusal(one: TypeReport, refusal: Refusal) -> tuple[str, str, bool]:
+    """The head, the text, and whether it is a failure, of the note on calls that were refused."""
+    head = "refused" if refusal.is_refusal else "raises"
+    where = "some calls, no condition is known" if refusal.condition is None else f"where {refusal.condition}"
+    words = printable(" ".join(refusal.words.split()), _LONGEST)
+    return head, f"{where}: {words}", any(found.raised for found in one.classes)
+
+
 def dependences(report: Report) -> list[Note]:
     """Classes whose verdict depends on the form of a model; failing classes first."""
     found: dict[str, Note] = {}
@@ -262,8 +276,9 @@ def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
         style = "bold red" if note.failing else "dim"
         yield f"[{style}]{note.head}[/]{escape(str(note).removeprefix(note.head))}"
         if note.first is not None:
-            yield f"    {next(iter(note.places))}, model with {note.form}: {escape(note.first.shown)}"
-            if note.first.reason:
+            call = f"model with {note.form}" if note.form else note.first.layout
+            yield f"    {next(iter(note.places))}, {call}: {escape(note.first.shown)}"
+            if note.first.reason and note.first.reason not in note.text:
                 yield f"    {escape(note.first.reason)}"
             if note.first.reproduce and pasted:
                 yield f"    {escape(command_line(note.first.reproduce))}"
@@ -285,7 +300,9 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     every: Found = []
     for one in report.types:
         for c in one.classes:
-            every += [(one, c, d) for d in c.deviations]
+            # What was refused has a note with the condition.
+            has_note = one.refusal is not None
+            every += [(one, c, d) for d in c.deviations if not (has_note and d.kind == "raises")]
             shared = shared_deviation(one, c)
             every += [(one, c, shared)] if shared is not None else []
     every.sort(key=lambda found: DEVIATION_KINDS.index(found[2].kind))
@@ -294,13 +311,21 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     )
     left = sum(bool(deviation.reproduce) for _, _, deviation in every)
     for (_, cause, _), found in by_cause.items():
-        yield from _block(cause, found, spec)
-        first = found[0][2]
+        example = min(found, key=_complexity)
+        yield from _block(cause, found, example, spec)
+        first = example[2]
         if pasted and first.reproduce and first.kind != "acceptable":
             left -= 1
             yield f"    {escape(command_line(first.reproduce))}"
     if pasted and left:
         yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
+
+
+def _complexity(deviating: Deviating) -> float:
+    """How complex the operands of a deviation are: a block shows the simplest."""
+    one, _, deviation = deviating
+    bits = np.array([int(text, 16) for text in deviation.operands.values()], bits_type(one.type))
+    return float(complexity(bits, one.type).sum())
 
 
 def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec) -> str:
@@ -324,8 +349,8 @@ def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec
     return f"{nans[0]} is NaN" if nans else f"case {one.case}"
 
 
-def _block(cause: str, found: Found, spec: Spec) -> Iterator[str]:
-    etype, klass, first = found[0]
+def _block(cause: str, found: Found, example: Deviating, spec: Spec) -> Iterator[str]:
+    etype, klass, first = example
     style = "yellow" if first.kind == "acceptable" else "bold red"
     in_forms = first not in klass.deviations
     numbers = _forms_that_deviate(found) if in_forms else _results_that_deviate(found)

@@ -126,6 +126,8 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
             yield Behaviour(verdict="refused", types=(one.type,), text=_shortened(words))
         for klass in one.classes:
             for deviation in klass.deviations:
+                if deviation.kind == "raises" and one.refusal is not None:
+                    continue  # a note has the condition
                 yield Behaviour(
                     verdict=deviation.key,
                     types=(one.type,),
