@@ -41,10 +41,11 @@ Definition directml_c x l m : o := max l (min x m).
 Definition larger a b y : Prop := ((y = a \/ y = b) /\ ~ y < a /\ ~ y < b) \/ ((nan a \/ nan b) /\ nan y).
 Definition smaller a b y : Prop := ((y = a \/ y = b) /\ ~ a < y /\ ~ b < y) \/ ((nan a \/ nan b) /\ nan y).
 
-(** maxNum and minNum of IEEE 754-2008: a number if there is one; of equal numbers either. *)
-Definition max_2008 a b y : Prop :=
+(** maxNum and minNum of IEEE 754-2008 for quiet NaNs, and maximumNumber and minimumNumber of IEEE 754-2019 without
+    their order of zeros: a number if there is one; of equal numbers either. *)
+Definition max_dropping_nan a b y : Prop :=
   (nan a /\ nan b /\ nan y) \/ ((y = a \/ y = b) /\ ~ nan y /\ ~ y < a /\ ~ y < b).
-Definition min_2008 a b y : Prop :=
+Definition min_dropping_nan a b y : Prop :=
   (nan a /\ nan b /\ nan y) \/ ((y = a \/ y = b) /\ ~ nan y /\ ~ a < y /\ ~ b < y).
 
 (** np.maximum and np.minimum: a NaN if there is one; of equal numbers either. *)

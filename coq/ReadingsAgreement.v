@@ -18,13 +18,13 @@ Implicit Types x l m y z : t.
 
 Ltac decided :=
   unfold cases_returns, onnx_body_returns, onnx_words_returns, onnx_13_words_returns, formula_c_returns, formula_cpp_returns,
-    formula_2008_returns, formula_2019_returns, numpy_returns, onnx_equation_returns, directml_returns, directml_c_returns,
+    formula_2008_returns, formula_2019_returns, formula_2019_number_returns, numpy_returns, onnx_equation_returns, directml_returns, directml_c_returns,
     sonnx_2026_01_words_returns, is_float, is_strict_2026, strict, Readings.sonnx_2026_01,
-    is_larger, is_smaller, max_of_cpp, is_formula_2008, is_max_2008, is_min_2008, is_max_2019, is_min_2019, is_max_numpy, is_min_numpy,
+    is_larger, is_smaller, max_of_cpp, is_formula_dropping_nan, is_max_dropping_nan, is_min_dropping_nan, is_max_2019, is_min_2019, is_max_numpy, is_min_numpy,
     before, is_minus_and_plus_zero, min_then_max, max_then_min, body_tmp, formula, max, min, cases, inside, high, low, inverted,
     Readings.onnx_13_words, Readings.onnx_body, Readings.upper_then_lower, Readings.formula_cpp, Readings.max_first,
-    Readings.min_first, Readings.directml_c, Readings.larger, Readings.smaller, Readings.max_2008, Readings.min_2008, Readings.max_numpy,
-    Readings.min_numpy, Readings.max_2019, Readings.min_2019, Readings.before,
+    Readings.min_first, Readings.directml_c, Readings.larger, Readings.smaller, Readings.max_dropping_nan,
+    Readings.min_dropping_nan, Readings.max_numpy, Readings.min_numpy, Readings.max_2019, Readings.min_2019, Readings.before,
     Clip.clip, Clip.formula, Clip.max, Clip.min in *;
   by_signalling prec emax prec_is_positive prec_is_less;
   float_order prec emax prec_is_positive prec_is_less.
@@ -77,10 +77,25 @@ Ltac in_two_steps maximum minimum :=
     | assert (M : minimum m l y) by (clear A; decided); clear B;
       assert (maximum x l l) by (clear M; decided); clear A E; decided ] ].
 
+(** shows: formula-2019-number *)
+Theorem formula_2019_number_is_written : forall x l m y,
+  formula_2019_number_returns x l m y <->
+  Readings.formula_with Readings.max_dropping_nan Readings.min_dropping_nan x l m y.
+Proof.
+  intros x l m y; split;
+  [ intros R; apply (among _ _ x l x x); decided
+  | intros [z [A B]];
+    assert (E : z = x \/ z = l \/ nan z /\ nan x /\ nan l) by (clear B; decided);
+    destruct E as [E | [E | E]];
+    [ subst z; decided
+    | subst z; decided
+    | assert (C : Readings.min_dropping_nan m x y) by (clear A; decided); clear A B; decided ] ].
+Qed.
+
 (** Where none of the three is signalling. shows: formula-2008 *)
 Theorem formula_2008_is_written : forall x l m y,
   ~ (nan x && unquiet x) -> ~ (nan l && unquiet l) -> ~ (nan m && unquiet m) ->
-  formula_2008_returns x l m y <-> Readings.formula_with Readings.max_2008 Readings.min_2008 x l m y.
+  formula_2008_returns x l m y <-> Readings.formula_with Readings.max_dropping_nan Readings.min_dropping_nan x l m y.
 Proof.
   intros x l m y X L M; split;
   [ intros R; apply (among _ _ x l x x); decided
@@ -89,7 +104,7 @@ Proof.
     destruct E as [E | [E | E]];
     [ subst z; decided
     | subst z; decided
-    | assert (C : Readings.min_2008 m x y) by (clear A X L M; decided); clear A B; decided ] ].
+    | assert (C : Readings.min_dropping_nan m x y) by (clear A X L M; decided); clear A B; decided ] ].
 Qed.
 
 (** Where X or L is signalling, the maximum is a NaN; where M is, the minimum. shows: formula-2008 *)

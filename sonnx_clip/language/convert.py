@@ -14,9 +14,9 @@ from sonnx_clip.language.values import (
     float_bits,
     infinity,
     integer_range,
-    round_to_format,
     sign_bit,
 )
+from sonnx_clip.root.decimals import round_to_format
 
 
 def convert(value: Value, of: ElementType, to: ElementType) -> Value | None:

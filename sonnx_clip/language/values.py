@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from sonnx_clip.language.types import ElementType, FloatBits, IntegerBits
+from sonnx_clip.root.decimals import round_to_format
 from sonnx_clip.root.errors import UserError
 
 Value: TypeAlias = int | Fraction
@@ -151,23 +152,6 @@ def _magnitude(body: str) -> Fraction | None:
     if match is None or not (digits := match["whole"] + match["part"]):
         return None
     return int(digits, 16) * Fraction(2) ** (int(match["exponent"]) - 4 * len(match["part"]))
-
-
-def round_to_format(magnitude: Fraction, form: FloatBits) -> int:
-    """The pattern nearest to a number >= 0, ties to even; at least `infinity` when it overflows.
-
-    The pattern of a positive float is (exponent - least exponent) * 2**(significand - 1) + the significand
-    as an integer, hidden bit included. The formula covers subnormals, and a carry out of rounding.
-    """
-    if magnitude == 0:
-        return 0
-    least = 2 - (1 << (form.exponent - 1))
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    if magnitude < Fraction(2) ** exponent:
-        exponent -= 1
-    exponent = max(exponent, least)
-    significand = round(magnitude / Fraction(2) ** (exponent - form.significand + 1))
-    return (exponent - least) * (1 << (form.significand - 1)) + significand
 
 
 def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:

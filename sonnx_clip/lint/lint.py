@@ -24,7 +24,7 @@ from sonnx_clip.lint.operator_versions import (
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
 from sonnx_clip.lint.scope import typed
-from sonnx_clip.lint.tensors import Argument, Dims, quoted, show_dims, show_number, symbols
+from sonnx_clip.lint.tensors import Argument, Dims, quoted, show_dims, symbols
 from sonnx_clip.lint.verdict import (
     NORMALISE,
     Cause,
@@ -90,7 +90,7 @@ def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: boo
                 node.operator,
                 judge(node, tensors, profile(), accept_inferred=accept_inferred),
                 tuple(tensor.id for tensor in tensors),
-                tuple((one.id, show_number(one.value)) for one in bounds if one.value is not None),
+                tuple((one.id, one.value_text) for one in bounds if one.value is not None),
                 _bounds_note(bounds),
             )
         *operands, result = findings.arguments
@@ -107,7 +107,7 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
     low, high = by_name.get("min"), by_name.get("max")
     if low is None or high is None or low.value is None or high.value is None or low.value <= high.value:
         return None
-    values = f"{low.id} = {show_number(low.value)} is above {high.id} = {show_number(high.value)}"
+    values = f"{low.id} = {low.value_text} is above {high.id} = {high.value_text}"
     return f"{values}: every result is {high.id}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
-from sonnx_clip.lint.tensors import Argument, Dims, numbers, show_dims, shown, symbols
+from sonnx_clip.lint.tensors import Argument, Dims, numbers, show_dims, show_number, shown, symbols
 from sonnx_clip.lint.verdict import ASSUME_FINITE, NORMALISE, Judgement, Problem, Verdict
 
 if TYPE_CHECKING:
@@ -95,13 +95,14 @@ class _Judge:
         if found is None:
             return None
         caller = found.ref_attr_name
-        return f"(the caller's attribute '{shown(caller)}')" if caller else f"{found.f:.9g}"
+        return f"(the caller's attribute '{shown(caller)}')" if caller else show_number(found.f, "FLOAT")
 
     def default(self, name: str) -> str:
         found = schema(self.node.proto.op_type, self.node.opset).attributes.get(name)
         if found is None or not found.default_value.name:
             return "and it has no default"
-        return f"so its default {found.default_value.f:.9g} applies"
+        default = show_number(found.default_value.f, "FLOAT")
+        return f"so its default {default} applies"
 
     def bound_remedy(self, bound: Argument) -> str:
         limit = LIMITS.get(bound.operand.onnx)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
+
+from sonnx_clip.root.decimals import decimal_text
 
 if TYPE_CHECKING:
     from sonnx_clip.lint.profile import OnnxOperand
@@ -124,12 +127,22 @@ class Argument:
     @property
     def value(self) -> int | float | None:
         """The entry of a bound that is stored in the model and that no caller overrides."""
-        if any(info.origin == "graph input" for info in self.declared):
-            return None
-        text = next((info.value for info in self.declared if info.value is not None), None)
+        text = self._stored.value
         if text is None:
             return None
         return int(text) if text.removeprefix("-").isdecimal() else float(text)
+
+    @property
+    def value_text(self) -> str:
+        """The value for people."""
+        return "unknown" if self.value is None else show_number(self.value, self._stored.element_type)
+
+    @property
+    def _stored(self) -> Declaration:
+        """What stores the value."""
+        if any(info.origin == "graph input" for info in self.declared):
+            return NOTHING
+        return next((info for info in self.declared if info.value is not None), NOTHING)
 
 
 def symbols(dims: Dims) -> list[tuple[int, str]]:
@@ -158,9 +171,26 @@ def show_dims(dims: Dims) -> str:
     return "[" + ", ".join(str(dim) for dim in dims) + "]"
 
 
-def show_number(value: float) -> str:
-    """A bound for people."""
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+class _Format(NamedTuple):
+    """Bits of the exponent, and of the significand with the hidden one."""
+
+    exponent: int
+    significand: int
+
+
+_DOUBLE = _Format(11, 53)
+_FORMATS = {"FLOAT16": _Format(5, 11), "BFLOAT16": _Format(8, 8), "FLOAT": _Format(8, 24)}
+
+
+def show_number(value: float, element_type: str | None) -> str:
+    """A bound for people, with the digits that `explain` and `check` print.
+
+    A number of a type without a known format is shown as a double, which has the same value.
+    """
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    sign = "-" if math.copysign(1, value) < 0 else ""
+    return sign + decimal_text(Fraction(abs(value)), _FORMATS.get(element_type or "", _DOUBLE))
 
 
 def shown(text: str | bytes) -> str:

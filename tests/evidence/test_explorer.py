@@ -114,6 +114,10 @@ def test_numbers_are_written_as_by_the_command_line(tmp_path):
         for e in TYPES
         if e.width
     }
+    # Integers around the limits of exact printing; the shortest decimal of the second is another number.
+    for id_ in ("float32", "float64"):
+        integers = ("1e15", "2147483648", "9007199254740991", "1e16")
+        values[id_] += [encode(text, load_spec().element_type(id_)) for text in integers]
     written = {id_: [show_bits(v, load_spec().element_type(id_)) for v in of] for id_, of in values.items()}
     source = f"""{explored.script()}
     const output = Object.entries({json.dumps(written)}).map(([id, all]) => all.map((bits) => {{

@@ -180,6 +180,26 @@ def test_invalid_number_is_refused(text: str, etype: ElementType, message: str) 
 
 
 @pytest.mark.parametrize(
+    ("type_id", "number", "shown"),
+    [
+        ("float16", "highest", "65504"),
+        ("float16", "-2049", "-2048"),
+        ("bfloat16", "2147483648", "2147483648"),
+        ("float32", "-2147483648", "-2147483648"),
+        ("float32", "16777217", "16777216"),
+        ("float64", "9007199254740992", "9007199254740992"),
+        ("float32", "1e16", "1e+16"),
+        ("float64", "1e15", "1000000000000000"),
+        ("float16", "2048.5", "2048"),
+        ("float32", "0.5", "0.5"),
+    ],
+)
+def test_integer_below_10_to_the_16_is_shown_exactly(type_id: str, number: str, shown: str) -> None:
+    etype = SPEC.element_type(type_id)
+    assert show(encode(number, etype), etype) == shown
+
+
+@pytest.mark.parametrize(
     ("text", "shown", "hexadecimal", "bits"),
     [
         ("-0", "-0", "-0x0p+0", "0x80000000"),

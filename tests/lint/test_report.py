@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
+from sonnx_clip.explain.triple import explain
+from sonnx_clip.language import encode
 from sonnx_clip.lint import json_parts, to_text
 from sonnx_clip.lint.verdict import Run
+from sonnx_clip.root.dtypes import from_bits
+from sonnx_clip.spec import load_spec
 from tests.lint.build import clip, lint, model, scalar, value
 from tests.lint.build import graph as build_graph
 
@@ -62,6 +66,29 @@ def test_stored_bounds_are_shown_and_surprising_ones_noted(
     (node,) = json.loads("".join(json_parts(Run((report,), ()))))["models"][0]["nodes"]
     assert node["bounds"] == {"L": f"{low:g}", "M": f"{high:g}"}
     assert (node["note"] is None) == (note is None)
+
+
+@pytest.mark.parametrize(
+    ("type_id", "number"),
+    [
+        ("float16", "65504"), ("float16", "0.1"), ("bfloat16", "2147483648"), ("float32", "2147483648"),
+        ("float32", "0.1"), ("float32", "highest"), ("float32", "-0"), ("float64", "9007199254740992"),
+        ("float64", "0.1"), ("float64", "inf"),
+    ],
+)  # fmt: skip
+def test_bound_has_the_digits_that_explain_prints(tmp_path: Path, type_id: str, number: str) -> None:
+    etype = load_spec().element_type(type_id)
+    bound = numpy_helper.from_array(from_bits(encode(number, etype), type_id), "M")
+    report = lint(tmp_path, model(build_graph(stored=[scalar("L", -7.0), bound])))
+    explained = explain(type_id, "0", "-7", number).max.decimal
+    assert f"bounds: L = -7, M = {explained}\n" in to_text(report)
+
+
+def test_attribute_has_the_digits_of_a_float32(tmp_path: Path) -> None:
+    old = model(build_graph(clip("X", min=0.1, max=16777216.0), stored=[]), opset=6)
+    text = to_text(lint(tmp_path, old))
+    assert "the bound is the attribute min = 0.1" in text
+    assert "the bound is the attribute max = 16777216" in text
 
 
 def test_names_with_control_characters_stay_on_their_line(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def judge():
     [
         "cases.low.when: le x l => lt x l",
         "cases.low.result: L => X",
-        "definitions.is_max_2008.is: lt a b => lt b a",
+        "definitions.is_max_dropping_nan.is: lt a b => lt b a",
         "latitude.nan-inverted.accepts: nan a => not nan a",
         "properties.interval.claim: le l y => lt l y",
     ],

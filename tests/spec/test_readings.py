@@ -24,6 +24,11 @@ ANSWERS = {
         "0 1 snan: NaN", "snan 0 nan: NaN", "nan nan snan: NaN", "0 1 nan: L"
     ],
     "formula-2019": ["-0 0 1: L", "0 -1 -0: M", "0 nan 1: NaN", "nan 0 1: NaN", "0 1 nan: NaN"],
+    "formula-2019-number": [
+        "nan 0 1: L", "snan 0 1: L", "nan 1 0: M", "nan nan 1: M", "nan 0 nan: L", "nan snan nan: NaN",
+        "0 nan 1: X", "0 snan 1: X", "0 1 nan: L", "0 1 snan: L", "-0 0 1: X L", "-1 0 -0: L M",
+        "-1 -0 0: L M"
+    ],
     "numpy": ["0 -1 -0: X M", "5 2 1: M", "0 nan 1: NaN", "nan 0 1: NaN", "0 1 nan: NaN"],
     "onnx-13-words": ["nan 1 0: X M", "3 nan 2: M"],
     "onnx-equation": ["0 -1 -0: X M", "-1 -0 0: L M", "0 nan 1: NaN", "nan 0 1: NaN", "0 1 nan: NaN"],

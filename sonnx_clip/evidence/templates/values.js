@@ -148,7 +148,7 @@ function aligned(values) {
 
 // --- Text of values ------------------------------------------------------------------------------------------
 
-// The shortest decimal that is read as the value again.
+// A decimal that is read as the value again: an integer below 10^16 exactly, any other float as the shortest.
 function decimal(value, type) {
   if (type.family === "int") return `${value.n}`;
   if (type.family === "real") {
@@ -165,6 +165,7 @@ function decimal(value, type) {
   if (size === Infinity) return `${sign}inf`;
   if (size === 0) return `${sign}0`;
   const wanted = value.bits & (signOf(type) - 1n), [top, below] = fractionOf(valueOf(wanted, type), type);
+  if (size < 1e16 && top % below === 0n) return `${sign}${top / below}`;
   const leading = Number(size.toExponential(20).split("e")[1]);
   for (let digits = 1; ; digits += 1) {
     const unit = leading - digits + 1, [up, down] = scaled(1n, 10n, unit);
