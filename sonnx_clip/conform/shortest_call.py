@@ -6,6 +6,7 @@ is longer than need be, windows of it around the entry are tried, the shortest f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.reproduce import reproducer
@@ -52,6 +53,15 @@ def shortest(
     return search.shortened(every, shown)
 
 
+@dataclass(frozen=True)
+class _LongerCall:
+    """A call of several entries that shows the deviation at a place of a list, and windows that may, too."""
+
+    place: int
+    call: Deviation
+    windows: list[Deviation]
+
+
 class _Search:
     """Runs reproducers of one runtime in one element type."""
 
@@ -64,38 +74,40 @@ class _Search:
         """The first call that shows each deviation: the entry alone, ever longer, or the recorded call."""
         candidates = []
         for one in every:
-            calls = [self._with_line(call) for call in (*_of_repeated_entry(one), one)]
+            calls = [self._with_line(call) for call in _of_repeated_entry(one)]
+            calls.append(self._with_line(one))
             if one.got is not None and not one.following:
                 later = one.model_copy(update={"words": _EARLIER_CALLS})
                 calls.append(self._with_line(later, _TIMES))
             candidates.append(_distinct(calls))
         lines = [self._lines(calls) for calls in candidates]
         outcomes = first_shown(lines, self._options.limits, self._stopped)
-        return [
-            words if number is None else calls[number]
-            for calls, (number, words) in zip(candidates, outcomes, strict=True)
-        ]
+        found: list[Deviation | str] = []
+        for calls, (number, words) in zip(candidates, outcomes, strict=True):
+            found.append(words if number is None else calls[number])
+        return found
 
     def shortened(
         self, every: Sequence[Deviation], shown: Sequence[Deviation | str]
     ) -> list[Deviation | str]:
         """The calls, shortened to windows of the recorded ones; with words if the triple alone is right."""
-        places = [at for at, call in enumerate(shown) if not isinstance(call, str) and _needs_more(call)]
-        alone, windows = [], []
-        for at in places:
-            call = shown[at]
-            assert not isinstance(call, str)
-            alone.append(self._alone_is_right(call))
-            windows.append(_distinct(map(self._with_line, self._windows(every[at], call.length))))
-        lines = [*alone, *map(self._lines, windows)]
+        longer = []
+        for place, (one, call) in enumerate(zip(every, shown, strict=True)):
+            if isinstance(call, str) or not _may_be_shortened(call):
+                continue
+            windows = [self._with_line(window) for window in self._windows(one, call.length)]
+            longer.append(_LongerCall(place, call, _distinct(windows)))
+        checks = [self._alone_is_right(entry.call) for entry in longer]
+        searches = [self._lines(entry.windows) for entry in longer]
         # Without a retry: what a stuck process hides is not worth minutes.
-        outcomes = first_shown(lines, self._options.limits, self._stopped, retry=False)
+        outcomes = first_shown([*checks, *searches], self._options.limits, self._stopped, retry=False)
+        of_checks, of_searches = outcomes[: len(longer)], outcomes[len(longer) :]
         found = list(shown)
-        for n, at in enumerate(places):
-            (is_right, _), (number, _) = outcomes[n], outcomes[len(places) + n]
-            call = found[at] if number is None else windows[n][number]
-            assert not isinstance(call, str)
-            found[at] = call if is_right is None else _right_alone(call)
+        for entry, check, search in zip(longer, of_checks, of_searches, strict=True):
+            number, _ = search
+            call = entry.call if number is None else entry.windows[number]
+            is_right, _ = check
+            found[entry.place] = call if is_right is None else _right_alone(call)
         return found
 
     def _windows(self, one: Deviation, below: int) -> Iterator[Deviation]:
@@ -174,7 +186,7 @@ def _window(one: Deviation, start: int, length: int) -> Deviation:
     return one.model_copy(update=update)
 
 
-def _needs_more(call: Deviation) -> bool:
+def _may_be_shortened(call: Deviation) -> bool:
     """Whether a call that shows a deviation has more than the entry, and may be shortened."""
     hangs = call.got is None and call.kind == "crashed"
     is_first_call = not call.following and call.words != _EARLIER_CALLS
