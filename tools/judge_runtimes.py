@@ -48,8 +48,8 @@ _HEAD = """\
 opened as in sonnx_clip/runtimes/adapters. The adapters of torch, jax, openvino, tract and litert copy X into
 memory of the runtime, so the memory layout of X is not judged through them.
 
-The tables list deviations from the cases, with their classes and what explains the result: the readings that
-allow it, or the wrong operator that gives it. nan-inverted, nan-payload and zero-sign are latitudes: accepted
+The tables list deviations from the cases, with their classes and what explains all answers in these: readings that
+allow them, or another [cause](causes.md). nan-inverted, nan-payload and zero-sign are latitudes: accepted
 deviations. Below a table are the readings that allow all answers of a sample (the answers kept).
 docs/runtimes/NAME.json has the classes and an example of each deviation, and Python that reproduces one:
 `jq -r .reproduce docs/runtimes/NAME.json | python`.
