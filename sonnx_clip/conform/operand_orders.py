@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,50 +19,116 @@ if TYPE_CHECKING:
 
     Function: TypeAlias = "Callable[..., Array]"
 
-_COMPARED = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-_NAMED = 2  # readings that an explanation names
+End: TypeAlias = Literal["max", "min"]
+_ARM = " (capitals: instructions of Arm)"
+_COMPARISONS: dict[str, Callable[..., Array]] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A maximum or a minimum of a value and a bound.
+
+    Args:
+        text: the expression, with ``{value}`` and ``{bound}``.
+        apply: computes it from the value and the bound.
+        is_instruction: whether it is an instruction of Arm.
+    """
+
+    text: str
+    apply: Function
+    is_instruction: bool = False
 
 
 def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:
     """Every maximum with every minimum, in both orders, in C or by the names of Arm's instructions."""
-    for lower, upper in product(_steps("max", etype), _steps("min", etype)):
-        for (one, f), (other, g), (a, b) in ((lower, upper, "LM"), (upper, lower, "ML")):
-            arm = " (capitals: instructions of Arm)" if "FM" in one + other else ""
-            words = f"`v = {one.format('X', a)}; Y = {other.format('v', b)}`{arm}"
-            if a == "L":
-                yield words, lambda x, l, m, f=f, g=g: g(f(x, l), m)
-            else:
-                yield words, lambda x, l, m, f=f, g=g: g(f(x, m), l)
+    for maximum, minimum in product(_steps("max", etype), _steps("min", etype)):
+        yield _words(maximum, "L", minimum, "M"), partial(_lower_bound_first, maximum, minimum)
+        yield _words(minimum, "M", maximum, "L"), partial(_upper_bound_first, maximum, minimum)
 
 
-def _steps(end: str, etype: ElementType) -> Iterator[tuple[str, Function]]:
-    """A maximum or a minimum of the value so far, ``{0}``, and a bound, ``{1}``."""
-    below, above = ("<", ">") if end == "max" else (">", "<")
-    yield f"{{0}} {below} {{1}} ? {{1}} : {{0}}", partial(_chosen, below, 1)
+def _words(first: Step, first_bound: str, second: Step, second_bound: str) -> str:
+    inner = first.text.format(value="X", bound=first_bound)
+    outer = second.text.format(value="v", bound=second_bound)
+    uses_arm = first.is_instruction or second.is_instruction
+    return f"`v = {inner}; Y = {outer}`{_ARM if uses_arm else ''}"
+
+
+def _lower_bound_first(maximum: Step, minimum: Step, x: Array, l: Array, m: Array) -> Array:
+    return minimum.apply(maximum.apply(x, l), m)
+
+
+def _upper_bound_first(maximum: Step, minimum: Step, x: Array, l: Array, m: Array) -> Array:
+    return maximum.apply(minimum.apply(x, m), l)
+
+
+def _steps(end: End, etype: ElementType) -> Iterator[Step]:
+    """The ways to compute a maximum or a minimum; integers have one, since all give the same."""
+    # The bound replaces the value where `value outside bound` holds.
+    outside, inside = ("<", ">") if end == "max" else (">", "<")
+    yield _takes_bound(outside)
     if etype.family == "float":
-        yield f"{{0}} {above} {{1}} ? {{0}} : {{1}}", partial(_chosen, above, 0)  # the order of SSE
-        yield f"{{0}} {below}= {{1}} ? {{1}} : {{0}}", partial(_chosen, f"{below}=", 1)
-        yield f"{{0}} {above}= {{1}} ? {{0}} : {{1}}", partial(_chosen, f"{above}=", 0)
-        yield f"F{end.upper()}({{0}}, {{1}})", partial(_of_arm, end, etype, number=False)
-        yield f"F{end.upper()}NM({{0}}, {{1}})", partial(_of_arm, end, etype, number=True)
+        yield _keeps_value(inside)  # the order of SSE
+        yield _takes_bound(f"{outside}=")
+        yield _keeps_value(f"{inside}=")
+        yield _instruction(end, etype, number=False)
+        yield _instruction(end, etype, number=True)
 
 
-def _chosen(sign: str, first: int, *operands: Array) -> Array:
-    """One of two operands where a comparison holds, by its number, and else the other."""
-    return np.asarray(np.where(_COMPARED[sign](*operands), operands[first], operands[1 - first]))
+def _takes_bound(sign: str) -> Step:
+    compare = _COMPARISONS[sign]
+
+    def apply(value: Array, bound: Array) -> Array:
+        return np.asarray(np.where(compare(value, bound), bound, value))
+
+    return Step(f"{{value}} {sign} {{bound}} ? {{bound}} : {{value}}", apply)
 
 
-def _of_arm(end: str, etype: ElementType, v: Array, b: Array, *, number: bool) -> Array:
+def _keeps_value(sign: str) -> Step:
+    compare = _COMPARISONS[sign]
+
+    def apply(value: Array, bound: Array) -> Array:
+        return np.asarray(np.where(compare(value, bound), value, bound))
+
+    return Step(f"{{value}} {sign} {{bound}} ? {{value}} : {{bound}}", apply)
+
+
+# --- Instructions of Arm ------------------------------------------------------------------------------------
+
+
+def _instruction(end: End, etype: ElementType, *, number: bool) -> Step:
+    name = f"F{end.upper()}{'NM' if number else ''}"
+    apply = partial(_computed_by_arm, end, etype, number=number)
+    return Step(f"{name}({{value}}, {{bound}})", apply, is_instruction=True)
+
+
+def _computed_by_arm(end: End, etype: ElementType, value: Array, bound: Array, *, number: bool) -> Array:
     """FMAX and FMIN pass a NaN on; FMAXNM and FMINNM take a number before a quiet NaN; -0 is below +0."""
-    bits, form = bits_type(etype.id), float_bits(etype)
-    quiet, sign = bits.type(quiet_bit(form)), bits.type(sign_bit(form))
-    of_v, of_b = v.view(bits), b.view(bits)
-    smaller = (v < b) | ((v == b) & ((of_v & sign) != 0))
-    chosen = np.where(smaller == (end == "max"), of_b, of_v)
-    nan_v, nan_b = np.isnan(v), np.isnan(b)
-    signals_v, signals_b = nan_v & ((of_v & quiet) == 0), nan_b & ((of_b & quiet) == 0)
+    bits = bits_type(etype.id)
+    value_bits, bound_bits = value.view(bits), bound.view(bits)
+    chosen = np.where(_is_before(value, bound, etype) == (end == "max"), bound_bits, value_bits)
+    value_is_nan, bound_is_nan = np.isnan(value), np.isnan(bound)
     if number:
-        chosen = np.where(nan_v & ~nan_b, of_b, np.where(nan_b & ~nan_v, of_v, chosen))
-    nan = signals_v | signals_b | ((nan_v & nan_b) if number else (nan_v | nan_b))
-    of_nan = np.where(signals_v | (nan_v & ~signals_b), of_v, of_b) | quiet
-    return np.where(nan, of_nan, chosen).astype(bits).view(v.dtype)
+        chosen = np.where(value_is_nan, bound_bits, np.where(bound_is_nan, value_bits, chosen))
+
+    quiet = bits.type(quiet_bit(float_bits(etype)))
+    value_signals = value_is_nan & ((value_bits & quiet) == 0)
+    bound_signals = bound_is_nan & ((bound_bits & quiet) == 0)
+    both, either = value_is_nan & bound_is_nan, value_is_nan | bound_is_nan
+    gives_nan = value_signals | bound_signals | (both if number else either)
+    # A signalling NaN comes before a quiet one, then the first operand; the result is quiet.
+    takes_value = value_signals | (value_is_nan & ~bound_signals)
+    nan_bits = np.where(takes_value, value_bits, bound_bits) | quiet
+    return np.where(gives_nan, nan_bits, chosen).astype(bits).view(value.dtype)
+
+
+def _is_before(value: Array, bound: Array, etype: ElementType) -> Array:
+    """Whether a value is less than a bound, -0 before +0."""
+    sign = bits_type(etype.id).type(sign_bit(float_bits(etype)))
+    is_negative = (value.view(sign.dtype) & sign) != 0
+    before: Array = (value < bound) | ((value == bound) & is_negative)
+    return before
