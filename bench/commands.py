@@ -31,7 +31,9 @@ _INFER = "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv
 
 def command_seconds(arguments: str) -> tuple[float, str]:
     """Median processor seconds of a command; of lint without those of importing onnx."""
-    onnx_alone = cpu_seconds((sys.executable, "-c", "import onnx"), _TIMES) if "lint" in arguments else 0.0
+    onnx_alone = (
+        cpu_seconds((sys.executable, "-c", "import onnx"), _TIMES) if "lint" in arguments else 0.0
+    )
     return cpu_seconds((*CLIP, *arguments.split()), _TIMES) - onnx_alone, ""
 
 
@@ -63,7 +65,9 @@ def main() -> int:
     for name, command in COMMANDS.items():
         passed &= judge(Target(name, 0.45, "CPU-s"), partial(command_seconds, command))
     for opset in (13, 6):
-        target = Target(f"lint of 100,000 Clip nodes, operator set {opset}, over load and inference", 4)
+        target = Target(
+            f"lint of 100,000 Clip nodes, operator set {opset}, over load and inference", 4
+        )
         passed &= judge(target, partial(lint_ratio, opset, 100_000))
     return 0 if passed else 1
 

@@ -42,7 +42,9 @@ def ratio(level: str) -> tuple[float, str]:
         runtime, spent = Path(folder, "timed.py"), Path(folder, "spent")
         spent.mkdir()
         runtime.write_text(f"folder = {str(spent)!r}{_TIMED}", encoding="utf-8")
-        whole = cpu_seconds((*CLIP, "check", "--runtime", f"{runtime}:clip", *OPTIONS.split(), level))
+        whole = cpu_seconds(
+            (*CLIP, "check", "--runtime", f"{runtime}:clip", *OPTIONS.split(), level)
+        )
         inside = sum(int(file.read_text() or 0) for file in spent.iterdir()) / 1e9
     return whole / inside, f"{inside:.2f} of {whole:.2f} CPU-s, {inside / whole:.0%}"
 
@@ -51,4 +53,6 @@ if __name__ == "__main__":
     print(HEADER)
     for level, most, share in (("quick", 0.8, 0.15), ("standard", 2.5, 0.25)):
         judge(Target(f"check, {level}", most, "CPU-s", gates=False), partial(seconds, level))
-        judge(Target(f"check, {level}, over np.clip", 1 / share, gates=False), partial(ratio, level))
+        judge(
+            Target(f"check, {level}, over np.clip", 1 / share, gates=False), partial(ratio, level)
+        )

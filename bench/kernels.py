@@ -128,7 +128,9 @@ def confirm(case: Case) -> None:
             raise SystemExit(f"{ours.__name__} gives a wrong answer for {case}: run `make test`")
 
 
-def worst(cases: Sequence[Case], us: Callable[[Case], Call], peer: str, budget: float) -> tuple[float, str]:
+def worst(
+    cases: Sequence[Case], us: Callable[[Case], Call], peer: str, budget: float
+) -> tuple[float, str]:
     """The largest ratio of our time to a peer's, and the case; SystemExit if no case has both."""
     found: list[tuple[float, str]] = []
     for case in cases:
@@ -146,13 +148,20 @@ def rows(types: Sequence[str]) -> Iterator[tuple[Target, list[Case], str]]:
     """Each target, the cases that it covers and the peer."""
     small = [Case(t, n) for t in types for n in SMALL]
     yield Target("1 to 1,000 elements, against np.clip", 1.5), small, "np.clip"
-    bounds = {**dict.fromkeys(WIDE, tuple(BOUNDS)), **dict.fromkeys(INTEGERS, ("ordinary", "inverted"))}
+    bounds = {
+        **dict.fromkeys(WIDE, tuple(BOUNDS)),
+        **dict.fromkeys(INTEGERS, ("ordinary", "inverted")),
+    }
     large = [Case(t, LARGE, b, s) for t in types for b in bounds.get(t, ()) for s in (False, True)]
     yield Target("100,000 elements, any bounds and layout, against np.clip", 2.0), large, "np.clip"
     for etype, limit in (("float16", 1 / 20), ("bfloat16", 1 / 3)):
         if etype in types:
             cases = [Case(etype, LARGE, b) for b in BOUNDS]
-            yield Target(f"100,000 elements, {etype}, any bounds, against np.clip", limit), cases, "np.clip"
+            yield (
+                Target(f"100,000 elements, {etype}, any bounds, against np.clip", limit),
+                cases,
+                "np.clip",
+            )
     halves = [Case(t, LARGE, b) for t in types if t in HALVES for b in ("ordinary", "zero minimum")]
     target = Target("100,000 elements, 16-bit floats, against torch.clamp", 1.1, gates=False)
     yield target, halves, "torch.clamp"

@@ -31,12 +31,26 @@ def _measure() -> tuple[float, str]:
         cold, unchanged = _run(folder, cores), _run(folder, cores)
     if unchanged["asked"]:
         sys.exit(f"an unchanged run asked {unchanged['asked']} questions")
-    what = f"{cold['asked']} questions, {cold['wall']:.0f} s, provers {cold['prover_cpu']:.0f} CPU-s"
-    return cold["wall"] / (cold["prover_cpu"] / cores), f"{what}; unchanged {unchanged['wall']:.1f} s"
+    what = (
+        f"{cold['asked']} questions, {cold['wall']:.0f} s, provers {cold['prover_cpu']:.0f} CPU-s"
+    )
+    return cold["wall"] / (
+        cold["prover_cpu"] / cores
+    ), f"{what}; unchanged {unchanged['wall']:.1f} s"
 
 
 def _run(build: str, cores: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "sonnx_clip", "prove", "--json", "--jobs", str(cores), "--build", build]
+    command = [
+        sys.executable,
+        "-m",
+        "sonnx_clip",
+        "prove",
+        "--json",
+        "--jobs",
+        str(cores),
+        "--build",
+        build,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"the proofs failed:\n{done.stderr[-2000:]}")

@@ -92,6 +92,12 @@ def judge(target: Target, measure: Callable[[], tuple[float, str]]) -> bool:
         figure, worst = measure()
     met = figure <= target.limit
     verdict = "met" if met else f"missed by {figure / target.limit:.2f} x"
-    columns = (target.name, f"{figure:.3g} {target.unit}", f"<= {target.limit:.3g}", verdict + again, worst)
+    columns = (
+        target.name,
+        f"{figure:.3g} {target.unit}",
+        f"<= {target.limit:.3g}",
+        verdict + again,
+        worst,
+    )
     print(f"| {' | '.join(columns)} |", flush=True)
     return met or not target.gates

@@ -41,14 +41,24 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     due = clip(x, min, max)
     # A subclass may mean something else by its memory: a masked array has entries that are none.
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
-        raise AssertionError(f"the result is {type(result).__name__}, not an array (numpy.ndarray itself)")
+        raise AssertionError(
+            f"the result is {type(result).__name__}, not an array (numpy.ndarray itself)"
+        )
     got = np.asarray(result)
     if got.shape != due.shape:
-        raise AssertionError(f"C1: the shape of the result is {got.shape}, that of x is {due.shape}")
+        raise AssertionError(
+            f"C1: the shape of the result is {got.shape}, that of x is {due.shape}"
+        )
     if got.dtype != due.dtype:
-        raise AssertionError(f"C3: the element type of the result is {got.dtype}, that of x is {due.dtype}")
+        raise AssertionError(
+            f"C3: the element type of the result is {got.dtype}, that of x is {due.dtype}"
+        )
     for name, operand in (("x", x), ("min", min), ("max", max)):
-        if isinstance(operand, np.ndarray) and operand.flags.writeable and np.may_share_memory(got, operand):
+        if (
+            isinstance(operand, np.ndarray)
+            and operand.flags.writeable
+            and np.may_share_memory(got, operand)
+        ):
             raise AssertionError(
                 f"the result shares memory with {name}, which the call may have changed:"
                 f" pass a copy of {name} made before the call"
@@ -62,14 +72,18 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     if len(wrong):
         at = int(wrong[0])
         parts = (entries[at], low[0], high[0], results[at], expected[at])
-        raise AssertionError(_told(etype, parts, np.unravel_index(at, due.shape), len(wrong), due.size))
+        raise AssertionError(
+            _told(etype, parts, np.unravel_index(at, due.shape), len(wrong), due.size)
+        )
 
 
 def _bits(values: Array, etype: ElementType) -> Array:
     return np.ascontiguousarray(values).reshape(-1).view(bits_type(etype.id))
 
 
-def _told(etype: ElementType, parts: tuple[Any, ...], place: tuple[Any, ...], wrong: int, size: int) -> str:
+def _told(
+    etype: ElementType, parts: tuple[Any, ...], place: tuple[Any, ...], wrong: int, size: int
+) -> str:
     x, low, high, got, due = map(int, parts)
     shown = ", ".join(show(part, etype) for part in (x, low, high))
     where = "".join(f"[{int(n)}]" for n in place)

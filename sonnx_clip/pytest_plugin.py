@@ -8,7 +8,10 @@ from __future__ import annotations
 import pytest
 
 _OPTIONS = {
-    "runtime": ("NAME", "judge this runtime, as sonnx-clip check:  NAME, module:function or ./file.py:f"),
+    "runtime": (
+        "NAME",
+        "judge this runtime, as sonnx-clip check:  NAME, module:function or ./file.py:f",
+    ),
     "types": ("TYPES", "only these element types, separated by commas"),
     "xfail": ("FILE", "file of expected deviations, one a line: a test id and the reason"),
 }
@@ -18,7 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("sonnx-clip", "a test for each element type, class and form of Clip")
     for name, (metavar, text) in _OPTIONS.items():
-        group.addoption(f"--sonnx-clip-{name}", dest=f"sonnx_clip_{name}", metavar=metavar, help=text)
+        group.addoption(
+            f"--sonnx-clip-{name}", dest=f"sonnx_clip_{name}", metavar=metavar, help=text
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,7 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     runtime, types, xfail = (config.getoption(f"sonnx_clip_{name}") for name in _OPTIONS)
     if runtime is None:
         if types is not None or xfail is not None:
-            raise pytest.UsageError("--sonnx-clip-types and --sonnx-clip-xfail need --sonnx-clip-runtime")
+            raise pytest.UsageError(
+                "--sonnx-clip-types and --sonnx-clip-xfail need --sonnx-clip-runtime"
+            )
         return
     from sonnx_clip.conform.pytest_items import ClipTests
 

@@ -71,7 +71,9 @@ def triples(dtype: DType) -> st.SearchStrategy[tuple[Array, Array, Array]]:
     return st.tuples(one, one, one)
 
 
-def arrays_and_bounds(dtype: DType, *, max_size: int = 16) -> st.SearchStrategy[tuple[Array, Array, Array]]:
+def arrays_and_bounds(
+    dtype: DType, *, max_size: int = 16
+) -> st.SearchStrategy[tuple[Array, Array, Array]]:
     """Draw (x, min, max): an array of shape (n,), n <= max_size, and two bounds of shape (), all read-only.
 
     Bounds are often equal, and entries of `x` often equal a bound, zeros of either sign among them: ties are
@@ -90,8 +92,12 @@ def arrays_and_bounds(dtype: DType, *, max_size: int = 16) -> st.SearchStrategy[
         ties = [tied for bound in bounds for tied in _tied(bound, name)]
         entries = st.lists(st.one_of(_patterns(name), st.sampled_from(ties)), max_size=max_size)
         low, high = bounds
-        return entries.map(lambda drawn: (_values(drawn, name), _values(low, name), _values(high, name)))
+        return entries.map(
+            lambda drawn: (_values(drawn, name), _values(low, name), _values(high, name))
+        )
 
     bound = st.one_of(_patterns(name), st.sampled_from(_tied(0, name)))  # as of ReLU
-    equal = bound.flatmap(lambda one: st.sampled_from(_tied(one, name)).map(lambda other: (one, other)))
+    equal = bound.flatmap(
+        lambda one: st.sampled_from(_tied(one, name)).map(lambda other: (one, other))
+    )
     return st.one_of(st.tuples(bound, bound), equal).flatmap(with_bounds)

@@ -54,5 +54,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if SEEN is not None:
         folder = ROOT / SEEN
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{WORKER or 'main'}.json").write_text(json.dumps(WATCH.get_coverage()), encoding="utf-8")
+        (folder / f"{WORKER or 'main'}.json").write_text(
+            json.dumps(WATCH.get_coverage()), encoding="utf-8"
+        )
     gc.freeze()  # pytest looks twice through all that is there, two seconds each, before the process ends

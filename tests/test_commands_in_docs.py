@@ -26,7 +26,8 @@ PAGES = [
     if not page.read_text(encoding="utf-8").startswith(GENERATED)
 ]
 _BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>[^\n]*) -->\n\n)?(?P<body>(?:^    \$ [^\n]*\n(?:(?:    [^\n]*)?\n)*))", re.MULTILINE
+    r"(?:^<!-- (?P<mark>[^\n]*) -->\n\n)?(?P<body>(?:^    \$ [^\n]*\n(?:(?:    [^\n]*)?\n)*))",
+    re.MULTILINE,
 )
 _PYTHON = re.compile(r"^```python\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 _MODEL = (
@@ -71,16 +72,24 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout with programs of this interpreter, and the files that pages speak of."""
     folder = tmp_path_factory.mktemp("checkout")
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    names = subprocess.run(
+        listing, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
     for name in filter(lambda name: (ROOT / name).is_file(), names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     (folder / ".venv/bin").mkdir(parents=True)
-    for name, module in {"python": "", "pytest": " -m pytest", "sonnx-clip": " -m sonnx_clip"}.items():
+    for name, module in {
+        "python": "",
+        "pytest": " -m pytest",
+        "sonnx-clip": " -m sonnx_clip",
+    }.items():
         program = folder / ".venv/bin" / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable}{module} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-    (function,) = (match["body"] for match in _PYTHON.finditer(GUIDE) if "def clip" in match["body"])
+    (function,) = (
+        match["body"] for match in _PYTHON.finditer(GUIDE) if "def clip" in match["body"]
+    )
     (folder / "mymodule.py").write_text(function, encoding="utf-8")
     (folder / "model.onnx").write_bytes(onnx.parser.parse_model(_MODEL).SerializeToString())
     return folder
@@ -90,7 +99,13 @@ def run(command: list[str], folder: Path) -> tuple[int, str]:
     """Exit status and output, as in the shell of `make shell`."""
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     path = f"{folder}/.venv/bin:/usr/local/bin:/usr/bin:/bin"
-    more = {"PATH": path, "PYTHONPATH": str(folder), "COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
+    more = {
+        "PATH": path,
+        "PYTHONPATH": str(folder),
+        "COLUMNS": "80",
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+    }
     done = subprocess.run(
         command, cwd=folder, env=kept | more, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, encoding="utf-8", timeout=600, check=False,
@@ -101,14 +116,17 @@ def run(command: list[str], folder: Path) -> tuple[int, str]:
 def fits(expected: list[str], printed: str) -> bool:
     """Whether the output is what the page shows."""
     parts = [
-        "(?:.*\n)*" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + "\n" for line in expected
+        "(?:.*\n)*" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + "\n"
+        for line in expected
     ]
     lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
     return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in lines)) is not None
 
 
 @pytest.mark.parametrize(("place", "mark", "body"), COMMANDS)
-def test_commands_print_what_the_page_shows(place: str, mark: str, body: str, checkout: Path) -> None:
+def test_commands_print_what_the_page_shows(
+    place: str, mark: str, body: str, checkout: Path
+) -> None:
     statuses = {int(n) for n in re.findall(r"\d+", mark.partition("status ")[2])} or {0}
     lines = [line[4:].rstrip() for line in body.rstrip().split("\n")]
     text = re.sub(r"\\\n\s*", " ", "\n".join(lines))
@@ -119,7 +137,9 @@ def test_commands_print_what_the_page_shows(place: str, mark: str, body: str, ch
         assert not expected or fits(expected, printed), f"{place}: {command}\n{printed}"
 
 
-@pytest.mark.parametrize(("place", "code"), python_blocks(), ids=[place for place, _ in python_blocks()])
+@pytest.mark.parametrize(
+    ("place", "code"), python_blocks(), ids=[place for place, _ in python_blocks()]
+)
 def test_python_prints_its_comments(place: str, code: str, checkout: Path) -> None:
     expected = re.findall(r"print\(.*\)\s+# (\[.*?\]|\w+)", code)
     status, printed = run([sys.executable, "-c", code], checkout)
@@ -132,7 +152,9 @@ def test_make_targets_named_in_pages_exist() -> None:
     named = {
         name
         for page in PAGES
-        for name in re.findall(r"(?:`|^ {4})make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r"(?:`|^ {4})make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
     assert named
     assert named <= known

@@ -25,7 +25,9 @@ def test_the_measured_answers() -> None:
     record = json.loads((ROOT / "spec/measured/runtimes.json").read_text(encoding="utf-8"))
     assert f"float32 on an {record['machine']}:" in README
     found = {
-        (record["runtimes"][a["runtime"]].split(",")[0], a["form"], a["x"], a["min"], a["max"]): a["bits"]
+        (record["runtimes"][a["runtime"]].split(",")[0], a["form"], a["x"], a["min"], a["max"]): a[
+            "bits"
+        ]
         for a in record["answers"]
         if a["type"] == "float32"
     }
@@ -73,14 +75,18 @@ def test_numbers_of_findings_readings_and_dialects() -> None:
     assert f"{len(spec.findings)} [defects, ambiguities and gaps]" in README
     assert f"{words[len(spec.readings) - 1]} other readings" in README
     assert f"{words[len(spec.dialects)]} dialects" in README
-    assert f"{sum(e.id != 'real' for e in spec.element_types)} element types and the reals" in README
+    assert (
+        f"{sum(e.id != 'real' for e in spec.element_types)} element types and the reals" in README
+    )
 
 
 def test_the_number_of_obligations() -> None:
     kinds = Counter(one.kind for one in obligations())
     proofs = sum(kinds.values()) - kinds["smoke"]
     line = " ".join(README.split())
-    assert re.search(rf"{proofs} obligations \(\d+ distinct tasks\): {proofs} proved by two provers", line)
+    assert re.search(
+        rf"{proofs} obligations \(\d+ distinct tasks\): {proofs} proved by two provers", line
+    )
     refuted = f"{kinds['refutation']} refutations of the source, {kinds['counterexample']} counterexamples"
     assert refuted in line
     assert f"{kinds['smoke']} of {kinds['smoke']} smoke tests" in README
@@ -91,11 +97,15 @@ def test_the_rows_of_the_table_are_those_that_prove_prints() -> None:
     rows = [
         row
         for page in PAGES
-        for row in re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", page.read_text("utf-8"), re.MULTILINE)
+        for row in re.findall(
+            r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", page.read_text("utf-8"), re.MULTILINE
+        )
     ]
     assert rows
     for id_, numbers in rows:
-        counts = Counter(family_of.get(one.subject, "any") for one in obligations() if id_ in one.shows)
+        counts = Counter(
+            family_of.get(one.subject, "any") for one in obligations() if id_ in one.shows
+        )
         expected = [counts[family] for family in ("real", "int", "float", "any") if counts[family]]
         assert [int(number) for number in numbers.split()] == expected
 
@@ -113,7 +123,11 @@ def test_the_refuted_constraint() -> None:
 
 
 def test_links_lead_to_files() -> None:
-    links = [(page, link) for page in PAGES for link in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))]
+    links = [
+        (page, link)
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
+    ]
     local = [(page, link) for page, link in links if not link.startswith("https://")]
     assert local
     assert not [(page.name, link) for page, link in local if not (page.parent / link).exists()]
@@ -121,7 +135,9 @@ def test_links_lead_to_files() -> None:
 
 def test_named_obligations_exist() -> None:
     ids = {one.id for one in obligations()}
-    subjects = {one.subject for one in obligations()} - {"restrictions"}  # a section of the YAML as well
+    subjects = {one.subject for one in obligations()} - {
+        "restrictions"
+    }  # a section of the YAML as well
     named = {
         (page.name, f"{subject}.{goal}")
         for page in PAGES

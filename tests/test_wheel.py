@@ -57,9 +57,20 @@ class Installed:
         self.work = root / "work"
         self.site = root / "site"
         self.work.mkdir()
-        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        build = [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+        ]
         done = subprocess.run(
-            [*build, "--wheel-dir", str(root), str(repo_root())], capture_output=True, text=True, check=False
+            [*build, "--wheel-dir", str(root), str(repo_root())],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         (wheel,) = root.glob(f"sonnx_clip-{__version__}-*.whl")
@@ -105,7 +116,12 @@ def test_wheel_has_its_data_and_needs_no_extra(wheel: Installed) -> None:
     )
     expected = [f"[0.0, 5.0, 6.0] {wheel.site}/sonnx_clip/_data", *EXTRAS]
     assert done.stdout.splitlines() == expected, done.stderr
-    for name in ("harness/frames.c", "harness/clip.toml", "harness/cortex_m.c", "generated/c/sonnx_clip.h"):
+    for name in (
+        "harness/frames.c",
+        "harness/clip.toml",
+        "harness/cortex_m.c",
+        "generated/c/sonnx_clip.h",
+    ):
         assert (wheel.site / "sonnx_clip/_data" / name).is_file(), name
 
 
@@ -116,7 +132,10 @@ WORKS = [
     (["dialects"], "onnx-13"),
     (["dialect", "onnx-13", "float16", "--x", "inf"], "= 65504"),
     (["findings"], "proposed"),
-    (["check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "verdicts/own.json"], "conform"),
+    (
+        ["check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "verdicts/own.json"],
+        "conform",
+    ),
     (["export", "npz", "-o", "out", "--dtype", "int8"], "1 element type"),
 ]
 REFUSED = [
@@ -132,7 +151,9 @@ REFUSED = [
 
 
 def test_commands_work_without_extras(wheel: Installed) -> None:
-    for (arguments, says), done in zip(WORKS, wheel.commands([line for line, _ in WORKS]), strict=True):
+    for (arguments, says), done in zip(
+        WORKS, wheel.commands([line for line, _ in WORKS]), strict=True
+    ):
         assert (done.returncode, says in done.stdout) == (0, True), (arguments, done)
         assert "Traceback" not in done.stderr
     record = json.loads((wheel.work / "verdicts/own.json").read_text())  # where the user stands
@@ -141,7 +162,9 @@ def test_commands_work_without_extras(wheel: Installed) -> None:
 
 def test_missing_extra_or_checkout_is_one_message(wheel: Installed) -> None:
     before = {path for path in wheel.site.rglob("*") if path.suffix != ".pyc"}
-    for (arguments, says), done in zip(REFUSED, wheel.commands([line for line, _ in REFUSED]), strict=True):
+    for (arguments, says), done in zip(
+        REFUSED, wheel.commands([line for line, _ in REFUSED]), strict=True
+    ):
         assert (done.returncode, done.stdout) == (2, ""), (arguments, done)
         assert done.stderr.startswith("error: ")
         assert says in done.stderr

@@ -44,7 +44,11 @@ _LIMITS = {
     "FLT_EVAL_METHOD": 0, "CHAR_BIT": 8,
 }  # fmt: skip
 _FOUND = re.compile(r"^(.*?):(\d+): misra-c2012-(\d+\.\d+)$", re.MULTILINE)
-_NAMES = {"Lines": "statements", "Taken at least once": "branches", "Condition outcomes": "conditions"}
+_NAMES = {
+    "Lines": "statements",
+    "Taken at least once": "branches",
+    "Condition outcomes": "conditions",
+}
 _COVERED = re.compile(rf"^({'|'.join(_NAMES)})(?: executed| covered)?:([\d.]+)% of (\d+)")
 
 
@@ -91,13 +95,18 @@ def misra(folder: Path) -> Part:
     open_ = sorted(set(counts) - set(reasons))
     idle = sorted(set(reasons) - set(counts))
     rows = [
-        (f"MISRA C:2012 rule {rule}", f"{counts[rule]} deviations. {reasons.get(rule, 'NO REASON GIVEN')}")
+        (
+            f"MISRA C:2012 rule {rule}",
+            f"{counts[rule]} deviations. {reasons.get(rule, 'NO REASON GIVEN')}",
+        )
         for rule in sorted(counts, key=lambda rule: [int(n) for n in rule.split(".")])
     ]
     rows += [(f"MISRA C:2012 rule {rule}", "no deviation: its reason can go") for rule in idle]
     version = run(["cppcheck", "--version"], folder).strip()
     what = f"{len(found)} deviations from {len(counts)} rules, {len(open_)} without a reason"
-    rows.insert(0, ("MISRA C:2012", f"{version}, whose misra addon checks a part of the rules: {what}"))
+    rows.insert(
+        0, ("MISRA C:2012", f"{version}, whose misra addon checks a part of the rules: {what}")
+    )
     details = "".join(f"{file}:{line}: rule {rule}\n" for file, line, rule in sorted(found))
     return Part(rows, details, failed=bool(open_))
 
@@ -112,7 +121,10 @@ def coverage(folder: Path) -> Part:
     for source in [*sources(), str(HARNESS)]:
         objects.append(f"{Path(source).stem}.o")
         measured = flags if source != str(HARNESS) else flags[2:]
-        run(["gcc", *measured, f"-I{KERNELS}", f"-I{folder}", "-c", source, "-o", objects[-1]], folder)
+        run(
+            ["gcc", *measured, f"-I{KERNELS}", f"-I{folder}", "-c", source, "-o", objects[-1]],
+            folder,
+        )
     run(["gcc", "--coverage", *objects, "-o", "program"], folder)
     said = run([str(folder / "program")], folder).splitlines()[-1]
     gcov = ["gcov", "-b", *(["-g"] if conditions else []), *(o for o in objects if o != "check.o")]
@@ -122,7 +134,9 @@ def coverage(folder: Path) -> Part:
         hit, of = totals.setdefault(kind, [0, 0])
         totals[kind] = [hit + round(float(percent) * int(count) / 100), of + int(count)]
     rows = [("vectors", f"{said}; gcc {version}, gcov, -O0")]
-    rows += [(f"coverage of {_NAMES[kind]}", f"{hit} of {of}") for kind, (hit, of) in totals.items()]
+    rows += [
+        (f"coverage of {_NAMES[kind]}", f"{hit} of {of}") for kind, (hit, of) in totals.items()
+    ]
     if not conditions:
         what = f"not measured: it needs GCC {CONDITIONS_SINCE}, this is {version}; {joined_conditions()}"
         rows.append(("coverage of conditions", what))
@@ -158,7 +172,9 @@ def stack(folder: Path) -> Part:
     """Bytes of stack that each function of the kernels takes, by -fstack-usage."""
     for source in sources():
         run(["gcc", "-std=c99", "-O2", "-fstack-usage", f"-I{KERNELS}", "-c", source], folder)
-    lines = "".join(path.read_text() for path in sorted(folder.glob("*.su"))).replace(f"{KERNELS}/", "")
+    lines = "".join(path.read_text() for path in sorted(folder.glob("*.su"))).replace(
+        f"{KERNELS}/", ""
+    )
     used = [line.split("\t") for line in lines.splitlines()]
     if not used:
         raise RuntimeError("gcc -fstack-usage wrote no .su file")
@@ -178,7 +194,10 @@ def main() -> int:
             try:
                 part = measure(Path(folder))
             except MissingToolError as error:
-                part, missing = Part([(measure.__name__, f"NOT MEASURED: {error}")], f"{error}\n"), True
+                part, missing = (
+                    Part([(measure.__name__, f"NOT MEASURED: {error}")], f"{error}\n"),
+                    True,
+                )
             except RuntimeError as error:
                 first = str(error).splitlines()[0]
                 part = Part([(measure.__name__, f"FAILED: {first}")], f"{error}\n", failed=True)

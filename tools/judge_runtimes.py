@@ -84,7 +84,9 @@ def _section(record: RuntimeRecord) -> Iterator[str]:
         f"{record.version}{install}: {judged}. [Record](runtimes/{name}.json).",
         "",
     )
-    rows = grouped(((one.verdict, types_in_words(one.types, types)), str(one)) for one in record.behaviours)
+    rows = grouped(
+        ((one.verdict, types_in_words(one.types, types)), str(one)) for one in record.behaviours
+    )
     if rows:
         yield from ("| verdict | types | behaviour |", "| --- | --- | --- |")
         for (verdict, where), texts in rows.items():
@@ -113,8 +115,12 @@ def judge(name: str) -> None:
 def main(arguments: list[str]) -> int:
     """Judge, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a runtime; default: all installed ones")
-    parser.add_argument("--render", action="store_true", help="write the page from the records alone")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a runtime; default: all installed ones"
+    )
+    parser.add_argument(
+        "--render", action="store_true", help="write the page from the records alone"
+    )
     given = parser.parse_args(arguments)
     status = 0
     for name in [] if given.render else given.names or [name for name in KNOWN if name not in OURS]:

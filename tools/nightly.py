@@ -24,7 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs/nightly.md"
 PYTEST = ".venv/bin/pytest -v --no-header -n auto --dist worksteal -rs -m nightly"
 PARTS = {
-    "tests": ("tests marked `nightly`: planted mistakes, exhaustive types, kills, Chromium", PYTEST),
+    "tests": (
+        "tests marked `nightly`: planted mistakes, exhaustive types, kills, Chromium",
+        PYTEST,
+    ),
     "coverage": ("the lines that `make test` runs", "make coverage"),
     "coq": ("the meaning proved by Coq", "make coq"),
     "frama-c": ("the C kernels proved by Frama-C", "make frama-c"),
@@ -58,7 +61,9 @@ def run_part(name: str) -> tuple[str, list[str]]:
     status, lines = run(command)
     unavailable = status == 2 and name not in ("tests", "coverage")
     outcome = "passed" if status == 0 else "skipped" if unavailable else "failed"
-    summaries = [line for line in lines if re.search(r"\d+ (passed|failed|errors?)\b.* in [0-9.]+s", line)]
+    summaries = [
+        line for line in lines if re.search(r"\d+ (passed|failed|errors?)\b.* in [0-9.]+s", line)
+    ]
     closing = (summaries or lines or ["no output"])[-1].strip("= ").replace("|", "\\|")
     minutes = (time.monotonic() - begin) / 60
     skips = sorted(line.removeprefix("SKIPPED ") for line in lines if line.startswith("SKIPPED "))
@@ -69,21 +74,30 @@ def run_part(name: str) -> tuple[str, list[str]]:
 
 def git(*arguments: str) -> str:
     """What git prints; empty where this is no checkout."""
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def read_record() -> dict[str, list[str]]:
     """The lines of each part that the page has."""
     text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
-    found = {name: re.findall(rf"^(?:\| {name} \| .*|- {name}: .*)$", text, re.MULTILINE) for name in PARTS}
-    return {name: lines for name, lines in found.items() if lines and "| no record |" not in lines[0]}
+    found = {
+        name: re.findall(rf"^(?:\| {name} \| .*|- {name}: .*)$", text, re.MULTILINE)
+        for name in PARTS
+    }
+    return {
+        name: lines for name, lines in found.items() if lines and "| no record |" not in lines[0]
+    }
 
 
 def render(record: dict[str, list[str]]) -> str:
     """The page."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
-    missing = {name: f"| {name} | {covers} | no record | | | | |" for name, (covers, _) in PARTS.items()}
+    missing = {
+        name: f"| {name} | {covers} | no record | | | | |" for name, (covers, _) in PARTS.items()
+    }
     rows = [record[name][0] if name in record else missing[name] for name in PARTS]
     skips = [skip for name in PARTS if name in record for skip in record[name][1:]]
     return f"""\
@@ -115,7 +129,9 @@ def ages() -> list[str]:
         days = (datetime.now(UTC).date() - date.fromisoformat(day)).days
         behind = git("rev-list", "--count", f"{commit.split()[0]}..HEAD")
         commits = f", {behind} commits ago" if behind else ""
-        lines.append(f"nightly: {name}: {outcome} on {day}, {days} days ago, at commit {commit}{commits}")
+        lines.append(
+            f"nightly: {name}: {outcome} on {day}, {days} days ago, at commit {commit}{commits}"
+        )
     return lines
 
 
@@ -125,7 +141,10 @@ def main(arguments: list[str]) -> int:
         print("\n".join(ages()))
         return 0
     if unknown := sorted(set(arguments) - set(PARTS)):
-        print(f"nightly: error: no part is named {unknown[0]}; parts: {' '.join(PARTS)}", file=sys.stderr)
+        print(
+            f"nightly: error: no part is named {unknown[0]}; parts: {' '.join(PARTS)}",
+            file=sys.stderr,
+        )
         return 2
     for tool in ("browser", "coq", "frama-c", "import"):  # tests that need them are skipped without
         run(f"tools/setup.sh {tool}")

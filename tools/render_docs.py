@@ -39,7 +39,9 @@ def rendered() -> dict[str, str]:
 def commands_page() -> str:
     """The help of the program and of each command, in the order of the help."""
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    return "\n".join([HEAD, *(_section(n) for n in ("", *commands) if not n or not commands[n].hidden)])
+    return "\n".join(
+        [HEAD, *(_section(n) for n in ("", *commands) if not n or not commands[n].hidden)]
+    )
 
 
 def _section(name: str) -> str:

@@ -52,7 +52,10 @@ def extract(name: str, theory: str, driver: str) -> str:
     written = (*sorted(repo_file("why3").glob("*.mlw")), repo_file(COMMON))
     texts = [(path.name, path.read_text(encoding="utf-8")) for path in written]
     # Without the digest of the YAML, so that other prose asks no new extraction.
-    own = [(f"c_{name}.mlw", without_header(theory)), (f"sonnx_clip_{name}.drv", without_header(driver))]
+    own = [
+        (f"c_{name}.mlw", without_header(theory)),
+        (f"sonnx_clip_{name}.drv", without_header(driver)),
+    ]
     return _extracted(name, (*texts, *own))
 
 
@@ -76,7 +79,9 @@ def _extracted(name: str, texts: tuple[tuple[str, str], ...]) -> str:
         raise UserError(f"why3 extract did not end within {_SECONDS} s", where)
     if done.words.strip() or done.status != 0:
         said = done.words.strip() or f"exit status {done.status}"
-        raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"fix the kernel, or {COMMON}")
+        raise UserError(
+            f"the kernel cannot be extracted to C: {said}", where, f"fix the kernel, or {COMMON}"
+        )
     if f"void sonnx_clip_{name}(" not in done.text:
         raise UserError(f"why3 extract printed no sonnx_clip_{name}", where, "restore the template")
     undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
@@ -89,7 +94,11 @@ def _extracted(name: str, texts: tuple[tuple[str, str], ...]) -> str:
 THEORIES = "generated/why3"
 FOLDER = "generated/c"
 _COMPARED_AS_FLOATS = ("float", "double")
-_COMPARISONS = (("less_equal", "<=", "le a b"), ("less_than", "<", "lt a b"), ("at_least", ">=", "le b a"))
+_COMPARISONS = (
+    ("less_equal", "<=", "le a b"),
+    ("less_than", "<", "lt a b"),
+    ("at_least", ">=", "le b a"),
+)
 # Clang says by no macro that the sign of zero may be lost, so the header cannot refuse it. But for x86
 # it ignores this pragma, and -fno-signed-zeros stays unseen (docs/trusted-base.md).
 PRECISE = """\
@@ -135,9 +144,13 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
         UserError: Why3 is missing, or the extraction printed a message.
     """
     types = machine_types(spec)
-    files = {HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)}
+    files = {
+        HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)
+    }
     with ThreadPoolExecutor() as pool:
-        kernels = pool.map(lambda t: extract(t.id, theories[_theory(t)], theories[_driver(t)]), types)
+        kernels = pool.map(
+            lambda t: extract(t.id, theories[_theory(t)], theories[_driver(t)]), types
+        )
     about = "\n   ".join(escape(line, "c") for line in header_lines(spec))
     for etype, kernel in zip(types, kernels, strict=True):
         origin = f"Extracted by Why3 from generated/why3/c_{etype.id}.mlw, which is proved."
@@ -181,7 +194,10 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
             for name in ("rank", "limit")
         ]
         for name, sign, relation in _COMPARISONS:
-            kept, said = f"{name} keeps the contract of the operator {sign} of C", f"result <-> {relation}"
+            kept, said = (
+                f"{name} keeps the contract of the operator {sign} of C",
+                f"result <-> {relation}",
+            )
             found.append(goal(name, f"{name}'vc", f"ranks compare as in IEEE 754: {sign}", said))
             found.append(goal(f"{name}_refines", f"{name}'refn'vc", kept, said))
     title = "the C kernel computes Clip, in place and elsewhere, within its memory, and ends"

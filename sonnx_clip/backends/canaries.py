@@ -36,7 +36,9 @@ class _TruePrinter(WhymlPrinter):
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         level, text = super().application(expr)
-        return level, text.replace("cases", "right", 1) if isinstance(expr, tree.CasesResult) else text
+        return level, text.replace("cases", "right", 1) if isinstance(
+            expr, tree.CasesResult
+        ) else text
 
 
 def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -50,11 +52,19 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     for etype in first.values():
         path = f"{FOLDER}/canaries_{etype.id}.mlw"
         kind: Kind = "canary"
-        modules = [m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_clips) if m.goals]
-        if etype.family == "real":  # with the axioms of the reals cvc5 finds no model, and takes all its time
+        modules = [
+            m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_clips) if m.goals
+        ]
+        if (
+            etype.family == "real"
+        ):  # with the axioms of the reals cvc5 finds no model, and takes all its time
             kind, modules = "smoke", [replace(module, goals=module.goals[:1]) for module in modules]
         files[path] = theory_file(spec, modules)
-        found += [replace(o, kind=kind) for m in modules for o in m.obligations(f"canary.{etype.id}", path)]
+        found += [
+            replace(o, kind=kind)
+            for m in modules
+            for o in m.obligations(f"canary.{etype.id}", path)
+        ]
     return files, tuple(found)
 
 
@@ -75,8 +85,15 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongClip) -> Module:
     """The cases, the definitions, the wrong operator, and what is claimed of it."""
     printer = _TruePrinter(etype, spec.head)
     claims = _claims(spec, etype, wrong)
-    said = [part for c in claims for part in (c.conclusion, *c.premises) if not isinstance(part, Written)]
-    definitions = [definition(spec, d, etype) for d in definitions_used(spec, said) if d.id != wrong.of]
+    said = [
+        part
+        for c in claims
+        for part in (c.conclusion, *c.premises)
+        if not isinstance(part, Written)
+    ]
+    definitions = [
+        definition(spec, d, etype) for d in definitions_used(spec, said) if d.id != wrong.of
+    ]
     operands = spec.head.arguments
     if wrong.of is not None:
         definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))

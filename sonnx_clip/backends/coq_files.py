@@ -65,7 +65,9 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
     id_ = spec.types_of(family)[0].id
     of_elements = claims_of(spec, id_, "cases", "classes", "properties")
     roles = ("written", "complete", "disjoint", "holds", "repaired")
-    yield from sorted((c for c in of_elements if c.role in roles), key=lambda c: c.role != "written")
+    yield from sorted(
+        (c for c in of_elements if c.role in roles), key=lambda c: c.role != "written"
+    )
     entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
     for claim in claims_of(spec, id_, "constraints"):
         if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
@@ -75,7 +77,9 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
 def speaks_of_entries(constraint: Constraint) -> bool:
     """Whether a constraint is about entries only, not about shapes or element types."""
     outside = ("shape", "type")
-    return not any(isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds))
+    return not any(
+        isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds)
+    )
 
 
 def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:
@@ -105,7 +109,9 @@ class _Family:
         cases = [self._condition(c.id, given, c.when, c.title) for c in self.spec.cases]
         definitions = [self._defined(d) for d in stated]
         classes = [
-            self._definition(c.id, given, f"{c.case} {given} && {self._printer(c.id).conjunct(c.when)}")
+            self._definition(
+                c.id, given, f"{c.case} {given} && {self._printer(c.id).conjunct(c.when)}"
+            )
             for c in self.spec.classes_of(self.family)
         ]
         claims = [*self._properties(), *self._constraints()]
@@ -224,14 +230,18 @@ class _Family:
 
     def _constraints(self) -> Iterator[CoqStatement]:
         head = self.spec.head
-        entries = " ".join(f"({n.lower()} i)" if n in head.tensors else n.lower() for n in head.operands)
+        entries = " ".join(
+            f"({n.lower()} i)" if n in head.tensors else n.lower() for n in head.operands
+        )
         for c in self.spec.constraints:
             if self.family in c.families and speaks_of_entries(c):
                 holds = self._printer(c.id).proposition(c.holds)
                 body = f"let y := fun i => cases {entries} in\n  {holds}"
                 yield from self._claim(c, self._tensors(), body)
 
-    def _claim(self, entry: Property | Constraint, variables: str, body: str) -> Iterator[CoqStatement]:
+    def _claim(
+        self, entry: Property | Constraint, variables: str, body: str
+    ) -> Iterator[CoqStatement]:
         name = f"claim_{entry.id}"
         yield CoqStatement(entry.title, name, body, head=f"{name} {variables} : Prop")
         if self.family in entry.repaired:
@@ -246,13 +256,17 @@ class _Family:
     def _tensors(self) -> str:
         """The binders of the operands: tensors as functions of an index, and scalars."""
         head = self.spec.head
-        tensors = [f"({name.lower()} : index -> t)" for name in head.operands if name in head.tensors]
+        tensors = [
+            f"({name.lower()} : index -> t)" for name in head.operands if name in head.tensors
+        ]
         scalars = [f"({' '.join(head.scalars).lower()} : t)"] if head.scalars else []
         return " ".join(["(index : Type)", *tensors, *scalars])
 
     def _reading(self, r: Reading) -> Iterator[CoqStatement]:
         head = self.spec.head
-        yield self._condition(r.predicate, head.arguments_and_result, r.returns, f"{r.id}: {r.title}")
+        yield self._condition(
+            r.predicate, head.arguments_and_result, r.returns, f"{r.id}: {r.title}"
+        )
         for regions, end, what in ((r.agrees, "", "value"), (r.agrees_bitwise, "_bitwise", "bits")):
             if self.family in regions:
                 name, region = f"{r.word}_region{end}", regions[self.family]
@@ -273,7 +287,9 @@ class _Family:
                 return f"{every}, cases {given} = Clip.clip {given}"
             case "complete":
                 one_of = " \\/ ".join(f"{part} {given}" for part in ids)
-                return f"{every}, {one_of}" if of_cases else f"{every}, {id_} {given} ->\n  {one_of}"
+                return (
+                    f"{every}, {one_of}" if of_cases else f"{every}, {id_} {given} ->\n  {one_of}"
+                )
             case "disjoint":
                 pairs = (f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2))
                 return f"{every},\n  " + " /\\\n  ".join(pairs)

@@ -47,21 +47,28 @@ class _Format:
         """The claims on single elements or constraints that hold at a witness."""
         spec, claims = self.spec, claims_of(self.spec, self.etype.id)
         properties, constraints, examples = (
-            {e.id for e in section} for section in (spec.properties, spec.constraints, spec.examples)
+            {e.id for e in section}
+            for section in (spec.properties, spec.constraints, spec.examples)
         )
         yield from (self._inhabited(c) for c in claims if c.role == "inhabited")
         met = [c for c in claims if c.role in ("refuted", "repaired inhabited")]
         yield from (self._property(c) for c in met if c.shows[0] in properties)
-        yield from (self._constraint(c) for c in met if c.role == "refuted" and c.shows[0] in constraints)
+        yield from (
+            self._constraint(c) for c in met if c.role == "refuted" and c.shows[0] in constraints
+        )
         for c in claims:
             if c.role == "differs":
-                yield self._difference(spec.reading(c.shows[0]), bitwise=c.name.endswith("_bitwise"))
+                yield self._difference(
+                    spec.reading(c.shows[0]), bitwise=c.name.endswith("_bitwise")
+                )
         for c in claims:
             if c.role == "example" and c.shows[0] in examples:
                 yield self._fact(c, " /\\\n  ".join(self._results(c)))
 
     def _inhabited(self, claim: Claim) -> CoqStatement:
-        return self._fact(claim, f"{claim.shows[0]} {self._numbers(claim, self.spec.head.operands)}")
+        return self._fact(
+            claim, f"{claim.shows[0]} {self._numbers(claim, self.spec.head.operands)}"
+        )
 
     def _property(self, claim: Claim) -> CoqStatement:
         """A property is refuted at numbers, or its condition is met by some."""
@@ -83,7 +90,8 @@ class _Format:
                 result, y = part.arguments
                 assert isinstance(result, tree.Call)
                 operands = (
-                    claim.witness[of.id] if isinstance(of, tree.Name) else of for of in result.arguments
+                    claim.witness[of.id] if isinstance(of, tree.Name) else of
+                    for of in result.arguments
                 )
                 yield f"cases {' '.join(map(self._given, operands))} = {self._given(y)}"
 
@@ -93,7 +101,11 @@ class _Format:
         operands = tuple(encode(texts[name], self.etype) for name in self.spec.head.operands)
         due = evaluator(self.spec, self.etype).result(*operands)
         allowed = answers(self.spec, self.etype, reading, operands)
-        found = (y for y in allowed if not (identical(y, due) if bitwise else same_value(y, due, self.etype)))
+        found = (
+            y
+            for y in allowed
+            if not (identical(y, due) if bitwise else same_value(y, due, self.etype))
+        )
         # Were there no other answer, Coq would not accept this one.
         other, given = self._pattern(next(found, due)), " ".join(map(self._pattern, operands))
         kind, what = ("_bitwise", "other bits") if bitwise else ("", "another value")
@@ -109,7 +121,9 @@ class _Format:
 
     def _fact(self, claim: Claim, statement: str) -> CoqStatement:
         title = claim.title[0].upper() + claim.title[1:]
-        return CoqStatement(title, f"{self.etype.id}_{claim.name}", statement, claim.shows, "computed")
+        return CoqStatement(
+            title, f"{self.etype.id}_{claim.name}", statement, claim.shows, "computed"
+        )
 
     def _numbers(self, claim: Claim, names: Iterable[str]) -> str:
         return " ".join(self._given(claim.witness[name]) for name in names)

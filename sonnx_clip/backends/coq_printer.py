@@ -67,7 +67,9 @@ class CoqPrinter(Printing):
     def written(self, expr: Expr) -> Piece:
         """The text of an expression, with its binding strength."""
         match expr:
-            case tree.Connective(operator="or", left=tree.Connective(operator="and") as left, right=right):
+            case tree.Connective(
+                operator="or", left=tree.Connective(operator="and") as left, right=right
+            ):
                 # Coq needs no parentheses around the left operand here, a reader does.
                 return _BOOL_OR, f"({self.show(left)}) || {self.operand(right, _APPLY)}"
             case _:
@@ -103,9 +105,13 @@ class CoqPrinter(Printing):
                 return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
             case tree.Number(text=text):
                 what = f"{text} has no name that denotes it in every {self.family} format"
-                raise UserError(what, self.where, "the theorems have 0 and the named constants except nan")
+                raise UserError(
+                    what, self.where, "the theorems have 0 and the named constants except nan"
+                )
             case _:
-                raise UserError("the Coq theorems do not cover this", self.where, "leave it to Why3")
+                raise UserError(
+                    "the Coq theorems do not cover this", self.where, "leave it to Why3"
+                )
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,10 @@ class Proposition(Printing):
         """A function or an entry of the YAML with its arguments."""
         match expr:
             case tree.Call(function="identical", arguments=(a, b)):
-                return _COMPARE, f"{self.computed.operand(a, _APPLY)} = {self.computed.operand(b, _APPLY)}"
+                return (
+                    _COMPARE,
+                    f"{self.computed.operand(a, _APPLY)} = {self.computed.operand(b, _APPLY)}",
+                )
             case _:
                 return self.computed.written(expr)
 

@@ -73,7 +73,9 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
             )
         ],
         "Whether y is an answer that a reading or a dialect allows.": [
-            _allowed(spec, etype, printer, name, of) for name, of in answers if _has(spec, etype, of)
+            _allowed(spec, etype, printer, name, of)
+            for name, of in answers
+            if _has(spec, etype, of)
         ],
         "What is claimed of the cases.": [
             _property(spec, printer, p) for p in spec.properties if etype.family in p.families
@@ -104,10 +106,14 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
     return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
 
 
-def stated(entry: Constraint | Restriction, parameters: str, of: str, printer: WhymlPrinter) -> Declared:
+def stated(
+    entry: Constraint | Restriction, parameters: str, of: str, printer: WhymlPrinter
+) -> Declared:
     """A constraint or a restriction as a predicate."""
     title = entry.statement if isinstance(entry, Restriction) else entry.title
-    return declare(f"{STATED}{entry.id}", parameters, of, printer.show(entry.holds), title, apart=True)
+    return declare(
+        f"{STATED}{entry.id}", parameters, of, printer.show(entry.holds), title, apart=True
+    )
 
 
 def _float_bits(etype: ElementType, printer: WhymlPrinter) -> list[Declared]:
@@ -141,7 +147,9 @@ def _has(spec: Spec, etype: ElementType, of: Allowed) -> bool:
     )
 
 
-def _allowed(spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, of: Allowed) -> Declared:
+def _allowed(
+    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, of: Allowed
+) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
     head, reading = spec.head, spec.reading(of.reading)
     if of.dialect is None:
@@ -194,7 +202,9 @@ def conditions(spec: Spec, sections: Iterable[str] = CONDITIONS) -> Iterator[tup
         for entry in getattr(spec, section):
             for field in CONDITIONS[section]:
                 found = getattr(entry, field)
-                for family, condition in (found if isinstance(found, dict) else {"": found}).items():
+                for family, condition in (
+                    found if isinstance(found, dict) else {"": found}
+                ).items():
                     yield Place(section, entry, field, family), condition
 
 

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 ELEMENTS: Final = "elements.gen"  # written by hand, in why3/drivers
 # Program and options of each prover, by its name; {seconds} and {megabytes} are the limits.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Z3": ("z3", "-smt2", "-T:{seconds}", "-memory:{megabytes}", "sat.random_seed=42", "smt.random_seed=42"),
+    "Z3": (
+        "z3",
+        "-smt2",
+        "-T:{seconds}",
+        "-memory:{megabytes}",
+        "sat.random_seed=42",
+        "smt.random_seed=42",
+    ),
     "cvc5": ("cvc5", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
 }
 
@@ -67,7 +74,9 @@ def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str,
         smokes=smokes,
         elements=ELEMENTS,
         drivers={driver_file(name): driver(name, "$data") for name in COMMANDS},
-        configuration=configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in COMMANDS}),
+        configuration=configuration(
+            "$drivers", {name: f"${COMMANDS[name][0]}" for name in COMMANDS}
+        ),
     )
     return {PATH: text}
 

@@ -18,7 +18,12 @@ from sonnx_clip.backends.drivers import PATH as REPLAY
 from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
-from sonnx_clip.backends.pages import render_coverage, render_dialects, render_findings, render_readings
+from sonnx_clip.backends.pages import (
+    render_coverage,
+    render_dialects,
+    render_findings,
+    render_readings,
+)
 from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.qualification_pages import render_qualification
 from sonnx_clip.backends.templating import header_lines
@@ -155,7 +160,11 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
 def _stale(generated: Generated, root: Path) -> list[str]:
     """The files that are missing or differ."""
     files = ((path, root / path, text) for path, text in generated.files.items())
-    return [path for path, file, text in files if not file.is_file() or file.read_bytes() != text.encode()]
+    return [
+        path
+        for path, file, text in files
+        if not file.is_file() or file.read_bytes() != text.encode()
+    ]
 
 
 def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[str]:

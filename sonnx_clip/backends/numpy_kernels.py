@@ -107,7 +107,8 @@ def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
         [
             *[integers] * any(how not in (None, "Float") for _, how in traced.clones),
             "\n".join(f"  {clone}" for clone in _clones(traced)),
-            f"  (** {about} *)\n  function way {parameters} : int =\n    " + "\n    ".join(lines(ways)),
+            f"  (** {about} *)\n  function way {parameters} : int =\n    "
+            + "\n    ".join(lines(ways)),
         ],
         list(_goals(traced, shows)),
         f"smoke_{goal_name(traced, 'kernels')}",
@@ -136,8 +137,12 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
         _forall(given, frozenset(given)),
         f"way {' '.join(given)} <> 0",
     )
-    *first, last = [f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)]
-    yield refinement("ways_inhabited", "some input takes each path", *(f"{line} /\\" for line in first), last)
+    *first, last = [
+        f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)
+    ]
+    yield refinement(
+        "ways_inhabited", "some input takes each path", *(f"{line} /\\" for line in first), last
+    )
 
 
 def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
@@ -152,7 +157,10 @@ def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
 
 
 def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
-    names = {of: [n for n, kind in free.items() if kind == of and n in used] for of in ("element", "mask")}
+    names = {
+        of: [n for n, kind in free.items() if kind == of and n in used]
+        for of in ("element", "mask")
+    }
     parts = [f"{' '.join(found)}: {_type(of)}" for of, found in names.items() if found]
     return f"forall {', '.join(parts)}."
 
@@ -166,7 +174,9 @@ def _numbers(path: Path, given: Mapping[str, ValueKind], etype: ElementType) -> 
     shown = []
     for name, kind in given.items():
         value = path.witness.get(name, 0)
-        shown.append(("true" if value else "false") if kind == "mask" else f"({show_bits(value, etype)}: t)")
+        shown.append(
+            ("true" if value else "false") if kind == "mask" else f"({show_bits(value, etype)}: t)"
+        )
     return " ".join(shown)
 
 
@@ -174,7 +184,9 @@ def _clones(traced: Traced) -> Iterator[str]:
     for module, how in sorted(traced.clones, key=str):
         given = ["type t = t"]
         if how is not None:
-            symbols = _SYMBOLS[how] if module == "Order" else {n: _SYMBOLS[how][n] for n in ("nan", "lt")}
+            symbols = (
+                _SYMBOLS[how] if module == "Order" else {n: _SYMBOLS[how][n] for n in ("nan", "lt")}
+            )
             given += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
         if module == "Bits":
             given += [f"function {name} = {name}" for name in _BITS]
@@ -187,5 +199,7 @@ def _lines(given: Sequence[str]) -> str:
     """What a clone is given, in lines that are not too long."""
     text = ", ".join(given)
     return (
-        text if len(text) < _WIDTH else f"\n    {text}".replace(", function bw_xor", ",\n    function bw_xor")
+        text
+        if len(text) < _WIDTH
+        else f"\n    {text}".replace(", function bw_xor", ",\n    function bw_xor")
     )

@@ -45,7 +45,8 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     families = [family for family in FAMILIES if any(spec.types_of(family))]
     operands = spec.head.operands
     results = [
-        f'_constant("{c.result}", {operands[0]})' if is_number(c.result) else c.result for c in spec.cases
+        f'_constant("{c.result}", {operands[0]})' if is_number(c.result) else c.result
+        for c in spec.cases
     ]
     sections = [(family, [*_functions(spec, family)]) for family in families]
     text = template("oracle.py.j2").render(
@@ -69,7 +70,9 @@ def render_numpy(spec: Spec) -> dict[str, str]:
             for etype in spec.types_of(family)
         },
         sections=sections,
-        dialects=pformat({d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False),
+        dialects=pformat(
+            {d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False
+        ),
         python_name=python_name,
     )
     return {oracle_path(spec): text}
@@ -151,7 +154,9 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
         yield function(c.id, f"a class of the case {c.case}", _both(of_case, c.when))
     for latitude in spec.latitude:
         accepted = _both(latitude.when, latitude.accepts)
-        yield function(latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A"))
+        yield function(
+            latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A")
+        )
     for r in spec.readings:
         title, given = "whether the reading allows the answer Y", (*operands, "Y")
         yield function(r.id, title, r.returns, given, f"{r.word}_returns")
@@ -193,7 +198,10 @@ def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
     if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
         return code
     inner = indent + " " * 4
-    parts = [_branches(part, family, anchor, inner) for part in (expr.condition, expr.then, expr.otherwise)]
+    parts = [
+        _branches(part, family, anchor, inner)
+        for part in (expr.condition, expr.then, expr.otherwise)
+    ]
     return f"{code.partition('(')[0]}(\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent})"
 
 

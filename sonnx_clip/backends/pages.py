@@ -26,8 +26,18 @@ COVERAGE = "docs/coverage.md"
 COVERAGE_TABLE = "generated/coverage.csv"
 READINGS = "docs/readings.md"
 DIALECTS = "docs/dialects.md"
-SORTS: tuple[Sort, ...] = ("encoded", "encoded and disputed", "disputed", "descriptive", "not encoded")
-SHOWN = ("float32", "int32", "real")  # one of each family: the matrix is the same for all of a family
+SORTS: tuple[Sort, ...] = (
+    "encoded",
+    "encoded and disputed",
+    "disputed",
+    "descriptive",
+    "not encoded",
+)
+SHOWN = (
+    "float32",
+    "int32",
+    "real",
+)  # one of each family: the matrix is the same for all of a family
 
 
 def render_findings(spec: Spec) -> dict[str, str]:
@@ -37,7 +47,9 @@ def render_findings(spec: Spec) -> dict[str, str]:
         UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
     record = read_record(spec)
-    ranked = sorted(tell(spec, record), key=lambda finding: ("high", "medium", "low").index(finding.severity))
+    ranked = sorted(
+        tell(spec, record), key=lambda finding: ("high", "medium", "low").index(finding.severity)
+    )
     text = template("findings.md.j2").render(
         header=header_lines(spec),
         findings=[{**finding.model_dump(), "summary": summary(finding)} for finding in ranked],
@@ -51,7 +63,9 @@ def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     """The summary page and the table of all words; UserError as `require_coverage`."""
     covered = require_coverage(spec, obligations)
     sorts = [(one.source, one.answer.sort) for one in covered]
-    counts = [(page.id, Counter(sort for of, sort in sorts if of == page.id)) for page in spec.texts]
+    counts = [
+        (page.id, Counter(sort for of, sort in sorts if of == page.id)) for page in spec.texts
+    ]
     counts.append(("all", Counter(sort for _, sort in sorts)))
     text = template("coverage.md.j2").render(
         header=[*header_lines(spec), "The answers: spec/coverage.yaml"],
@@ -66,7 +80,9 @@ def coverage_table(covered: Iterable[Covered]) -> str:
     """All words of all sources in order, a row for each answer."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("source", "line", "section", "words", "answer", "encoded by", "disputed by", "reason"))
+    rows.writerow(
+        ("source", "line", "section", "words", "answer", "encoded by", "disputed by", "reason")
+    )
     for one in covered:
         answer = one.answer
         reason = "; ".join(filter(None, (one.reason, answer.not_encoded, answer.note)))

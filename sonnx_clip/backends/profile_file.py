@@ -74,15 +74,23 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
 def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     assert etype.width is not None  # only `real` has none, and no tensor has that type
     limits = {
-        name: (int(encode(name, etype)) % (1 << etype.width)).to_bytes(etype.width // 8, "little").hex()
+        name: (int(encode(name, etype)) % (1 << etype.width))
+        .to_bytes(etype.width // 8, "little")
+        .hex()
         for name in ("lowest", "highest")
     }
     shown: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
     for claim in claims_of(spec, etype.id, "properties", "constraints"):
         is_extra = claim.role == "holds" and claim.name != claim.shows[0]
-        if claim.shows[0] in shown and claim.role in ("holds", "refuted", "repaired") and not is_extra:
+        if (
+            claim.shows[0] in shown
+            and claim.role in ("holds", "refuted", "repaired")
+            and not is_extra
+        ):
             shown[claim.shows[0]][claim.role] = claim.id
-    shown["cases"] = {c.role: c.id for c in claims_of(spec, etype.id, "cases") if c.role == "written"}
+    shown["cases"] = {
+        c.role: c.id for c in claims_of(spec, etype.id, "cases") if c.role == "written"
+    }
     return {
         "id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits,
         "theorems": shown,

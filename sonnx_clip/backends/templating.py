@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 _FORCED = re.compile(r"(?<= in) (?=let |not |\w)")
-_BREAKS = re.compile(r" (?=/\\|\\/|->|<->)|(?<=: t\.) |(?<=: tensor\.) |(?<=\]\.) |(?<=: node\.) |(?<=;) ")
+_BREAKS = re.compile(
+    r" (?=/\\|\\/|->|<->)|(?<=: t\.) |(?<=: tensor\.) |(?<=\]\.) |(?<=: node\.) |(?<=;) "
+)
 
 
 @lru_cache(maxsize=8192)  # twice what the theories of one specification have
 def layout(statement: str, indent: int = 4) -> str:
     """The statement in lines of at most `WIDTH` characters where that is possible."""
     width = WIDTH - indent
-    lines = [line for part in _FORCED.split(statement) for line in _pack(_pieces(part, width), width)]
+    lines = [
+        line for part in _FORCED.split(statement) for line in _pack(_pieces(part, width), width)
+    ]
     return ("\n" + " " * indent).join(lines)
 
 
@@ -34,7 +38,11 @@ def _pieces(text: str, width: int) -> list[str]:
     """The parts between which a line may end: outside parentheses, and further inside what is too long."""
     pieces = [text]
     for depth, longest in ((0, 0), (1, width), (2, 2 * width), (3, 2 * width)):
-        pieces = [p for piece in pieces for p in (_split(piece, depth) if len(piece) > longest else [piece])]
+        pieces = [
+            p
+            for piece in pieces
+            for p in (_split(piece, depth) if len(piece) > longest else [piece])
+        ]
     return pieces
 
 
@@ -86,7 +94,9 @@ def escape(text: str, language: str) -> str:
             return _ML.sub(" ", line).replace('"', "'")
         case "c" | "h" | "acsl":
             line = _C.sub(" ", line)
-            return f"{line}." if line.endswith("\\") else line  # a line that ends with it would go on
+            return (
+                f"{line}." if line.endswith("\\") else line
+            )  # a line that ends with it would go on
         case "py":
             return line.replace("\\", "\\\\").replace('"', '\\"')
         case "sh":

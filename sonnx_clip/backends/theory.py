@@ -81,7 +81,11 @@ def declare(
     """A predicate or function; a parameter that the body does not use is marked: Why3 would warn."""
     used = set(re.findall(r"[a-z_]\w*", body))
     shown = " ".join(p if p in used else f"_{p}" for p in parameters.split())
-    head = f"function {name} ({shown}: {of}) : {of}" if is_function else f"predicate {name} ({shown}: {of})"
+    head = (
+        f"function {name} ({shown}: {of}) : {of}"
+        if is_function
+        else f"predicate {name} ({shown}: {of})"
+    )
     return Declared(head, body, title, apart)
 
 
@@ -110,7 +114,11 @@ class Module:
     @property
     def text(self) -> str:
         """The module."""
-        blocks = ["\n".join(f"  {use}" for use in self.uses), *self.parts, *(g.text for g in self.goals)]
+        blocks = [
+            "\n".join(f"  {use}" for use in self.uses),
+            *self.parts,
+            *(g.text for g in self.goals),
+        ]
         if self.smoke:
             blocks.append(f"  goal {self.smoke} [@kind:smoke] [@shows:smoke] : false")
         return "\n\n".join([f"(** {self.about} *)\nmodule {self.name}", *blocks, "end\n"])
@@ -128,7 +136,9 @@ def comment(text: str) -> str:
 
 def header(spec: Spec) -> str:
     """The comment on top of a rendered theory."""
-    first, *rest = (escape(line, "v") for line in header_lines(spec))  # in theories and in Coq alike
+    first, *rest = (
+        escape(line, "v") for line in header_lines(spec)
+    )  # in theories and in Coq alike
     return "\n".join([f"(* {first}", *(f"   {line}" for line in rest)]) + " *)\n"
 
 
@@ -147,7 +157,15 @@ def obligations_of(subject: str, path: str, theory: str, goals: Iterable[Goal]) 
     """The obligations that a module of a rendered file holds."""
     return [
         Obligation(
-            f"{subject}.{g.name}", g.kind, subject, g.shows, g.title, path, theory, g.name, g.statement
+            f"{subject}.{g.name}",
+            g.kind,
+            subject,
+            g.shows,
+            g.title,
+            path,
+            theory,
+            g.name,
+            g.statement,
         )
         for g in goals
     ]

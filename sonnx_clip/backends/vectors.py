@@ -56,7 +56,19 @@ _SAMPLE = 3000  # tried beyond those of the core values
 # All of these together are tried, so that no class depends on the luck of the sample.
 _CORE = {
     "int": ("lowest", "0", "1", "2", "10", "highest"),
-    "float": ("nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "2", "highest", "inf"),
+    "float": (
+        "nan",
+        "-nan",
+        "-inf",
+        "-1",
+        "-0",
+        "0",
+        "smallest_subnormal",
+        "1",
+        "2",
+        "highest",
+        "inf",
+    ),
 }
 
 # Kernels that limit floats as integers treat zeros apart: each pair of bounds about zero is code of its own.
@@ -88,8 +100,12 @@ def _file(spec: Spec, etype: ElementType) -> str:
         "type": etype.id,
         "family": etype.family,
         "bits": _format(etype),
-        "latitude": {entry.id: {"reason": entry.reason, "always": entry.always} for entry in spec.latitude},
-        "classes": {c.id: {"title": c.title, "matters": c.matters} for c in spec.classes_of(etype.family)},
+        "latitude": {
+            entry.id: {"reason": entry.reason, "always": entry.always} for entry in spec.latitude
+        },
+        "classes": {
+            c.id: {"title": c.title, "matters": c.matters} for c in spec.classes_of(etype.family)
+        },
     }
     lines = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
     return json.dumps(head, indent=2)[:-2] + f',\n  "vectors": [\n{lines}\n  ]\n}}\n'
@@ -99,7 +115,11 @@ def _format(etype: ElementType) -> dict[str, Any]:
     """How the hex texts of a file are read."""
     if isinstance(etype.bits, FloatBits):
         fields = {"exponent": etype.bits.exponent, "significand": etype.bits.significand}
-        return {"width": etype.width, "encoding": "IEEE 754, significand with the hidden bit", **fields}
+        return {
+            "width": etype.width,
+            "encoding": "IEEE 754, significand with the hidden bit",
+            **fields,
+        }
     assert etype.bits is not None
     encoding = "two's complement" if etype.bits.signed else "unsigned"
     return {"width": etype.width, "encoding": encoding}
@@ -174,7 +194,8 @@ def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Witnesses and what is named, each special value beside them, core values, a sample of all."""
     every, count = special_patterns(etype), len(spec.operands)
     witnesses = [
-        _encoded(etype, klass.inhabited_by.texts().values()) for klass in spec.classes_of(etype.family)
+        _encoded(etype, klass.inhabited_by.texts().values())
+        for klass in spec.classes_of(etype.family)
     ]
     yield from witnesses
     yield from _named(spec, etype)
@@ -195,7 +216,9 @@ def _spread(found: list[Values]) -> list[Values]:
     return [found[index * (len(found) - 1) // (PER_CLASS - 1)] for index in range(PER_CLASS)]
 
 
-def vector_of(evaluate: Evaluator, klass: ValueClass, number: int, values: Values) -> dict[str, Any]:
+def vector_of(
+    evaluate: Evaluator, klass: ValueClass, number: int, values: Values
+) -> dict[str, Any]:
     """A vector as in a file: bits of operands in a class, the expected result, and acceptable ones."""
     etype, spec = evaluate.etype, evaluate.spec
     case = evaluate.case(*values)
@@ -232,4 +255,6 @@ def _answers(etype: ElementType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if not isinstance(etype.bits, FloatBits):
         return (), ()
     every = special_patterns(etype)
-    return tuple(v for v in every if not is_nan(v, etype)), tuple(v for v in every if is_nan(v, etype))
+    return tuple(v for v in every if not is_nan(v, etype)), tuple(
+        v for v in every if is_nan(v, etype)
+    )

@@ -77,7 +77,9 @@ def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
         f"The dialects of Clip in {id_}: where each is the Clip of SONNX, what its missing bounds do,"
         " what its\n    conversions do to bounds, and what a newer one changes."
     )
-    scales = etype.family == "float" and any(d.scale_bias for d in spec.dialects if id_ in d.element_types)
+    scales = etype.family == "float" and any(
+        d.scale_bias for d in spec.dialects if id_ in d.element_types
+    )
     scaling = [f"use scale_bias.Scale{etype.why3}"] * scales
     examples = f"The worked examples of dialects in {id_}."
     findings = "What the findings about the sources claim of"
@@ -146,7 +148,9 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
 def restrictions_module(spec: Spec) -> Module:
     """The restrictions as the YAML states them, and what is claimed of them."""
     printer = WhymlPrinter(None, spec.head, of_result=True)
-    restrictions = [stated(r, printer.implicit, "declared", printer).text for r in spec.restrictions]
+    restrictions = [
+        stated(r, printer.implicit, "declared", printer).text for r in spec.restrictions
+    ]
     example = declared_example(spec)
     fields = [f"{name.lower()} = {_declared(spec, example[name])}" for name in spec.head.all]
     record = "{ " + ";\n    ".join(fields) + " }"
@@ -168,7 +172,9 @@ def _goal(spec: Spec, claim: Claim) -> Goal:
     printed = goal(replace(claim, witness={}), printer)
     if not claim.witness:
         return printed
-    changes = "; ".join(f"{name.lower()} = {printer.show(of)}" for name, of in claim.witness.items())
+    changes = "; ".join(
+        f"{name.lower()} = {printer.show(of)}" for name, of in claim.witness.items()
+    )
     node = "example" if claim.role == "consistent" else f"{{ example with {changes} }}"
     return replace(printed, statement=f"let n = {node} in {printed.statement}")
 
@@ -222,7 +228,9 @@ def _dims(dims: tuple[int | str, ...] | None) -> str:
 def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     """The theories by their path in the repository, and their obligations."""
     by_type = {etype.id: modules_of(spec, etype) for etype in spec.element_types}
-    found = [(f"{prefix}{id_}", id_, of[prefix]) for prefix in PREFIXES for id_, of in by_type.items()]
+    found = [
+        (f"{prefix}{id_}", id_, of[prefix]) for prefix in PREFIXES for id_, of in by_type.items()
+    ]
     if spec.operator in WRITTEN and spec.restrictions:
         found.insert(len(spec.element_types), (SUBJECT, SUBJECT, [restrictions_module(spec)]))
     files: dict[str, str] = {}

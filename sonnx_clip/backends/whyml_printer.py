@@ -186,7 +186,9 @@ def element_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
 
 def tensor_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
     """A printer for conditions on tensor values: a scalar is its only entry."""
-    return WhymlPrinter(etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars})
+    return WhymlPrinter(
+        etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars}
+    )
 
 
 def float_literal(pattern: int, comment: str = "") -> str:
@@ -217,7 +219,12 @@ _SORTS: Mapping[Kind, str] = {Kind.ELEMENT: "t", Kind.TENSOR: "tensor", Kind.FLO
 def goal(claim: Claim, printer: WhymlPrinter) -> Goal:
     """A claim as a goal."""
     return Goal(
-        claim.name, claim.kind, claim.shows, claim.title, statement(claim, printer), claim.role == "step"
+        claim.name,
+        claim.kind,
+        claim.shows,
+        claim.title,
+        statement(claim, printer),
+        claim.role == "step",
     )
 
 

@@ -70,14 +70,18 @@ class ClaimTruth(Evaluator):
 
         def holds(values: Mapping[str, Any]) -> bool:
             environment = {**values, **{name: value(values) for name, value in witness}}
-            return not all(premise(environment) for premise in premises) or bool(conclusion(environment))
+            return not all(premise(environment) for premise in premises) or bool(
+                conclusion(environment)
+            )
 
         return holds
 
 
 def is_evaluated(claim: Claim) -> bool:
     """Whether a claim can be evaluated: it is stated in the language alone."""
-    return not isinstance(claim.conclusion, Written) and not (claim.of_tensors and claim.role == "written")
+    return not isinstance(claim.conclusion, Written) and not (
+        claim.of_tensors and claim.role == "written"
+    )
 
 
 def evaluated_claims(spec: Spec) -> Iterator[tuple[ElementType, Claim]]:
@@ -107,7 +111,10 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     """
     if claim.subject == SUBJECT:
         return [declared_example(spec)]
-    bound, known = tuple(bound_names(claim)), spec.memo.setdefault(("samples of claims", etype.id), {})
+    bound, known = (
+        tuple(bound_names(claim)),
+        spec.memo.setdefault(("samples of claims", etype.id), {}),
+    )
     if (bound, claim.of_tensors) not in known:
         found = dict.fromkeys(tuple(at.items()) for at in _samples(spec, etype, bound))
         known[bound, claim.of_tensors] = [
@@ -148,7 +155,9 @@ def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
 
 def check_claims(spec: Spec) -> None:
     """Raise the UserError for the first claim that is false for some sample, or true of a wrong operator."""
-    of_restrictions = ((spec.element_types[0], c) for c in claims_of(spec, SUBJECT) if is_evaluated(c))
+    of_restrictions = (
+        (spec.element_types[0], c) for c in claims_of(spec, SUBJECT) if is_evaluated(c)
+    )
     for etype, claim in (*evaluated_claims(spec), *of_restrictions):
         if (at := counterexample(spec, etype, claim)) is not None:
             where = ""
@@ -161,7 +170,9 @@ def check_claims(spec: Spec) -> None:
     for p in spec.properties:
         if not any(is_false_somewhere(spec, p, family) for family in p.families):
             what = f"`{p.id}` holds for the wrong operator `{p.false_for}` too"
-            raise UserError(what, _place(spec, p.id), "strengthen the claim, or name another wrong operator")
+            raise UserError(
+                what, _place(spec, p.id), "strengthen the claim, or name another wrong operator"
+            )
 
 
 def _place(spec: Spec, id_: str) -> str:

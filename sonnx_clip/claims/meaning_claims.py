@@ -34,7 +34,12 @@ def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> It
     given: dict[str, Any] = {definition.id: True for definition in spec.definitions}
     if isinstance(form := etype.bits, FloatBits):
         sign, most = sign_bit(form), infinity(form)
-        bits = {"zero": 0, "minus_zero": sign, "normal": 1 << (form.significand - 1), "magnitude": sign - 1}
+        bits = {
+            "zero": 0,
+            "minus_zero": sign,
+            "normal": 1 << (form.significand - 1),
+            "magnitude": sign - 1,
+        }
         bits |= {"infinity": most, "minus_infinity": sign | most, "n": most + 1}
         given |= values(bits)
     if (section := f"{about} of {etype.family}") in templates():
@@ -52,7 +57,9 @@ def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     result = f"{spec.head.function}({', '.join(spec.head.operands)})"
     results = Listed(f"({c.id} implies identical({result}, {c.result}))" for c in spec.cases)
     parts = _parts([case.id for case in spec.cases])
-    yield from expanded(spec, etype, "cases", **parts, results=results, by_hand=spec.operator in WRITTEN)
+    yield from expanded(
+        spec, etype, "cases", **parts, results=results, by_hand=spec.operator in WRITTEN
+    )
     for case in spec.cases:
         yield from expanded(spec, etype, "inhabited", case)
 
@@ -79,7 +86,9 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
     for c in reversed(spec.classes_of(etype.family)):
         texts = c.inhabited_by.texts()
         texts[spec.head.second] = texts[spec.head.operands[0]]
-        if ask(p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}):
+        if ask(
+            p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}
+        ):
             return numbers(texts)
     what = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
     raise UserError(what, spec.file, "weaken the condition")
@@ -98,8 +107,12 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
     for entry in entries:
         answers = Listed(f"{spec.reading(id_).predicate}({operands}, A)" for id_ in entry.given_by)
         yield from expanded(spec, etype, "latitude and readings", entry, answers=answers)
-    given = {f"{key}{i}": getattr(of, key) for i, of in enumerate(entries) for key in ("when", "accepts")}
-    given["granted"] = Listed(f"group(group(_when{i}) and group(_accepts{i}))" for i in range(len(entries)))
+    given = {
+        f"{key}{i}": getattr(of, key) for i, of in enumerate(entries) for key in ("when", "accepts")
+    }
+    given["granted"] = Listed(
+        f"group(group(_when{i}) and group(_accepts{i}))" for i in range(len(entries))
+    )
     given["latitude"] = Listed(entry.id for entry in entries)
     named = {id_ for entry in entries for id_ in entry.given_by}
     for reading in (r for r in spec.readings if r.id in named):
@@ -141,7 +154,9 @@ def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for c in (c for c in spec.constraints if etype.family in c.families):
         if c.id not in ("C1", "C2", "C3"):
             what = f"the constraint {c.id} has no hand-written counterpart"
-            raise UserError(what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the claims on tensors")
+            raise UserError(
+                what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the claims on tensors"
+            )
         used = free_names(c.holds)  # the hand-written constraint has no other variables
         tensors = names((name for name in head.all if name in used), Kind.TENSOR)
         before = conjuncts(c.holds) if "precondition" in c.role.split() else []

@@ -36,10 +36,15 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Two readings differ at the numbers of the first finding that contrasts them."""
     reading_of = {dialect.id: dialect.reading for dialect in spec.dialects}
     found: dict[tuple[str, ...], Contrast] = {}
-    for witness in (w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)):
+    for witness in (
+        w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)
+    ):
         if witness.type == etype.id and witness.texts().keys() >= set(spec.head.operands):
             # A side with bounds of its own is no reading of these numbers.
-            sides = [None if side.texts() else reading_of.get(side.by, side.by) for side in witness.answers]
+            sides = [
+                None if side.texts() else reading_of.get(side.by, side.by)
+                for side in witness.answers
+            ]
             for pair in ({sides[0], other} for other in sides[1:]):
                 if len(pair) == 2 and not pair & {"cases", None}:
                     found.setdefault(tuple(r.id for r in spec.readings if r.id in pair), witness)
@@ -72,7 +77,9 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
     scaled = " ".join(d.id for d in dialects if d.scale_bias)
     if scaled and etype.family == "float":
-        yield from expanded(spec, etype, "scale and bias", id=scaled, is_float16=etype.id == "float16")
+        yield from expanded(
+            spec, etype, "scale and bias", id=scaled, is_float16=etype.id == "float16"
+        )
 
 
 def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
@@ -100,7 +107,10 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     placeholders = {**values({"low": found[0], "high": found[1]}), "told": told, "limits": True}
     placeholders["keeps_infinities"] = etype.family == "float" and found[1] == encode("inf", etype)
     if d.converts_to(etype.id) and d.missing.of == "bound":
-        placeholders |= {**values({"least": given[0], "greatest": given[1]}, Kind.FLOAT), "limits": False}
+        placeholders |= {
+            **values({"least": given[0], "greatest": given[1]}, Kind.FLOAT),
+            "limits": False,
+        }
     return placeholders
 
 
@@ -130,8 +140,12 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             rest = {"by": example.Y.reading, "computed": computed, **numbers(example.Y.texts())}
         else:
             rows, word = range(len(example.pairs)), reading.predicate
-            entries = (f"group({word}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
-            texts = {f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")}
+            entries = (
+                f"group({word}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows
+            )
+            texts = {
+                f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")
+            }
             rest = {"entries": Listed(entries), **numbers(texts)}
         rest |= {"reading": reading, **values({"low": low, "high": high})}
         yield from expanded(spec, etype, "examples of dialects", example, **rest)

@@ -105,7 +105,9 @@ class Given(dict[str, Any]):
     def find(self, name: str) -> Any:
         """The value of a placeholder; None if it is not given."""
         if name not in self:
-            found = next((getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None)
+            found = next(
+                (getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None
+            )
             if isinstance(found, Mapping):
                 found = found.get(self._family)
             if isinstance(found, Witness):
@@ -128,12 +130,16 @@ class _Printed(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name.startswith("not_"):
             condition = self._given[name.removeprefix("not_")]
-            return unparse(condition.operand if isinstance(condition, tree.Not) else tree.Not(condition))
+            return unparse(
+                condition.operand if isinstance(condition, tree.Not) else tree.Not(condition)
+            )
         found = self._given[name]
         if isinstance(found, get_args(Expr)):
             return unparse(found)
         if isinstance(found, dict):
-            return ", ".join(f"{variable} = {unparse(number)}" for variable, number in found.items())
+            return ", ".join(
+                f"{variable} = {unparse(number)}" for variable, number in found.items()
+            )
         return found
 
 
@@ -147,7 +153,10 @@ def expanded(
     """
     head, subject = spec.head, etype.id if etype else SUBJECT
     first, *others = head.operands
-    given |= {"operands": ", ".join(head.operands), "variables": " ".join((first, head.second, *others))}
+    given |= {
+        "operands": ", ".join(head.operands),
+        "variables": " ".join((first, head.second, *others)),
+    }
     given |= {"result": f"{head.function}({given['operands']})", "type": subject}
     given |= {"cases_as_result": {head.result: result_of(head)}, "first": first, "y": head.result}
     family = etype.family if etype else ""
@@ -157,7 +166,9 @@ def expanded(
             yield _claim(spec, etype, subject, template, known)
 
 
-def _claim(spec: Spec, etype: ElementType | None, subject: str, template: Template, given: Given) -> Claim:
+def _claim(
+    spec: Spec, etype: ElementType | None, subject: str, template: Template, given: Given
+) -> Claim:
     def made(text: str) -> Expr:
         return condition(spec, etype, text.format_map(given), given, tensors=template.tensors)
 
@@ -193,7 +204,12 @@ def _formula(text: str, given: Given) -> Written:
 
 
 def condition(
-    spec: Spec, etype: ElementType | None, text: str, given: Given | None = None, *, tensors: bool = False
+    spec: Spec,
+    etype: ElementType | None,
+    text: str,
+    given: Given | None = None,
+    *,
+    tensors: bool = False,
 ) -> Expr:
     """A condition as claims.yaml has it, with the given expressions in the places of their names."""
     found = {name: given.find(name[1:]) if given else None for name in re.findall(r"\b_\w+", text)}
@@ -215,7 +231,9 @@ def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool)
     ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))
     uses = {id_: Usable(0, Sort.BOOL, families) for id_ in ids}
     uses |= {r.predicate: Usable(len(head.all), Sort.BOOL, families) for r in spec.readings}
-    return Scope("a claim", {**variables, **kinds}, {**_FUNCTIONS, **calls_of(head)}, uses, families, head)
+    return Scope(
+        "a claim", {**variables, **kinds}, {**_FUNCTIONS, **calls_of(head)}, uses, families, head
+    )
 
 
 def _meant(
@@ -236,8 +254,12 @@ def _meant(
             uses_result = tensors or head.result in free_names(body)
             result = result_of(head, tensors=tensors)
             return tree.Let(head.result, result, body) if uses_result else body
-        case tree.Call(function="some_operand" | "some_answer" | "different" as word, arguments=(*of, body)):
-            return _some(spec, family, word, [name.id for name in of if isinstance(name, Name)], body)
+        case tree.Call(
+            function="some_operand" | "some_answer" | "different" as word, arguments=(*of, body)
+        ):
+            return _some(
+                spec, family, word, [name.id for name in of if isinstance(name, Name)], body
+            )
     return None
 
 
@@ -245,7 +267,9 @@ def _some(spec: Spec, family: str, word: str, variables: list[str], body: Expr) 
     """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
     given = answers_of_cases(spec)
     answers = (*given, *((Number("nan"), Number("-nan")) if family == "float" else ()))
-    choices = {"some_operand": [given], "some_answer": [answers], "different": [given, answers]}[word]
+    choices = {"some_operand": [given], "some_answer": [answers], "different": [given, answers]}[
+        word
+    ]
     parts = []
     for values in product(*choices):
         if len(set(values)) == len(values):

@@ -42,7 +42,8 @@ def _show_version(show: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Options of the whole command."""
@@ -117,7 +118,9 @@ def _written_out() -> Iterator[None]:
 def main() -> None:
     """Run the command line; bad input prints one message and exits with status 2."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # names in files need not fit the terminal's encoding
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # names in files need not fit the terminal's encoding
             stream.reconfigure(errors="backslashreplace")
     end_as_interrupted()
     try:

@@ -67,7 +67,9 @@ def check_runtime(
             make_folder(file.parent)
     if journal is not None:
         Store(journal).close()
-    sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
+    sys.path.insert(
+        0, ""
+    )  # module:function is looked up from where the command runs, as by `python -m`
     module_of(options.runtime)
     interrupted, at_once = False, jobs or os.cpu_count() or 1
     with ExitStack() as left_open:
@@ -79,18 +81,32 @@ def check_runtime(
             workers = DaskWorkers(scheduler, VARIABLES, variables())
             left_open.callback(workers.stop)
             judge = RemoteJudge(workers, options.runtime, version)
-        store = _store(options, journal, None if build is None or scheduler else build / CACHE, version)
+        store = _store(
+            options, journal, None if build is None or scheduler else build / CACHE, version
+        )
         if store is not None:
             left_open.callback(store.close)
             options = replace(options, identity=store.identity)
-        known = _plan(options, store, version, counted(at_once, "job") if judge is None else judge.name)
+        known = _plan(
+            options, store, version, counted(at_once, "job") if judge is None else judge.name
+        )
         units, types = len(options.every_unit), len(options.units)
         unit, rate = ("element types", None) if units == types else ("units", known)
-        label = f"{options.runtime} against {options.of.dialect}" if options.of.dialect else options.runtime
+        label = (
+            f"{options.runtime} against {options.of.dialect}"
+            if options.of.dialect
+            else options.runtime
+        )
         show = left_open.enter_context(progress(label, units, unit, Console(stderr=True), rate))
         try:
             report = run_campaign(
-                options, jobs=at_once, again=again, store=store, judge=judge, on_progress=show, on_pace=_pace
+                options,
+                jobs=at_once,
+                again=again,
+                store=store,
+                judge=judge,
+                on_progress=show,
+                on_pace=_pace,
             )
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
@@ -106,7 +122,9 @@ def check_runtime(
     return 2 if report.environment else int(report.failed)
 
 
-def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any) -> int:
+def check_against(
+    options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any
+) -> int:
     """Compare a runtime, or those of `OF_MODELS`, with dialects: versions of ONNX's Clip, or a SONNX edition.
 
     Each report is printed as by `check_runtime`, and stored for the evidence. Returns the highest status of
@@ -124,13 +142,17 @@ def check_against(options: CheckOptions, dialects: Sequence[str], *, build: Path
         types = [id_ for id_ in options.types if id_ in of.element_types]
         chosen = replace(options, runtime=runtime, types=types, of=of)
         name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
-        status = max(status, check_runtime(chosen, output=build / DIALECTS / name, build=build, **printed))
+        status = max(
+            status, check_runtime(chosen, output=build / DIALECTS / name, build=build, **printed)
+        )
         if status == INTERRUPTED:
             break
     return status
 
 
-def _store(options: CheckOptions, journal: Path | None, cache: Path | None, version: str) -> Store | None:
+def _store(
+    options: CheckOptions, journal: Path | None, cache: Path | None, version: str
+) -> Store | None:
     """The journal, or the cache if the runtime and the options allow one."""
     if journal is not None:
         return Store(journal, identity(options.runtime, version), _warn)
@@ -190,15 +212,21 @@ def show_status(file: Path, *, as_json: bool) -> None:
         print(status.model_dump_json(indent=1))
         return
     for campaign in status.campaigns:
-        print(f"{campaign.version} ({campaign.policy} policy, {campaign.level}), started {campaign.made}")
+        print(
+            f"{campaign.version} ({campaign.policy} policy, {campaign.level}), started {campaign.made}"
+        )
         for one in campaign.types:
             rate = f", {one.done * 60 / one.seconds:.0f} a minute" if one.seconds else ""
             done = f"{one.done} of {counted(one.units, 'unit')}{rate}; {one.compared:,} results compared"
             print(f"  {one.type}: {one.verdict}; {done}")
-        judging = f"{counted(campaign.units, 'unit')} done in {duration(campaign.seconds)} of judging"
+        judging = (
+            f"{counted(campaign.units, 'unit')} done in {duration(campaign.seconds)} of judging"
+        )
         if campaign.left:
             judging += f"; about {duration(campaign.left)} of judging left, divided by the jobs"
         state = "finished" if campaign.done == campaign.units else "not finished"
         print(f"{state}: {campaign.done} of {judging}")
     damaged = f", {status.damaged} damaged, to be judged again" if status.damaged else ""
-    print(f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}")
+    print(
+        f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}"
+    )

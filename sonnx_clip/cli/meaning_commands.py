@@ -11,7 +11,9 @@ _Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
 _Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
 
 
-def explain(dtype: Type, x: X, min: X, max: X, format: Format = "text", build: Build = BUILD) -> None:
+def explain(
+    dtype: Type, x: X, min: X, max: X, format: Format = "text", build: Build = BUILD
+) -> None:
     """Explain one call: its case and class, the result, accepted deviations, and the proofs."""
     from sonnx_clip.explain.triple import explain as explain_triple
     from sonnx_clip.explain.triple import explanation_text
@@ -21,7 +23,9 @@ def explain(dtype: Type, x: X, min: X, max: X, format: Format = "text", build: B
 
 
 def readings(
-    dtype: Annotated[str, option("", "Element type; float32 by default.", INPUT, value="TYPE")] = "float32",
+    dtype: Annotated[
+        str, option("", "Element type; float32 by default.", INPUT, value="TYPE")
+    ] = "float32",
     format: Format = "text",
 ) -> None:
     """Print the result of each reading of the sources in each class, compared with the cases."""
@@ -41,7 +45,9 @@ def dialects(format: Format = "text") -> None:
 
 
 def dialect(
-    id: Annotated[str, typer.Argument(metavar="DIALECT", help="For example onnx-6 or directml-2.1.")],
+    id: Annotated[
+        str, typer.Argument(metavar="DIALECT", help="For example onnx-6 or directml-2.1.")
+    ],
     dtype: Type,
     x: X,
     min: Annotated[str | None, _Bound] = None,
@@ -59,7 +65,8 @@ def dialect(
 
 def findings(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Only these findings.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Only these findings.", show_default=False),
     ] = None,
     measure: Annotated[
         bool, option("--measure", "Run the installed runtimes and store their answers.")

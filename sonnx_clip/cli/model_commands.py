@@ -20,7 +20,8 @@ def lint(
         bool, option("--accept-inferred", "Count inferred shapes and types as declared.", INPUT)
     ] = False,
     format: Annotated[
-        Literal["text", "json", "sarif"], option("", "--json for short.", OUTPUT, value="text|json|sarif")
+        Literal["text", "json", "sarif"],
+        option("", "--json for short.", OUTPUT, value="text|json|sarif"),
     ] = "text",
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
@@ -49,7 +50,8 @@ def normalise(
         option("", "No infinity reaches a Clip without a bound.", INPUT, value="finite"),
     ] = None,
     input_shape: Annotated[
-        list[str] | None, option("", "Shape of an input; repeatable.", INPUT, value="NAME=1,3,64,96")
+        list[str] | None,
+        option("", "Shape of an input; repeatable.", INPUT, value="NAME=1,3,64,96"),
     ] = None,
     output: Annotated[
         Path | None, option("-o --output", "File, folder, or - for stdout.", OUTPUT, value="PATH")
@@ -59,7 +61,9 @@ def normalise(
     self_check: Annotated[
         bool,
         option(
-            "--self-check/--no-self-check", "Run the model before and after; compare bits (default).", OUTPUT
+            "--self-check/--no-self-check",
+            "Run the model before and after; compare bits (default).",
+            OUTPUT,
         ),
     ] = True,
     format: Format = "text",
@@ -90,7 +94,11 @@ def _shapes(texts: list[str]) -> dict[str, list[int]]:
     for text in texts:
         name, equals, sizes = text.rpartition("=")
         numbers = [size for size in sizes.split(",") if size]
-        if not equals or not name or not all(number.isdecimal() and int(number) > 0 for number in numbers):
+        if (
+            not equals
+            or not name
+            or not all(number.isdecimal() and int(number) > 0 for number in numbers)
+        ):
             todo = "write --input-shape NAME=1,3,64,96 with sizes above 0"
             raise UserError(f"'{text}' is not the shape of an input", todo=todo)
         found[name] = [int(number) for number in numbers]

@@ -21,7 +21,9 @@ BUILD = Path("build")
 TextOrJson: TypeAlias = Literal["text", "json"]
 
 
-def option(names: str, help: str, group: str | None = None, *, value: str | None = None, **more: Any) -> Any:
+def option(
+    names: str, help: str, group: str | None = None, *, value: str | None = None, **more: Any
+) -> Any:
     """An option, by default of the name of the parameter; `value` is the placeholder of its value."""
     return typer.Option(*names.split(), metavar=value, help=help, rich_help_panel=group, **more)
 
@@ -31,14 +33,18 @@ def hidden(names: str, value: str | None = None, **more: Any) -> Any:
     return typer.Option(*names.split(), metavar=value, hidden=True, **more)
 
 
-Type: TypeAlias = Annotated[str, typer.Argument(metavar="TYPE", help="Element type of X, such as float32.")]
+Type: TypeAlias = Annotated[
+    str, typer.Argument(metavar="TYPE", help="Element type of X, such as float32.")
+]
 OnlyTypes: TypeAlias = Annotated[
     list[str] | None, option("", "Only this element type; repeatable.", INPUT, value="TYPE")
 ]
 X: TypeAlias = Annotated[
     str, option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
 ]
-Build: TypeAlias = Annotated[Path, option("", "Folder of results; default: build.", OUTPUT, value="DIR")]
+Build: TypeAlias = Annotated[
+    Path, option("", "Folder of results; default: build.", OUTPUT, value="DIR")
+]
 Another: TypeAlias = Annotated[
     Path | None, option("--spec", "Another operator: docs/language.md.", INPUT, value="FILE")
 ]

@@ -58,7 +58,12 @@ def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int
 
 
 def prove_by_frama_c(
-    *, types: Sequence[str], as_json: bool, build: Path, spec: Spec | None = None, root: Path | None = None
+    *,
+    types: Sequence[str],
+    as_json: bool,
+    build: Path,
+    spec: Spec | None = None,
+    root: Path | None = None,
 ) -> int:
     """Prove the C kernels of a checkout with Frama-C, and print a line for each; returns the exit status.
 
@@ -69,7 +74,9 @@ def prove_by_frama_c(
     every = tuple(etype for etype in spec.element_types if etype.c is not None)
     wanted = {spec.element_type(id_).id for id_ in types}
     if without := sorted(wanted - {etype.id for etype in every}):
-        raise UserError(f"there is no C kernel for {without[0]}", todo="choose another element type")
+        raise UserError(
+            f"there is no C kernel for {without[0]}", todo="choose another element type"
+        )
     chosen = tuple(etype for etype in every if not wanted or etype.id in wanted)
     require_fresh(render_acsl(spec), root, FOLDER)
     tool = frama_c.find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
@@ -95,7 +102,9 @@ def prove_by_frama_c(
     if as_json:
         print(record.model_dump_json(indent=1))
     else:
-        single = f", {states.count('proved by one')} by one prover" if "proved by one" in states else ""
+        single = (
+            f", {states.count('proved by one')} by one prover" if "proved by one" in states else ""
+        )
         counts = f"{states.count('proved')} proved{single}, {states.count('not proved')} not proved"
         print(f"{len(states)} C kernels: {counts} ({time.monotonic() - began:.0f} s)")
     return 1 if "not proved" in states else 0

@@ -7,14 +7,29 @@ from typing import Annotated, Literal
 
 import typer
 
-from sonnx_clip.cli.options import BUILD, INPUT, OUTPUT, RUN, Another, Build, Format, Jobs, OnlyTypes, option
+from sonnx_clip.cli.options import (
+    BUILD,
+    INPUT,
+    OUTPUT,
+    RUN,
+    Another,
+    Build,
+    Format,
+    Jobs,
+    OnlyTypes,
+    option,
+)
 from sonnx_clip.root.errors import UserError
 
 
 def generate(
-    check: Annotated[bool, option("--check", "Write nothing; status 1 if a file is stale.", OUTPUT)] = False,
+    check: Annotated[
+        bool, option("--check", "Write nothing; status 1 if a file is stale.", OUTPUT)
+    ] = False,
     spec: Another = None,
-    into: Annotated[Path | None, option("", "Output folder for --spec.", OUTPUT, value="DIR")] = None,
+    into: Annotated[
+        Path | None, option("", "Output folder for --spec.", OUTPUT, value="DIR")
+    ] = None,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
     from sonnx_clip.root.folders import checkout
@@ -22,7 +37,9 @@ def generate(
     if spec is None and into is None:
         raise typer.Exit(_generate(checkout(), check=check))
     if spec is None or into is None or check:
-        raise UserError("--spec needs --into, and excludes --check", todo="use: --spec FILE --into FOLDER")
+        raise UserError(
+            "--spec needs --into, and excludes --check", todo="use: --spec FILE --into FOLDER"
+        )
     from sonnx_clip.backends.generate import render_all, write
     from sonnx_clip.cli.prove_command import load_another
 
@@ -64,7 +81,8 @@ def prove(
         list[str] | None, option("", "Obligation or entry; * matches any text.", INPUT, value="ID")
     ] = None,
     road: Annotated[
-        Literal["coq", "frama-c"] | None, option("", "Independent proof instead.", INPUT, value="coq|frama-c")
+        Literal["coq", "frama-c"] | None,
+        option("", "Independent proof instead.", INPUT, value="coq|frama-c"),
     ] = None,
     spec: Another = None,
     jobs: Jobs = None,
@@ -94,7 +112,8 @@ def prove(
 
 def evidence(
     output: Annotated[
-        Path | None, option("-o --output", "Folder; build/evidence by default.", OUTPUT, value="DIR")
+        Path | None,
+        option("-o --output", "Folder; build/evidence by default.", OUTPUT, value="DIR"),
     ] = None,
     format: Annotated[
         list[str] | None,
@@ -115,7 +134,9 @@ def evidence(
     chosen = known if "all" in (format or ()) else tuple(format or ["page"])
     if unknown := [name for name in chosen if name not in known]:
         raise UserError(
-            f"`{unknown[0]}` is not a format of the evidence", "--format", f"choose: {', '.join(known)}, all"
+            f"`{unknown[0]}` is not a format of the evidence",
+            "--format",
+            f"choose: {', '.join(known)}, all",
         )
     if sign is not None and "in-toto" not in chosen:
         raise UserError("--sign needs --format in-toto", todo="add --format in-toto")
@@ -125,12 +146,15 @@ def evidence(
 
 
 def verify(
-    replay: Annotated[str, option("", "Proofs to repeat: 2%, 0% or all.", RUN, value="PART")] = "2%",
+    replay: Annotated[
+        str, option("", "Proofs to repeat: 2%, 0% or all.", RUN, value="PART")
+    ] = "2%",
     seed: Annotated[
         int | None, option("", "Seed of the sample, from an earlier run.", RUN, value="N")
     ] = None,
     key: Annotated[
-        Path | None, option("", "Check the signed statement first: public key, PEM.", INPUT, value="KEY")
+        Path | None,
+        option("", "Check the signed statement first: public key, PEM.", INPUT, value="KEY"),
     ] = None,
     build: Build = BUILD,
 ) -> None:
@@ -141,7 +165,9 @@ def verify(
         from sonnx_clip.evidence.supply_chain import verify_signed
 
         print(verify_signed(build, key))
-    for line in verify_records(build, part_of(replay), seed, lambda text: print(text, file=sys.stderr)):
+    for line in verify_records(
+        build, part_of(replay), seed, lambda text: print(text, file=sys.stderr)
+    ):
         print(line)
 
 

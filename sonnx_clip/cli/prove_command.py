@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # failures that are shown in full
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
-_UNCLAIMED = "not proved, because only Clip has hand-written theories of tensors and dialects in why3/: "
+_UNCLAIMED = (
+    "not proved, because only Clip has hand-written theories of tensors and dialects in why3/: "
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,12 @@ def require_fresh(files: Mapping[str, str], root: Path, *folders: str) -> None:
 
 
 def prove_these(
-    spec: Spec, theories: Generated, request: ProveRequest, *, shown: int = _SHOWN, root: Path | None = None
+    spec: Spec,
+    theories: Generated,
+    request: ProveRequest,
+    *,
+    shown: int = _SHOWN,
+    root: Path | None = None,
 ) -> int:
     """Prove obligations of theories in generated/, and print a table or JSON; returns the exit status.
 
@@ -115,12 +122,19 @@ def prove_these(
     complete = selected == theories.obligations and len(provers) == len(NAMES)
     if complete and root is None:  # the proved C has to be the C that is compiled
         c_files = render_c(spec, theories.files)
-        require_fresh({path: c_files[path] for path in c_files if repo_file(path).is_file()}, repo_root())
+        require_fresh(
+            {path: c_files[path] for path in c_files if repo_file(path).is_file()}, repo_root()
+        )
     console = Console(stderr=request.as_json, highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
-    whole_files = {o.file for o in selected} - {o.file for o in set(theories.obligations) - set(selected)}
-    total, at_once = (len(selected) + len(canaries)) * len(provers), request.jobs or os.cpu_count() or 1
+    whole_files = {o.file for o in selected} - {
+        o.file for o in set(theories.obligations) - set(selected)
+    }
+    total, at_once = (
+        (len(selected) + len(canaries)) * len(provers),
+        request.jobs or os.cpu_count() or 1,
+    )
     with (
         closing(Ledger(build / "ledger.sqlite")) as ledger,
         progress("proving", total, "answers", console) as show,
@@ -131,7 +145,9 @@ def prove_these(
     taken = (*listed, *of_tasks(proofs.said, listed))
     changed = [line for line in surprises(taken) if root is None or not line.startswith("- ")]
     accept = f"to accept them, edit {GOLDEN} and give the reason for each"
-    news = _listed(f"the assumptions of the proofs have changed (compared with {GOLDEN})", changed, accept)
+    news = _listed(
+        f"the assumptions of the proofs have changed (compared with {GOLDEN})", changed, accept
+    )
     lines = [*failures(why3, provers, proofs, shown)]
     if any(t.kind == "refused" for t in taken):  # a record of this run would be worth nothing
         _print(console, [*lines, summary(proofs), news])
@@ -143,7 +159,9 @@ def prove_these(
     weaker = [str(error) for error in weakened(spec)]
     problems = [
         news,
-        _listed(f"entries of {spec.file} without an obligation", uncovered(spec, theories.obligations)),
+        _listed(
+            f"entries of {spec.file} without an obligation", uncovered(spec, theories.obligations)
+        ),
         _listed(f"the hand-written theories differ from {STATEMENTS}", unpinned(), accept),
         _listed("claims that differ from spec/clip.expected.yaml", weaker),
     ]

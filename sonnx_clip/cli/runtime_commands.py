@@ -29,7 +29,8 @@ _OF = "Runtime (one of these)"
 
 def check(
     runtime: Annotated[
-        str | None, option("", "onnxruntime, module:function or ./file.py:function.", _OF, value="NAME")
+        str | None,
+        option("", "onnxruntime, module:function or ./file.py:function.", _OF, value="NAME"),
     ] = None,
     exec: Annotated[
         str | None, option("", "Program using frames (--endian, --stdio).", _OF, value="COMMAND")
@@ -44,7 +45,8 @@ def check(
         str | None, option("", "Function that opens a model: module:open.", _OF, value="FUNCTION")
     ] = None,
     onnx_cmd: Annotated[
-        str | None, option("", "Program for one model: './run {model} {in} {out}'.", _OF, value="COMMAND")
+        str | None,
+        option("", "Program for one model: './run {model} {in} {out}'.", _OF, value="COMMAND"),
     ] = None,
     spec: Another = None,
     dtype: OnlyTypes = None,
@@ -56,7 +58,8 @@ def check(
         option("", "Compare with onnx-6, sonnx-2026-01 …; onnx: all.", INPUT, value="DIALECT"),
     ] = None,
     policy: Annotated[
-        Literal["default", "strict"], option("", "strict: no latitude.", INPUT, value="default|strict")
+        Literal["default", "strict"],
+        option("", "strict: no latitude.", INPUT, value="default|strict"),
     ] = "default",
     forms: Forms = "default",
     level: Annotated[
@@ -65,13 +68,16 @@ def check(
     ] = "quick",
     few_calls: Annotated[bool, hidden("--few-calls")] = False,
     format: Annotated[
-        Literal["text", "json", "junit"], option("", "--json for short.", OUTPUT, value="text|json|junit")
+        Literal["text", "json", "junit"],
+        option("", "--json for short.", OUTPUT, value="text|json|junit"),
     ] = "text",
     brief: Brief = False,
     output: Annotated[
         Path | None, option("-o --output", "Write the report; - is stdout.", OUTPUT, value="FILE")
     ] = None,
-    repro: Annotated[Path | None, option("", "Write a script of reproducers.", OUTPUT, value="FILE")] = None,
+    repro: Annotated[
+        Path | None, option("", "Write a script of reproducers.", OUTPUT, value="FILE")
+    ] = None,
     build: Build = BUILD,
     journal: Annotated[
         Path | None, option("", "Resume from this file after a kill; --status.", RUN, value="FILE")
@@ -120,7 +126,14 @@ def check(
             onnx_cmd=onnx_cmd,
         )  # fmt: skip
     options = CheckOptions(
-        name, dtype or [], policy, Limits(limit, start_limit), require or [], forms, level, few_calls
+        name,
+        dtype or [],
+        policy,
+        Limits(limit, start_limit),
+        require or [],
+        forms,
+        level,
+        few_calls,
     )
     if spec is not None:
         from sonnx_clip.cli.prove_command import load_another
@@ -129,7 +142,13 @@ def check(
 
         other = load_another(spec)
         options = replace(options, of=CheckedOperator(other, evaluated_oracle(other)))
-    both: dict[str, Any] = {"form": format, "brief": brief, "build": build, "jobs": jobs, "again": again}
+    both: dict[str, Any] = {
+        "form": format,
+        "brief": brief,
+        "build": build,
+        "jobs": jobs,
+        "again": again,
+    }
     if against:
         raise typer.Exit(check_command.check_against(options, against, **both))
     raise typer.Exit(

@@ -74,7 +74,9 @@ def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Itera
     def is_one_of(bounds: Sequence[Array]) -> Array:
         found = np.zeros(bounds[0].shape, bool)
         for pair in distinct:
-            found |= np.all([bound == side for bound, side in zip(bounds, pair, strict=True)], axis=0)
+            found |= np.all(
+                [bound == side for bound, side in zip(bounds, pair, strict=True)], axis=0
+            )
         return found
 
     texts = []

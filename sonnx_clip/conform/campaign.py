@@ -66,10 +66,14 @@ def run_campaign(
     module_of(options.runtime)
     of = options.of
     if not of.is_clip and (options.level != "quick" or store is not None):
-        raise UserError(f"a campaign needs Clip, not {of.spec.operator}", todo="check it at the level quick")
+        raise UserError(
+            f"a campaign needs Clip, not {of.spec.operator}", todo="check it at the level quick"
+        )
     if store is not None:
         options = replace(options, identity=store.identity)
-    return _Campaign(options, judge or LocalJudge(jobs, on_pace), store, on_progress, again=again).run()
+    return _Campaign(
+        options, judge or LocalJudge(jobs, on_pace), store, on_progress, again=again
+    ).run()
 
 
 def version_of(options: CheckOptions) -> str:
@@ -96,13 +100,26 @@ class _Campaign:
     """Judges units in parallel; the first one of an element type decides which others follow."""
 
     def __init__(
-        self, options: CheckOptions, judge: Judge, store: Store | None, on_progress: Show, *, again: bool
+        self,
+        options: CheckOptions,
+        judge: Judge,
+        store: Store | None,
+        on_progress: Show,
+        *,
+        again: bool,
     ) -> None:
-        self._options, self._judge, self._store, self._on_progress = options, judge, store, on_progress
+        self._options, self._judge, self._store, self._on_progress = (
+            options,
+            judge,
+            store,
+            on_progress,
+        )
         self._replace = store is not None and store.is_cache and again
         self._began, self._code = time.monotonic(), code_digest(options.runtime)
         self._units, self._done, self._stopped = options.units, 0, False
-        self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in self._units}  # by part
+        self._results: dict[str, dict[str, UnitResult]] = {
+            etype: {} for etype in self._units
+        }  # by part
 
     def run(self) -> Report:
         """Judge all units; the report."""
@@ -162,11 +179,19 @@ class _Campaign:
 
     def _report(self) -> Report:
         """The report on all results, partial ones included."""
-        options, of, types, kept, version = self._options, self._options.of, [], {}, self._options.runtime
+        options, of, types, kept, version = (
+            self._options,
+            self._options.of,
+            [],
+            {},
+            self._options.runtime,
+        )
         for etype in options.element_types:
             units, results = self._units[etype.id], self._results[etype.id]
             types.append(merged(etype, units, results, of))
-            made = [results[u.part].made if u.part in results else "" for u in needed(units, results)]
+            made = [
+                results[u.part].made if u.part in results else "" for u in needed(units, results)
+            ]
             if all(made):
                 kept[etype.id] = min(made)
             version = next((found.version for found in results.values()), options.runtime)

@@ -43,7 +43,10 @@ class Cause:
 
 
 def causes(
-    of: CheckedOperator, answers: Answers, extremes: Mapping[int, Extremes], form: ModelForm | None = None
+    of: CheckedOperator,
+    answers: Answers,
+    extremes: Mapping[int, Extremes],
+    form: ModelForm | None = None,
 ) -> dict[int, Cause]:
     """The cause of the violations in each class; classes without a known cause are left out.
 
@@ -69,7 +72,9 @@ def causes(
     return found
 
 
-def accepted_causes(of: CheckedOperator, answers: Answers, form: ModelForm | None = None) -> dict[int, Cause]:
+def accepted_causes(
+    of: CheckedOperator, answers: Answers, form: ModelForm | None = None
+) -> dict[int, Cause]:
     """The cause of the deviations in each class that a latitude accepts, as `causes`."""
     return _Search(of, answers.where(~answers.violating), form).by_candidates_of_accepted()
 
@@ -78,7 +83,11 @@ def explains_all(of: CheckedOperator, answers: Answers) -> str | None:
     """What gives every answer of an element type, if it is no reading; None if nothing does."""
     deviations = answers.where(answers.deviating)
     for candidate in candidates(of, answers.etype):
-        if not candidate.reading and candidate.allows(deviations).all() and candidate.allows(answers).all():
+        if (
+            not candidate.reading
+            and candidate.allows(deviations).all()
+            and candidate.allows(answers).all()
+        ):
             return candidate.words
     return None
 
@@ -100,7 +109,9 @@ class _Search:
 
     def by_one_for_all(self, classes: Sequence[int]) -> dict[int, Cause]:
         """The candidates that give every answer in all of some classes."""
-        fitting = [candidate for candidate in self._candidates if candidate.allows(self._violations).all()]
+        fitting = [
+            candidate for candidate in self._candidates if candidate.allows(self._violations).all()
+        ]
         for test in (_gives_all, _agrees_with_all):
             explaining = [candidate for candidate in fitting if test(candidate, self._answers)]
             explaining = explaining or [c for c in fitting if test(c, self._in(classes))]
@@ -122,7 +133,10 @@ class _Search:
         return self._most_explaining(_gives_all, np.unique(deviations.classes).tolist(), deviations)
 
     def _most_explaining(
-        self, test: Callable[[Candidate, Answers], bool], classes: Sequence[int], deviations: Answers
+        self,
+        test: Callable[[Candidate, Answers], bool],
+        classes: Sequence[int],
+        deviations: Answers,
     ) -> dict[int, Cause]:
         answers_of = {index: self._in([index]) for index in classes}
         explained: dict[Candidate, set[int]] = {}
@@ -130,7 +144,9 @@ class _Search:
             # Deviations are few: most candidates fail there, before all answers are looked at.
             failing = set(np.unique(deviations.classes[~candidate.allows(deviations)]).tolist())
             hopeful = set(classes) - failing
-            explained[candidate] = {index for index in hopeful if test(candidate, answers_of[index])}
+            explained[candidate] = {
+                index for index in hopeful if test(candidate, answers_of[index])
+            }
         found: dict[int, Cause] = {}
         while left := set(classes) - found.keys():
             # Of several candidates that explain as much, the first is the likeliest.
@@ -161,7 +177,9 @@ class _Search:
 
     def _under_condition(self, answers: Answers, violations: Answers) -> str | None:
         """A condition that all violations meet, and a candidate that gives every answer under it."""
-        fitting = [candidate for candidate in self._candidates if candidate.allows(violations).all()]
+        fitting = [
+            candidate for candidate in self._candidates if candidate.allows(violations).all()
+        ]
         if not fitting:
             return None
         first_scalar = self._of.tensors
@@ -181,7 +199,9 @@ class _Search:
 
     # --- In a place of a call
 
-    def by_place_for_all(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> dict[int, Cause]:
+    def by_place_for_all(
+        self, classes: Sequence[int], extremes: Mapping[int, Extremes]
+    ) -> dict[int, Cause]:
         """The place of all deviations; one that is not exact only if each class shows it by itself."""
         place = self._place(classes, extremes)
         if place is None:
@@ -191,7 +211,9 @@ class _Search:
             return {}
         return dict.fromkeys(classes, Cause(self._words_there(place, classes)))
 
-    def by_place(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> dict[int, Cause]:
+    def by_place(
+        self, classes: Sequence[int], extremes: Mapping[int, Extremes]
+    ) -> dict[int, Cause]:
         """The place of the deviations in each class by itself, and the cause there."""
         places = {index: self._place([index], extremes) for index in classes}
         return {

@@ -111,7 +111,9 @@ class Sum(Stored):
     def __add__(self, other: Self) -> Self:
         """The sum."""
         names = type(self).model_fields
-        return type(self)(**{name: _added(getattr(self, name), getattr(other, name)) for name in names})
+        return type(self)(
+            **{name: _added(getattr(self, name), getattr(other, name)) for name in names}
+        )
 
 
 def _added(one: Any, other: Any) -> Any:
@@ -131,7 +133,10 @@ def _added(one: Any, other: Any) -> Any:
 
 def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
     """Sums by key."""
-    return {**first, **{key: first[key] + one if key in first else one for key, one in second.items()}}
+    return {
+        **first,
+        **{key: first[key] + one if key in first else one for key, one in second.items()},
+    }
 
 
 class Extent(Sum):
@@ -292,7 +297,11 @@ class TypeReport(Stored):
     @property
     def has_blind_forms(self) -> bool:
         """Whether it opens models, and nothing was compared in any form of one."""
-        return self.forms is not None and self.compared > 0 and not any(form.compared for form in self.forms)
+        return (
+            self.forms is not None
+            and self.compared > 0
+            and not any(form.compared for form in self.forms)
+        )
 
 
 def _name_in_ascii(name: str) -> str:
@@ -346,12 +355,16 @@ class Report(Stored):
         for found in self.types:
             yield from ((found.type, c.id, "", d) for c in found.classes for d in c.deviations)
             for form in found.forms or ():
-                yield from ((found.type, id_, str(form.form), d) for id_, d in form.deviations.items())
+                yield from (
+                    (found.type, id_, str(form.form), d) for id_, d in form.deviations.items()
+                )
 
     @property
     def failed(self) -> bool:
         """Whether a class fails, a required type is unsupported, or nothing was compared, or in no form."""
-        missing = any(found.type in self.required and found.verdict == "unsupported" for found in self.types)
+        missing = any(
+            found.type in self.required and found.verdict == "unsupported" for found in self.types
+        )
         failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
         blind = any(found.has_blind_forms for found in self.types)
         return self.compared == 0 or missing or failing or blind
@@ -359,9 +372,13 @@ class Report(Stored):
     @property
     def environment(self) -> dict[str, str]:
         """The element types without a verdict on the runtime, and what the machine lacks."""
-        return {found.type: found.words or "" for found in self.types if found.verdict == "environment"}
+        return {
+            found.type: found.words or "" for found in self.types if found.verdict == "environment"
+        }
 
     @property
     def unfinished(self) -> dict[str, str]:
         """The element types in which an interrupt left something unjudged, each with what."""
-        return {found.type: found.unfinished for found in self.types if found.unfinished is not None}
+        return {
+            found.type: found.unfinished for found in self.types if found.unfinished is not None
+        }

@@ -79,7 +79,9 @@ class CheckedOperator:
         """The classes of a family, in the order of the YAML."""
         return tuple(self.oracle.CLASSES[family])
 
-    def bounds_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> FormBounds | None:
+    def bounds_of_form(
+        self, etype: ElementType, form: ModelForm, *, few: bool
+    ) -> FormBounds | None:
         """The bounds in a form of a model with expected results, if they depend on the form."""
 
     def scope(self) -> tuple[str, str] | None:

@@ -47,7 +47,9 @@ def special_table(etype: ElementType, of: CheckedOperator) -> Table:
 # --- Special values that reach every class ------------------------------------------------------------------
 
 
-def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None = None) -> tuple[Array, ...]:
+def covering_scalars(
+    etype: ElementType, count: int, of: CheckedOperator | None = None
+) -> tuple[Array, ...]:
     """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
     of = of or clip_operator()
     rows = covering_rows(etype, count, of)
@@ -82,7 +84,11 @@ def chosen_bounds(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]
     special = special_patterns(etype)
     side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
     turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
-    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *([] if few else turned), *through_float(etype)]
+    pairs = [
+        *zip(low.tolist(), high.tolist(), strict=True),
+        *([] if few else turned),
+        *through_float(etype),
+    ]
     return tuple(np.array(list(dict.fromkeys(pairs)), bits_type(etype.id)).T)
 
 
@@ -137,7 +143,9 @@ class ChosenBounds:
         rows = np.repeat(np.arange(self.table.count), pieces)
         return self._request(layout, length, rows, indices)
 
-    def _calls_of_one_value(self, layout: Layout, length: int, values: int) -> tuple[Request, Table]:
+    def _calls_of_one_value(
+        self, layout: Layout, length: int, values: int
+    ) -> tuple[Request, Table]:
         first = self.around[:, :values]
         rows = np.repeat(np.arange(self.table.count), first.shape[1])
         indices = np.repeat(first.reshape(-1, 1), length, axis=1)
@@ -148,7 +156,9 @@ class ChosenBounds:
         size = self.around.shape[1]
         return self.around[:, np.arange(length) % size]
 
-    def _request(self, layout: Layout, length: int, rows: Array, indices: Array) -> tuple[Request, Table]:
+    def _request(
+        self, layout: Layout, length: int, rows: Array, indices: Array
+    ) -> tuple[Request, Table]:
         some = self.table.rows(rows)
         starts = np.zeros(len(rows), int)  # `indices` has the place of every entry
         return Request(layout.id, length, some.pool, starts, some.scalars, indices=indices), some

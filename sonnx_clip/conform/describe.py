@@ -124,7 +124,9 @@ def describe(
     refusal = result.refusal if unit.first else None
     every += [refusal.example] if refusal is not None else []
     lines = shortest(every, unit.options, unit.etype, stopped) if every else []
-    described = {id(one): _described(one, line, unit) for one, line in zip(every, lines, strict=True)}
+    described = {
+        id(one): _described(one, line, unit) for one, line in zip(every, lines, strict=True)
+    }
     for _, count in counts:
         count.deviations = tuple(described.get(id(d), d) for d in count.deviations)
     if refusal is not None:
@@ -133,7 +135,9 @@ def describe(
     if result.forms is None:
         return result
     found = [{id_: described[id(d)] for id_, d in form.deviations.items()} for form in forms]
-    shown = (form.model_copy(update={"deviations": one}) for form, one in zip(forms, found, strict=True))
+    shown = (
+        form.model_copy(update={"deviations": one}) for form, one in zip(forms, found, strict=True)
+    )
     return result.model_copy(update={"forms": tuple(shown)})
 
 
@@ -148,7 +152,9 @@ def _described(one: Deviation, line: Deviation | str, unit: Unit) -> Deviation:
     return one.model_copy(update={"words": words})
 
 
-def _without_shared(forms: Sequence[FormReport], counts: Iterable[tuple[str, Count]]) -> list[FormReport]:
+def _without_shared(
+    forms: Sequence[FormReport], counts: Iterable[tuple[str, Count]]
+) -> list[FormReport]:
     """The forms, with each deviation that all of them share in the first form alone.
 
     It is left out where a call outside of the forms shows one that is as bad.

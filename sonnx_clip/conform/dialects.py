@@ -85,7 +85,9 @@ class DialectOperator(CheckedOperator):
         A missing bound is replaced by the dialect's default. A float64 that is an attribute is a FLOAT.
         """
         given_type = self._given_type(etype)
-        chosen = self._as_operands(etype, form, np.array(chosen_bounds(given_type, few=few)).T.tolist())
+        chosen = self._as_operands(
+            etype, form, np.array(chosen_bounds(given_type, few=few)).T.tolist()
+        )
         special = np.array(special_patterns(etype), bits_type(etype.id))
         scalars = tuple(np.array(side, bits_type(etype.id)) for side in zip(*chosen, strict=True))
         used = self._as_operands(etype, form, self._used_pairs(given_type, form))
@@ -94,7 +96,9 @@ class DialectOperator(CheckedOperator):
             pairs = self._as_operands(etype, form, pairs_with_zero(given_type))
             with_zero = bounds_with_values(etype, pairs, self)
         return FormBounds(
-            tabulate(etype, [special], scalars, self), bounds_with_values(etype, used, self), with_zero
+            tabulate(etype, [special], scalars, self),
+            bounds_with_values(etype, used, self),
+            with_zero,
         )
 
     def _given_type(self, etype: ElementType) -> ElementType:
@@ -127,7 +131,11 @@ class DialectOperator(CheckedOperator):
     def scope(self) -> tuple[str, str]:
         """What is compared with the dialect, and the blind spots, each as a sentence."""
         missing = self.of_version.row["missing"]
-        ways = "every way to give or omit bounds" if missing else "both bounds given, which it requires"
+        ways = (
+            "every way to give or omit bounds"
+            if missing
+            else "both bounds given, which it requires"
+        )
         compared = (
             "compared: the values around the bounds in use under these bounds, and every special value of X"
             f" under pairs of special bounds that reach every class, with {ways}, in operator set"
@@ -161,14 +169,18 @@ def dialect_operator(id_: str) -> DialectOperator:
         family: {reading: partial(_allows, found[reading])} if reading in found else {}
         for family, found in readings.items()
     }
-    kept = {name: getattr(clip.oracle, name) for name in ("SPEC_DIGEST", "CLASSES", "CASE_OF_CLASS")}
+    kept = {
+        name: getattr(clip.oracle, name) for name in ("SPEC_DIGEST", "CLASSES", "CASE_OF_CLASS")
+    }
     oracle = SimpleNamespace(**kept, READINGS=readings, LATITUDE=latitude, ALWAYS=())
     setattr(oracle, clip.spec.head.function, lambda *given: of.answer(*np.broadcast_arrays(*given)))
     return DialectOperator(clip.spec, oracle, of)
 
 
 @np.errstate(invalid="ignore")
-def _allows(reading: Callable[..., Any], x: Array, l: Array, m: Array, _: Array, got: Array) -> Array:
+def _allows(
+    reading: Callable[..., Any], x: Array, l: Array, m: Array, _: Array, got: Array
+) -> Array:
     """Whether a reading allows answers, with any payload of a NaN that it allows."""
     found = np.asarray(reading(x, l, m, got))
     for operand in (x, l, m):

@@ -35,7 +35,11 @@ _CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     """The oracle of a specification that has been loaded and checked."""
     evaluators = {e.id: ArrayEvaluator(spec, e) for e in spec.element_types if e.numpy is not None}
-    operands, result, case_of = spec.head.operands, spec.head.result, {case.id: case for case in spec.cases}
+    operands, result, case_of = (
+        spec.head.operands,
+        spec.head.result,
+        {case.id: case for case in spec.cases},
+    )
 
     def holds(names: Sequence[str], *conditions: Expr) -> Callable[..., Any]:
         """A function of arrays: whether all conditions hold."""
@@ -50,7 +54,8 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
             c.id: holds(operands, case_of[c.case].when, c.when) for c in spec.classes_of(family)
         }
         found.LATITUDE[family] = {
-            entry.id: holds((*operands, result, "A"), entry.when, entry.accepts) for entry in spec.latitude
+            entry.id: holds((*operands, result, "A"), entry.when, entry.accepts)
+            for entry in spec.latitude
         }
         found.READINGS[family] = {
             entry.id: holds((*operands, result), entry.returns) for entry in spec.readings
@@ -70,7 +75,9 @@ class ArrayEvaluator(Evaluator):
             "is_signalling": self._is_signalling,
         }
 
-    def all_hold(self, conditions: Sequence[Expr], names: Sequence[str], values: Sequence[Array]) -> Any:
+    def all_hold(
+        self, conditions: Sequence[Expr], names: Sequence[str], values: Sequence[Array]
+    ) -> Any:
         """Whether all of several conditions hold, entry by entry."""
         environment = dict(zip(names, values, strict=True))
         with np.errstate(invalid="ignore"):  # comparisons with NaN
@@ -84,11 +91,16 @@ class ArrayEvaluator(Evaluator):
 
     def result(self, *values: Any) -> Any:
         """The result of the cases, bit for bit."""
-        shape, dtype = np.broadcast_shapes(*(np.shape(value) for value in values)), numpy_type(self.etype.id)
+        shape, dtype = (
+            np.broadcast_shapes(*(np.shape(value) for value in values)),
+            numpy_type(self.etype.id),
+        )
         found, named = np.zeros(shape, bits_type(self.etype.id)), self.named(values)
         for case in self.spec.cases:
             given: Any = named[case.result] if case.result in named else self._constant(case.result)
-            held = np.broadcast_to(self.all_hold((case.when,), self.spec.head.operands, values), shape)
+            held = np.broadcast_to(
+                self.all_hold((case.when,), self.spec.head.operands, values), shape
+            )
             found[held] = np.broadcast_to(_bits(given), shape)[held]
         return found.view(dtype)
 

@@ -56,7 +56,9 @@ class Table:
         """Some choices of the scalars."""
         scalars = tuple(scalar[rows] for scalar in self.scalars)
         sizes = None if self.sizes is None else self.sizes[rows]
-        return Table(self.pool, scalars, self.results[rows], lambda: self.classes[rows], self.beside, sizes)
+        return Table(
+            self.pool, scalars, self.results[rows], lambda: self.classes[rows], self.beside, sizes
+        )
 
     def pick(self, indices: Array) -> Table:
         """The results of calls with these entries of the pool, shape (p, n)."""
@@ -77,7 +79,10 @@ class Table:
 
 
 def tabulate(
-    etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], of: CheckedOperator | None = None
+    etype: ElementType,
+    pools: Sequence[Array],
+    scalars: Sequence[Array],
+    of: CheckedOperator | None = None,
 ) -> Table:
     """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
     of, dtype = of or clip_operator(), numpy_type(etype.id)
@@ -103,7 +108,9 @@ def _classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperat
 # --- Tables of Clip by ranges of X --------------------------------------------------------------------------
 
 
-def range_tables(etype: ElementType, pool: Array, scalars: Sequence[Array], step: int) -> Iterator[Table]:
+def range_tables(
+    etype: ElementType, pool: Array, scalars: Sequence[Array], step: int
+) -> Iterator[Table]:
     """The tables of `tabulate` for Clip, each of at most `step` pairs of bounds, but faster."""
     of, dtype, key = clip_operator(), numpy_type(etype.id), key_type(etype)
     starts = _range_starts(etype, [scalar.view(key) for scalar in scalars])
@@ -127,7 +134,9 @@ def range_tables(etype: ElementType, pool: Array, scalars: Sequence[Array], step
             return values if ranks is None else values.take(ranks, axis=1)
 
         def find_classes() -> Array:
-            return in_order(np.repeat(classes[rows].ravel(), lengths[rows].ravel()).reshape(found.shape))
+            return in_order(
+                np.repeat(classes[rows].ravel(), lengths[rows].ravel()).reshape(found.shape)
+            )
 
         some = tuple(scalar[rows] for scalar in scalars)
         return Table(pool, some, in_order(found).view(pool.dtype), find_classes, sizes=sizes[rows])

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.plan import Level
 
-    Parts = list[tuple[object, str]]  # parts of a sentence, each with the condition under which it is shown
+    Parts = list[
+        tuple[object, str]
+    ]  # parts of a sentence, each with the condition under which it is shown
 
 PURPOSES = {
     "bounds in use": "the values around all bounds in use under these bounds, in {layouts}",
@@ -54,7 +56,9 @@ _IN_FORMS = {
 }
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
-_HIGHEST_RANK = max(found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length)
+_HIGHEST_RANK = max(
+    found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length
+)
 _SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
 
 
@@ -72,17 +76,31 @@ def scope(
     """
     of, forms = of or clip_operator(), max((one.served_forms for one in types), key=len, default=())
     few = any(one.few for one in types)
-    every = [*(one.tried for one in types), *(form.tried for one in types for form in one.served_forms)]
+    every = [
+        *(one.tried for one in types),
+        *(form.tried for one in types for form in one.served_forms),
+    ]
     compared = [*_compared(types, of), *_compared_in_forms(forms)]
     unseen = _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
-    unseen += [(True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)]
     unseen += [
-        (any(_is_partial(tried) for tried in every), "the calls that were refused or gave no result"),
+        (True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)
+    ]
+    unseen += [
+        (
+            any(_is_partial(tried) for tried in every),
+            "the calls that were refused or gave no result",
+        ),
         (of.is_clip, "bounds that are absent (--against onnx tries them)"),
-        (forms and not few, "two constant bounds of which neither is zero, but for the pairs named"),
-        (forms and (few or len(forms) <= _PAIRWISE), "interactions of three traits of a model form"),
+        (
+            forms and not few,
+            "two constant bounds of which neither is zero, but for the pairs named",
+        ),
+        (
+            forms and (few or len(forms) <= _PAIRWISE),
+            "interactions of three traits of a model form",
+        ),
         (True, "models with more nodes" if forms or few else "other forms of a model"),
         (True, f"ranks above {_HIGHEST_RANK}; other threads, other processors"),
     ]
@@ -101,7 +119,9 @@ def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]
         lengths += f" and of some up to {min(longest, plan.LENGTHS[-1]):,}"
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     values = {"8": "8-bit X", "16": "every X of 16 bits under 24 pairs of bounds"}
-    long_values = [values.get(width, "special and random X") for width in ("8", "16", "32") if width in bits]
+    long_values = [
+        values.get(width, "special and random X") for width in ("8", "16", "32") if width in bits
+    ]
     if "64" in bits and "32" not in bits:
         long_values.append("special and random X")
     words = {
@@ -170,7 +190,10 @@ def _not_seen(types: Sequence[TypeReport], of: CheckedOperator, level: Level) ->
         (True, "one unusual pair of bounds in one layout"),
         (of.tensors > 1, "tensors of different shapes"),
         (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
-        (True, f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls"),
+        (
+            True,
+            f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
+        ),
         (
             True,
             f"effects after more calls {'than one unit makes of a process' if level != 'quick' else calls}",

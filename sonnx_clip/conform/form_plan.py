@@ -74,7 +74,9 @@ def form_plan(
     if bounds.used is not None:
         # Some runtimes serve bounds in use alone: one call under each pair comes before a form is given up.
         request, table = _of_used(bounds.used, layout)
-        firsts = np.flatnonzero(np.arange(request.count) % (request.count // bounds.used.table.count) == 0)
+        firsts = np.flatnonzero(
+            np.arange(request.count) % (request.count // bounds.used.table.count) == 0
+        )
         yield from _in_form(form, "bounds in use", [cut(request, table, firsts)])
         others = np.setdiff1d(np.arange(request.count), firsts)
         later += _in_form(form, "bounds in use", _cut_into_parts(request, table, others))
@@ -86,7 +88,9 @@ def form_plan(
     if bounds.with_zero is not None:
         length = layout.length or bounds.with_zero.around.shape[1]
         request, table = bounds.with_zero.calls(layout, length)
-        later += _in_form(form, "bounds with zero", _cut_into_parts(request, table, np.arange(request.count)))
+        later += _in_form(
+            form, "bounds with zero", _cut_into_parts(request, table, np.arange(request.count))
+        )
     yield from later
 
 
@@ -120,7 +124,9 @@ def _in_form(form: ModelForm, purpose: str, calls: Calls | list[Call]) -> Calls:
 def bounds_of_form(etype: ElementType, *, constant: bool, few: bool = False) -> FormBounds:
     """The bounds of the forms of Clip, whether their bounds are constants or inputs."""
     of = clip_operator()
-    with_zero = bounds_with_values(etype, pairs_with_zero(etype), of) if constant and not few else None
+    with_zero = (
+        bounds_with_values(etype, pairs_with_zero(etype), of) if constant and not few else None
+    )
     return FormBounds(_special_table(etype, few=few), used_bounds(etype, of), with_zero)
 
 
@@ -129,7 +135,10 @@ def _special_table(etype: ElementType, *, few: bool) -> Table:
     """The expected results of special values, and of those around bounds that a float does not hold."""
     width = 1 << (etype.width or 0)
     around = [
-        (bound + step) % width for pair in through_float(etype) for bound in pair for step in (-1, 0, 1)
+        (bound + step) % width
+        for pair in through_float(etype)
+        for bound in pair
+        for step in (-1, 0, 1)
     ]
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
     return tabulate(etype, [pool], chosen_bounds(etype, few=few))

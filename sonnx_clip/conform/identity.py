@@ -30,7 +30,10 @@ VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_"
 """Prefixes of environment variables that affect results."""
 
 _CHECKER_PACKAGES = ("numpy", "ml_dtypes")
-_PACKAGES = {"onnxruntime": ("onnxruntime", "onnx", "protobuf"), "onnx-reference": ("onnx", "protobuf")}
+_PACKAGES = {
+    "onnxruntime": ("onnxruntime", "onnx", "protobuf"),
+    "onnx-reference": ("onnx", "protobuf"),
+}
 
 
 def cache_identity(runtime: str) -> str | None:
@@ -82,7 +85,9 @@ def _parts(runtime: str) -> dict[str, str]:
     return {
         **found,
         "checker": our_code(),
-        "spec": digest_of_parts(_bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE)),
+        "spec": digest_of_parts(
+            _bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE)
+        ),
         "processor": processor(),
         "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
         "Python": f"{sys.version} {sys.implementation.name}",

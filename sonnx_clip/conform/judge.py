@@ -132,7 +132,9 @@ class LocalJudge:
             left = max(0, calls - done) * (now - began) / max(1, done)
             if now >= next_ and done and left >= _SLOW:
                 next_ = now + _THEN
-                self._on_pace(f"{name}: {done:,} of about {calls:,} calls, about {duration(left)} left")
+                self._on_pace(
+                    f"{name}: {done:,} of about {calls:,} calls, about {duration(left)} left"
+                )
 
         return report_pace
 
@@ -169,7 +171,9 @@ class RemoteJudge:
         try:
             return self._workers.call(judge_there, unit, self._here, self._version)
         except WorkLostError as error:
-            return UnitResult(version=unit.options.runtime, stopped=("environment", error.what)), 0.0
+            return UnitResult(
+                version=unit.options.runtime, stopped=("environment", error.what)
+            ), 0.0
 
 
 def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
@@ -215,7 +219,9 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     if not of.dialect:
         return found
     served = {form.given for form, report in reports.items() if report.verdict != "refused"}
-    counted = (counts[f] for f, one in reports.items() if one.verdict != "refused" or f.given not in served)
+    counted = (
+        counts[f] for f, one in reports.items() if one.verdict != "refused" or f.given not in served
+    )
     return {**found, "tally": sum(counted, start=Counts())}
 
 
@@ -243,7 +249,10 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     refused = worst(c.verdict for c in classes) == "unsupported"
     failing = [c for c in classes if c.verdict != "conforms" and not refused]
     reached = [c.verdict for c in classes if form.given == "both" or c.verdict != "unreached"]
-    words = [stop[1] if stop else crash_words(classes), *(c.words for c in (classes if refused else failing))]
+    words = [
+        stop[1] if stop else crash_words(classes),
+        *(c.words for c in (classes if refused else failing)),
+    ]
     found = FormReport(
         form=form,
         verdict="refused" if refused else worst(reached),
@@ -259,7 +268,9 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     return found, counts.model_copy(update={"raised": raised}), stop is not None
 
 
-def _forms(session: Session, unit: Unit, reports: Mapping[ModelForm, FormReport]) -> Iterator[ModelForm]:
+def _forms(
+    session: Session, unit: Unit, reports: Mapping[ModelForm, FormReport]
+) -> Iterator[ModelForm]:
     """The forms to judge, given the reports on those before; some are repeated.
 
     The operator sets are 13 and the newest that is served, or all between them.
@@ -290,4 +301,6 @@ def opsets_of_this_clip() -> tuple[int, ...]:
     except ImportError as error:
         what = f"environment: ONNX models cannot be built: {error}"
         raise UserError(what, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
-    return tuple(n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET)
+    return tuple(
+        n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET
+    )

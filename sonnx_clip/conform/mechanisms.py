@@ -51,7 +51,9 @@ class Candidate:
     is_mechanism: bool = False
 
 
-def candidates(of: CheckedOperator, etype: ElementType, form: ModelForm | None = None) -> Sequence[Candidate]:
+def candidates(
+    of: CheckedOperator, etype: ElementType, form: ModelForm | None = None
+) -> Sequence[Candidate]:
     """The candidates for an element type, the likeliest first; in a form of a model without a bound, more."""
     found = list(_of_type(of, etype))
     if form is not None and form.given != "both":
@@ -128,7 +130,9 @@ def _of_mechanisms(of: CheckedOperator, etype: ElementType) -> Iterator[Candidat
                 yield Candidate(mechanism.title, allows, is_mechanism=True)
 
 
-def _functions_of(of: CheckedOperator, etype: ElementType, mechanism: Mechanism) -> Iterator[Allows]:
+def _functions_of(
+    of: CheckedOperator, etype: ElementType, mechanism: Mechanism
+) -> Iterator[Allows]:
     """Ways to compute a mechanism: more than one where a conversion back may overflow in several ways."""
     evaluator = ArrayEvaluator(of.spec, etype)
     if mechanism.is_ is not None:
@@ -153,7 +157,9 @@ def _fulfils(evaluator: ArrayEvaluator, returns: Any, answers: Answers) -> Array
     return np.broadcast_to(found, answers.got.shape)
 
 
-def _with_limited_bounds(of: CheckedOperator, etype: ElementType, limitation: str, *operands: Array) -> Array:
+def _with_limited_bounds(
+    of: CheckedOperator, etype: ElementType, limitation: str, *operands: Array
+) -> Array:
     """The result with bounds that are limited: each to the nearest number in a range."""
     low, high = _limits(of, etype, limitation)
     tensors = len(of.spec.head.tensors)
@@ -246,12 +252,18 @@ def _low_bits(values: Array, width: int, etype: ElementType) -> Array:
     return values.astype(narrow).astype(values.dtype)
 
 
-def _computed_on(of: CheckedOperator, etype: ElementType, conversion: str, *operands: Array) -> Array:
+def _computed_on(
+    of: CheckedOperator, etype: ElementType, conversion: str, *operands: Array
+) -> Array:
     """The result of converted operands of the same element type."""
-    return np.asarray(of.result(*(_converted(of, etype, conversion, operand)[1] for operand in operands)))
+    return np.asarray(
+        of.result(*(_converted(of, etype, conversion, operand)[1] for operand in operands))
+    )
 
 
-def _compared_as(of: CheckedOperator, etype: ElementType, conversion: str, *operands: Array) -> Array:
+def _compared_as(
+    of: CheckedOperator, etype: ElementType, conversion: str, *operands: Array
+) -> Array:
     """The operand that the cases select for converted operands, as it was before the conversion."""
     pairs = [_converted(of, etype, conversion, operand) for operand in operands]
     evaluator = ArrayEvaluator(of.spec, pairs[0][0])
@@ -266,7 +278,10 @@ def _compared_as(of: CheckedOperator, etype: ElementType, conversion: str, *oper
 
 
 def _computed_in(
-    of: CheckedOperator, other: ElementType, back: Callable[[Array, np.dtype[Any]], Array], *operands: Array
+    of: CheckedOperator,
+    other: ElementType,
+    back: Callable[[Array, np.dtype[Any]], Array],
+    *operands: Array,
 ) -> Array:
     """The result of operands in another element type, converted back."""
     with np.errstate(all="ignore"):
@@ -302,13 +317,17 @@ def _least_on_overflow(values: Array, dtype: np.dtype[Any]) -> Array:
 # --- Absent bounds ------------------------------------------------------------------------------------------
 
 
-def _of_absent_bounds(of: CheckedOperator, etype: ElementType, form: ModelForm) -> Iterator[Candidate]:
+def _of_absent_bounds(
+    of: CheckedOperator, etype: ElementType, form: ModelForm
+) -> Iterator[Candidate]:
     """What an absent bound may be read as, with the comparisons of the dialect."""
     called = {operand.id: operand.onnx for operand in of.spec.operands}
     names = zip(of.spec.head.scalars, ("l", "m"), strict=True)
     absent = [scalar for scalar, name in names if name in form.missing_bounds]
     for mechanism in of.spec.mechanisms:
-        read = {scalar: text for scalar, text in (mechanism.absent or {}).items() if scalar in absent}
+        read = {
+            scalar: text for scalar, text in (mechanism.absent or {}).items() if scalar in absent
+        }
         if not read or etype.family not in mechanism.families:
             continue
         places = {
@@ -317,7 +336,9 @@ def _of_absent_bounds(of: CheckedOperator, etype: ElementType, form: ModelForm) 
         }
         subject = " and an absent ".join(called[scalar] for scalar in read)
         words = mechanism.title.replace("an absent bound", f"an absent {subject}")
-        yield Candidate(words, partial(_gives, partial(_with_absent_read, of, places)), is_mechanism=True)
+        yield Candidate(
+            words, partial(_gives, partial(_with_absent_read, of, places)), is_mechanism=True
+        )
 
 
 def _with_absent_read(of: CheckedOperator, read: dict[int, Array], *operands: Array) -> Array:

@@ -106,7 +106,9 @@ def _instruction(end: End, etype: ElementType, *, number: bool) -> Step:
     return Step(f"{name}({{value}}, {{bound}})", apply, is_instruction=True)
 
 
-def _computed_by_arm(end: End, etype: ElementType, value: Array, bound: Array, *, number: bool) -> Array:
+def _computed_by_arm(
+    end: End, etype: ElementType, value: Array, bound: Array, *, number: bool
+) -> Array:
     """FMAX and FMIN pass a NaN on; FMAXNM and FMINNM take a number before a quiet NaN; -0 is below +0."""
     bits = bits_type(etype.id)
     value_bits, bound_bits = value.view(bits), bound.view(bits)

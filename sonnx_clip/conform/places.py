@@ -50,7 +50,9 @@ class Extremes:
         self.first_entry = min(self.first_entry, int(entries.min()))
         self.shortest = min(self.shortest, int(lengths.min()))
         self.in_tail = {step for step in self.in_tail if in_tail(step, lengths, entries).all()}
-        self.in_blocks = {step for step in self.in_blocks if not in_tail(step, lengths, entries).any()}
+        self.in_blocks = {
+            step for step in self.in_blocks if not in_tail(step, lengths, entries).any()
+        }
         self.layouts.add(_NUMBER[layout])
 
     def joined(self, other: Extremes) -> Extremes:

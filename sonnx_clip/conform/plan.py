@@ -66,7 +66,12 @@ _EXHAUSTIVE = {  # by width: the kinds of parts of the level, and how many of ea
     16: [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)],
     32: [("every-x", 2**16 // _STRETCHES)],
 }
-_SIZES = {"more": 7_000, "every-min": 4 * _BOUNDS, "every-max": 4 * _BOUNDS, "every-x": 8 * _STRETCHES}
+_SIZES = {
+    "more": 7_000,
+    "every-min": 4 * _BOUNDS,
+    "every-max": 4 * _BOUNDS,
+    "every-x": 8 * _STRETCHES,
+}
 # The other bound of each; why3/composition.mlw is about the ends, which bound nothing.
 _BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
 _SEED, _SEED_OF_MORE = 20, 22
@@ -136,7 +141,9 @@ def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
         if entries is None or request.length <= entries:
             yield request, table
             continue
-        lengths = np.full(request.count, request.length) if request.lengths is None else request.lengths
+        lengths = (
+            np.full(request.count, request.length) if request.lengths is None else request.lengths
+        )
         for length in np.unique(lengths).tolist():
             yield _in_pieces(*cut(request, table, np.flatnonzero(lengths == length)), entries)
 
@@ -151,7 +158,9 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
         whole = np.arange(len(firsts) * entries) % request.length  # the last piece begins again
         indices = indices[:, whole].reshape(-1, entries)
     scalars = tuple(scalar[rows] for scalar in request.scalars)
-    pieces = replace(request, length=entries, starts=starts, scalars=scalars, indices=indices, at_start=None)
+    pieces = replace(
+        request, length=entries, starts=starts, scalars=scalars, indices=indices, at_start=None
+    )
     return pieces, table.rows(rows)
 
 
@@ -196,7 +205,9 @@ def _calls_of_bounds_in_use(etype: ElementType, of: CheckedOperator) -> Calls:
             yield used.calls(layout, layout.length)
 
 
-def _random(seed: int | list[int], arrays: int, count: int, bits: np.dtype[np.generic]) -> list[Array]:
+def _random(
+    seed: int | list[int], arrays: int, count: int, bits: np.dtype[np.generic]
+) -> list[Array]:
     """Random patterns, from the one random stream that NumPy promises never to change."""
     stream = np.random.PCG64(seed)
     return [stream.random_raw(count).astype(bits) for _ in range(arrays)]
@@ -211,7 +222,9 @@ LENGTHS = tuple(
 """Every short length, powers of two and their neighbours, and some random lengths."""
 
 
-def _call(layout: str, length: int, table: Table, starts: Array, lengths: Array | None = None) -> Call:
+def _call(
+    layout: str, length: int, table: Table, starts: Array, lengths: Array | None = None
+) -> Call:
     """Calls of a layout, one for each row of a table, whose entries begin in its pool at `starts`."""
     request = Request(layout, length, table.pool, starts, table.scalars, beside=table.beside)
     return replace(request, lengths=lengths), table
@@ -296,7 +309,10 @@ def _scattered(count: int, size: int) -> Array:
 
 # --- Random draws, the same on every machine ----------------------------------------------------------------
 
-_PAIRS, _ENTRIES = 100, 150  # pairs of bounds of a draw, and values of X beside the bounds themselves
+_PAIRS, _ENTRIES = (
+    100,
+    150,
+)  # pairs of bounds of a draw, and values of X beside the bounds themselves
 _NEAR = 3  # the greatest distance between a special value and its neighbours
 
 
@@ -312,7 +328,9 @@ def random_patterns(
     size = tensors * _ENTRIES + scalars * _PAIRS
     kind, word = _random([_SEED, *etype.id.encode(), number], 2, size, np.dtype(np.uint64))
     chosen = special[word % len(special)]
-    near = chosen + word // len(special) % (2 * _NEAR + 1) - _NEAR  # cut off to the width of the type
+    near = (
+        chosen + word // len(special) % (2 * _NEAR + 1) - _NEAR
+    )  # cut off to the width of the type
     drawn = np.choose((kind % 3).astype(int), (chosen, near, word)).astype(bits_type(etype.id))
     bounds = drawn[: scalars * _PAIRS].reshape(scalars, _PAIRS)
     ties = np.tile(bounds[:, ::4].ravel(), (tensors, 1))
@@ -334,7 +352,9 @@ def _more(etype: ElementType, n: int) -> Calls:
         yield from _for("more X", _long_calls(etype, [pool], part))
     draws = RANDOM_DRAWS // _MORE
     for first in range(n * draws, (n + 1) * draws, DRAWS_TOGETHER):
-        drawn = [random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)]
+        drawn = [
+            random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)
+        ]
         pool = _sorted(etype, *(tensors[0] for tensors, _ in drawn))
         bounds = np.hstack([scalars for _, scalars in drawn])
         yield from _for("more draws", _long_calls(etype, [pool], [*bounds]))
@@ -369,7 +389,9 @@ def _sorted(etype: ElementType, *pools: Array) -> Array:
 
 def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
     """Bits of min and of max: part n of all values of 16 bits as one bound, each beside a few others."""
-    others = np.array([int(encode(text, etype)) for text in _BESIDE[etype.family]], bits_type(etype.id))
+    others = np.array(
+        [int(encode(text, etype)) for text in _BESIDE[etype.family]], bits_type(etype.id)
+    )
     bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(others.dtype)
     varying, beside = np.repeat(bounds, len(others)), np.tile(others, _BOUNDS)
     return [beside, varying] if second else [varying, beside]
@@ -382,8 +404,12 @@ def few_calls(etype: ElementType) -> Calls:
     """The requests of a runtime that starts a program for each call."""
     of = clip_operator()
     if (used := used_bounds(etype, of)) is not None:
-        yield from _for("bounds in use", _long_calls(etype, [used.table.pool], used.table.scalars, of))
-    for request, table in _long_calls(etype, _long_pools(etype, of), chosen_bounds(etype), of, LONG):
+        yield from _for(
+            "bounds in use", _long_calls(etype, [used.table.pool], used.table.scalars, of)
+        )
+    for request, table in _long_calls(
+        etype, _long_pools(etype, of), chosen_bounds(etype), of, LONG
+    ):
         yield replace(request, starts=np.zeros(table.count, int), purpose="few long calls"), table
     every, turn = special_table(etype, of).rows(covering_rows(etype, FEW_OF_A_SHAPE, of)), 0
     shaped = [(layout.id, layout.length) for layout in LAYOUTS if layout.length is not None]
@@ -392,5 +418,7 @@ def few_calls(etype: ElementType) -> Calls:
     for purpose, layout, length, count in shapes:
         turns = turn + np.arange(count)
         starts = turns * 7 % len(every.pool)
-        yield from _for(purpose, iter([_call(layout, length, every.rows(turns % every.count), starts)]))
+        yield from _for(
+            purpose, iter([_call(layout, length, every.rows(turns % every.count), starts)])
+        )
         turn += count

@@ -50,7 +50,9 @@ class ClipTests:
         xfail: the file of expected deviations, if there is one.
     """
 
-    def __init__(self, config: pytest.Config, runtime: str, types: str | None, xfail: str | None) -> None:
+    def __init__(
+        self, config: pytest.Config, runtime: str, types: str | None, xfail: str | None
+    ) -> None:
         self._config, self._runtime = config, runtime
         self._types = [name.strip() for name in (types or "").split(",") if name.strip()]
         self._xfail = None if xfail is None else config.invocation_params.dir / xfail
@@ -67,7 +69,9 @@ class ClipTests:
             if self._xfail is not None:
                 read_expected(self._xfail)  # mistakes in it are reported before the campaign
             self._print(f"judging {self._runtime}")
-            sys.path.insert(0, str(Path.cwd()))  # where `python -m` would look for ``module:function``
+            sys.path.insert(
+                0, str(Path.cwd())
+            )  # where `python -m` would look for ``module:function``
             try:
                 options = CheckOptions(self._runtime, self._types)
                 self._report = run_campaign(options, jobs=os.cpu_count() or 1)
@@ -85,7 +89,9 @@ class ClipTests:
         node.workerinput[_SHARED] = self._report.model_dump_json()
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> None:
         """Add the tests after those of files; options such as ``-k`` choose among all of them."""
         assert self._report is not None
         own = list(_items(session, list(cases(self._report))))
@@ -94,7 +100,9 @@ class ClipTests:
                 _mark_expected(own, self._xfail, {found.type for found in self._report.types})
         items.extend(own)
         # pytest counts them among the collected tests.
-        session.ihook.pytest_collectreport(report=pytest.CollectReport(ROOT, "passed", None, list(own)))
+        session.ihook.pytest_collectreport(
+            report=pytest.CollectReport(ROOT, "passed", None, list(own))
+        )
 
     def _print(self, text: str) -> None:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
@@ -135,7 +143,9 @@ class ClipItem(pytest.Item):
         case, shown, head = self._case, self._case, ""
         if not case.deviations and not case.words and self._shown_by.deviations:
             shown = self._shown_by  # a report has a deviation that all forms share once
-            head = f"as in {f'models with {shown.form}' if shown.form else 'every supported form'}:\n"
+            head = (
+                f"as in {f'models with {shown.form}' if shown.form else 'every supported form'}:\n"
+            )
         text = f"{case.verdict}: {shown.headline}\n{head}{shown.text}"
         if case.outcome == "failed":
             raise ClipDeviationError(text)
@@ -179,7 +189,9 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         lines = read_regular(file).splitlines()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UserError(f"the list of expected deviations cannot be read: {why}", str(file)) from None
+        raise UserError(
+            f"the list of expected deviations cannot be read: {why}", str(file)
+        ) from None
     found: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(lines, 1):
         id_, _, reason = line.strip().partition(" ")
@@ -189,7 +201,9 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         if not reason.strip():
             raise UserError(f"`{id_}` has no reason", where, "add the reason after the id")
         if id_ in found:
-            raise UserError(f"`{id_}` is already in line {found[id_][1]}", where, "remove one of them")
+            raise UserError(
+                f"`{id_}` is already in line {found[id_][1]}", where, "remove one of them"
+            )
         found[id_] = reason.strip(), number
     return found
 
@@ -197,7 +211,9 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
 def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:
     """Let expected deviations fail strictly; UserError if an id is of no test of any element type."""
     by_id = {item.nodeid: item for item in items}
-    elsewhere = tuple(f"{ROOT}::{etype.id}::" for etype in machine_types() if etype.id not in judged)
+    elsewhere = tuple(
+        f"{ROOT}::{etype.id}::" for etype in machine_types() if etype.id not in judged
+    )
     for id_, (reason, number) in read_expected(file).items():
         if id_ in by_id:
             by_id[id_].is_expected = True

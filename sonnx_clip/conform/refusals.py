@@ -56,13 +56,19 @@ class CallsOfLayout:
 class RefusedCalls:
     """The calls of an element type in layouts that a runtime serves, as far as it refuses some."""
 
-    def __init__(self, of: CheckedOperator, etype: ElementType, layouts: Sequence[CallsOfLayout]) -> None:
+    def __init__(
+        self, of: CheckedOperator, etype: ElementType, layouts: Sequence[CallsOfLayout]
+    ) -> None:
         self._of, self._etype = of, etype
         every = [calls for calls in layouts if calls.refused]
         self._served_layouts = [calls for calls in every if not np.concatenate(calls.refused).all()]
         bounds = [part for calls in self._served_layouts for part in calls.bounds]
-        self._refused = _concatenated([part for calls in self._served_layouts for part in calls.refused])
-        self._lengths = _concatenated([part for calls in self._served_layouts for part in calls.lengths])
+        self._refused = _concatenated(
+            [part for calls in self._served_layouts for part in calls.refused]
+        )
+        self._lengths = _concatenated(
+            [part for calls in self._served_layouts for part in calls.lengths]
+        )
         self._bounds = [_concatenated(list(column)) for column in zip(*bounds, strict=True)]
 
     def describe(self) -> Refusal | None:
@@ -73,7 +79,13 @@ class RefusedCalls:
         request, row, entry = self._simplest()
         expected = self._expected(request, row, entry)
         example = recorded(
-            *of_equal_length(request, row), entry, expected, self._etype, self._of, kind="raises", words=words
+            *of_equal_length(request, row),
+            entry,
+            expected,
+            self._etype,
+            self._of,
+            kind="raises",
+            words=words,
         )
         return Refusal(
             condition=self._condition(),
@@ -130,7 +142,10 @@ class RefusedCalls:
         requests = [pair for calls in self._served_layouts for pair in calls.requests]
         for text, test in _KINDS.items():
             found = [_calls_with(request, self._etype, test) for request, _ in requests]
-            if all(np.array_equal(has, refused) for has, (_, refused) in zip(found, requests, strict=True)):
+            if all(
+                np.array_equal(has, refused)
+                for has, (_, refused) in zip(found, requests, strict=True)
+            ):
                 return f"{text} for an entry of X"
         return None
 

@@ -115,7 +115,9 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedC
         case "depends":
             wrong = failing_forms(found, one.id)
             named = "; ".join(str(form.form) for form in wrong)
-            words.append(f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {named}")
+            words.append(
+                f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {named}"
+            )
             shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
             deviations = in_order([*deviations, *shown[:1]])
     shared = shared_deviation(found, one)
@@ -162,22 +164,34 @@ def to_junit(report: Report) -> str:
 def _attributes(name: str, every: list[JudgedCase]) -> dict[str, str]:
     found = Counter[str](case.outcome for case in every)
     counts = {"failures": found["failed"], "errors": found["error"], "skipped": found["skipped"]}
-    return {"name": name, "tests": str(len(every)), **{key: str(number) for key, number in counts.items()}}
+    return {
+        "name": name,
+        "tests": str(len(every)),
+        **{key: str(number) for key, number in counts.items()},
+    }
 
 
 def _add_suite(root: Element, report: Report, name: str, every: list[JudgedCase]) -> None:
     suite = SubElement(root, "testsuite", _attributes(name, every))
     properties = SubElement(suite, "properties")
-    for key, value in (("runtime", report.runtime_version), ("policy", report.policy), ("tool", report.tool)):
+    for key, value in (
+        ("runtime", report.runtime_version),
+        ("policy", report.policy),
+        ("tool", report.tool),
+    ):
         SubElement(properties, "property", name=key, value=_legal(value))
     for case in every:
         shown = f"{case.id} [{case.form}]" if case.form else case.id
-        one = SubElement(suite, "testcase", name=shown, classname=_legal(f"{report.runtime}.{name}"))
+        one = SubElement(
+            suite, "testcase", name=shown, classname=_legal(f"{report.runtime}.{name}")
+        )
         if case.outcome != "passed":
             # A deviation that forms of a model share is shown once.
             reason = case.headline or (f"as in the case {case.id}" if case.form else "")
             head = _legal(f"{case.verdict}: {reason}" if reason else case.verdict)
-            SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _legal(case.text)
+            SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _legal(
+                case.text
+            )
         elif case.deviations:
             SubElement(one, "system-out").text = _legal(case.text)
 

@@ -19,7 +19,14 @@ from rich.text import Text
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, Verdict
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.simplicity import complexity
-from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_alike, forms_of, shared_deviation, worst
+from sonnx_clip.conform.verdicts import (
+    TAGS,
+    failing_forms,
+    forms_alike,
+    forms_of,
+    shared_deviation,
+    worst,
+)
 from sonnx_clip.language.values import decode
 from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.terminal import counted
@@ -229,12 +236,16 @@ def _type_notes(one: TypeReport, *, required: bool) -> Iterator[tuple[str, str, 
         yield "unreached", f"no vector reached {', '.join(unreached)}", True
     if one.unfinished is not None:
         yield "unfinished", one.unfinished, True
-    yield from (("refused", f"layout {id_}: {words}", False) for id_, words in one.refused_layouts.items())
+    yield from (
+        ("refused", f"layout {id_}: {words}", False) for id_, words in one.refused_layouts.items()
+    )
     yield from (("noticed", remark, False) for remark in one.remarks)
     if one.served_forms:
         # Refusals that differ in numbers alone, such as shapes, are one.
         refused = [form for form in one.forms or () if form.verdict == "refused"]
-        for forms in grouped((re.sub("[0-9]+", "", form.words or ""), form) for form in refused).values():
+        for forms in grouped(
+            (re.sub("[0-9]+", "", form.words or ""), form) for form in refused
+        ).values():
             words = printable(" ".join((forms[0].words or "").split()), _LONGEST)
             named = described([f.form for f in forms], [f.form for f in one.forms or ()])
             yield "refused", f"models with {named}: {words}", False
@@ -246,7 +257,11 @@ def _type_notes(one: TypeReport, *, required: bool) -> Iterator[tuple[str, str, 
 def _note_on_refusal(one: TypeReport, refusal: Refusal) -> tuple[str, str, bool]:
     """The head, the text, and whether it is a failure, of the note on calls that were refused."""
     head = "refused" if refusal.is_refusal else "raises"
-    where = "some calls, no condition is known" if refusal.condition is None else f"where {refusal.condition}"
+    where = (
+        "some calls, no condition is known"
+        if refusal.condition is None
+        else f"where {refusal.condition}"
+    )
     words = printable(" ".join(refusal.words.split()), _LONGEST)
     return head, f"{where}: {words}", any(found.raised for found in one.classes)
 
@@ -260,12 +275,24 @@ def dependences(report: Report) -> list[Note]:
             if len(set(verdicts)) > 1:
                 first = next(form for form, verdict in pairs if verdict == worst(verdicts))
                 # ``violates with bounds as initializers, else conforms``: the most frequent comes last
-                usual, every = Counter(verdicts).most_common(1)[0][0], [form.form for form, _ in pairs]
-                others = grouped((verdict, form.form) for form, verdict in pairs if verdict != usual)
-                parts = [f"{verdict} with {described(forms, every)}" for verdict, forms in others.items()]
+                usual, every = (
+                    Counter(verdicts).most_common(1)[0][0],
+                    [form.form for form, _ in pairs],
+                )
+                others = grouped(
+                    (verdict, form.form) for form, verdict in pairs if verdict != usual
+                )
+                parts = [
+                    f"{verdict} with {described(forms, every)}" for verdict, forms in others.items()
+                ]
                 text, failing = f"{', '.join(parts)}, else {usual}", bool(FAILING & set(verdicts))
                 note = Note(
-                    "depends on the form", text, failing, {}, first.deviations.get(id_), str(first.form)
+                    "depends on the form",
+                    text,
+                    failing,
+                    {},
+                    first.deviations.get(id_),
+                    str(first.form),
                 )
                 found.setdefault(text, note).places.setdefault(one.type, []).append(id_)
     return sorted(found.values(), key=lambda note: not note.failing)
@@ -360,7 +387,9 @@ def _block(cause: str, found: Found, example: Deviating, spec: Spec) -> Iterator
     known = next((c for c in spec.classes if c.id == klass.id), None)
     if first.latitude is not None:
         # The latitude of a dialect is its text, which has no reason here.
-        yield from (f"    {escape(one.reason)}" for one in spec.latitude if one.id == first.latitude)
+        yield from (
+            f"    {escape(one.reason)}" for one in spec.latitude if one.id == first.latitude
+        )
     elif known is not None:
         name = f"{known.id}: " if classes[1:] else ""
         yield f"    {name}{escape(known.title)}: {escape(known.matters)}"
@@ -381,7 +410,9 @@ def _results_that_deviate(found: Found) -> str:
         numbers = {"violates": c.violating, "raises": c.raised, "crashed": c.died, **c.latitude}
         deviating[one.type] += numbers[deviation.key]
         compared[one.type] += c.compared + c.raised + c.died
-    shares = (f"{etype} {number:,} of {compared[etype]:,} {unit}" for etype, number in deviating.items())
+    shares = (
+        f"{etype} {number:,} of {compared[etype]:,} {unit}" for etype, number in deviating.items()
+    )
     return ", ".join(shares)
 
 
@@ -407,7 +438,9 @@ def form_lines(report: Report) -> Iterator[str]:
     for one in report.types:
         if one.has_blind_forms:
             yield f"{one.type}: nothing was compared in any form of a model"
-    judged = {one.type: (len(one.served_forms), forms_of(one)) for one in report.types if one.served_forms}
+    judged = {
+        one.type: (len(one.served_forms), forms_of(one)) for one in report.types if one.served_forms
+    }
     if not judged:
         return
     numbers = [served for served, _ in judged.values()]
@@ -430,7 +463,9 @@ def _only_forms(report: Report) -> str:
         return ""
     served = [form.form for form in constant[0].served_forms]
     every = [form.form for form in constant[0].forms or ()]
-    others = "" if len(constant) == len(report.types) else f"{', '.join(one.type for one in constant)} "
+    others = (
+        "" if len(constant) == len(report.types) else f"{', '.join(one.type for one in constant)} "
+    )
     return f" ({others}only {described(served, every)})"
 
 
@@ -464,7 +499,9 @@ def reading_groups(
     """
     every = list(found.values())
     common = [
-        id_ for id_ in (every[0].allowed_by if every else ()) if all(id_ in m.allowed_by for m in every)
+        id_
+        for id_ in (every[0].allowed_by if every else ())
+        if all(id_ in m.allowed_by for m in every)
     ]
     shared = [id_ for id_ in common if all(id_ in m.exactly for m in every)] or common
     return grouped(
@@ -475,7 +512,11 @@ def reading_groups(
 
 def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: str) -> str:
     several, s = len(readings) > 1, "" if len(readings) > 1 else "s"
-    named = f"readings {', '.join(readings[:-1])} and {readings[-1]}" if several else f"reading {readings[0]}"
+    named = (
+        f"readings {', '.join(readings[:-1])} and {readings[-1]}"
+        if several
+        else f"reading {readings[0]}"
+    )
     if all(id_ in match.exactly for id_ in readings for match in matches):
         return f"all {number} answers kept are those that the {named} require{s}, bit for bit"
     return f"the {named} allow{s} all {number} answers kept, and leave{s} some answers open"

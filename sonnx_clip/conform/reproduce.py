@@ -29,7 +29,11 @@ def command_line(line: str) -> str:
 
 
 def reproducer(
-    found: Deviation, etype: ElementType, runtime: Worker, node: OperatorNode = CLIP_NODE, times: int = 1
+    found: Deviation,
+    etype: ElementType,
+    runtime: Worker,
+    node: OperatorNode = CLIP_NODE,
+    times: int = 1,
 ) -> str:
     """Python that makes the call, and prints type, shape and bits of the result, and what is expected.
 
@@ -72,7 +76,9 @@ def reproducer(
     parts += [*([f"k = {watched}.tobytes()"] if watched else []), *before]
     if (found.words or "").startswith(RETURNED):
         shown = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
-        return "; ".join([*parts, f"r = {call}", f'print({shown}, "expected: ndarray", x.dtype, x.shape)'])
+        return "; ".join(
+            [*parts, f"r = {call}", f'print({shown}, "expected: ndarray", x.dtype, x.shape)']
+        )
     one = f"np.asarray({call})"
     if times == 1:
         parts.append(f"y = {one}")

@@ -76,7 +76,10 @@ def first_shown(
         return shown
     missed = [n for n, (number, _) in enumerate(shown) if number is None]
     left = [len(every[n].lines) - 1 if n < len(tried) else 0 for n in missed]
-    again = [every[n]._replace(lines=every[n].lines[first:]) for n, first in zip(missed, left, strict=True)]
+    again = [
+        every[n]._replace(lines=every[n].lines[first:])
+        for n, first in zip(missed, left, strict=True)
+    ]
     found = _in_new_process(again, limits, stopped, preload=False)
     for n, first, (number, words) in zip(missed, left, found, strict=True):
         shown[n] = None if number is None else first + number, words
@@ -109,11 +112,15 @@ def _in_new_process(
 # --- In the process that runs the lines ---------------------------------------------------------------------
 
 
-def _run(board: Board, every: list[Lines], limits: Limits, preload: bool) -> tuple[dict[str, Any], None]:
+def _run(
+    board: Board, every: list[Lines], limits: Limits, preload: bool
+) -> tuple[dict[str, Any], None]:
     """The program of the process: what the lines show, up to the first that is stuck, as the greeting."""
     board.call = OPENS
     if preload:
-        for imports in dict.fromkeys(line.partition(_CLOSED)[0] for one in every for line, _ in one.lines):
+        for imports in dict.fromkeys(
+            line.partition(_CLOSED)[0] for one in every for line, _ in one.lines
+        ):
             with suppress(BaseException):
                 exec(imports, {"__name__": "__main__"})  # noqa: S102 - rendered by this run
     shown: list[Shown] = []
@@ -160,7 +167,11 @@ def _forked(
     elif found := next(board.notes("tried"), None):
         shows, words = found["tried"]
         return shows, words
-    ended = f"was still running after {seconds:g} s" if status is None else f"ended with status {status}"
+    ended = (
+        f"was still running after {seconds:g} s"
+        if status is None
+        else f"ended with status {status}"
+    )
     return one.kind == "crashed", f"it {ended}"
 
 

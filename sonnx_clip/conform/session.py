@@ -112,7 +112,9 @@ class Session:
             deadly, its_own = self._deadly.copy(), cut(request, table, np.array([call]))
             yield from self._explain_death(*its_own, replace(answer.died, call=call))
             if self._is_hopeless():
-                times = f"{self._deaths} crashes" + (f", {self._hangs} of them hangs" if self._hangs else "")
+                times = f"{self._deaths} crashes" + (
+                    f", {self._hangs} of them hangs" if self._hangs else ""
+                )
                 raise StoppedError("crashed", f"{answer.died.words}; not restarted after {times}")
             if deadly != self._deadly:
                 pending.append(its_own)
@@ -142,7 +144,11 @@ class Session:
     def _is_hopeless(self) -> bool:
         """Whether it died so often that it is given up."""
         never = not self._has_answered and self._deaths >= _UNANSWERED
-        return never or self._deaths >= self._limits.deaths or max(self._hangs, self._bad_frames) >= _HANGS
+        return (
+            never
+            or self._deaths >= self._limits.deaths
+            or max(self._hangs, self._bad_frames) >= _HANGS
+        )
 
     # --- The cause of a death: a guard, some classes, or earlier calls
 
@@ -167,7 +173,9 @@ class Session:
         self._deadly |= {(request.layout, index) for index in classes}
         yield _death(request, table, died, classes)
 
-    def _explain_guard(self, request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
+    def _explain_guard(
+        self, request: Request, table: Table, died: Died, answer: Answer
+    ) -> Iterator[Piece]:
         """Find the guard that a call touches, given its answer without guards."""
         for guard, words in _FAULTS.items():
             alone = replace(request, guards=frozenset({guard}))
@@ -203,7 +211,9 @@ class Session:
             safe = ~np.isin(table.classes, [*deadly]).all(axis=1)
             return cut(request, table, np.flatnonzero(safe))
         layouts = Counter(index for _, index in self._deadly)
-        deadly = {i for layout, i in self._deadly if layout == request.layout or layouts[i] >= _LAYOUTS}
+        deadly = {
+            i for layout, i in self._deadly if layout == request.layout or layouts[i] >= _LAYOUTS
+        }
         is_deadly, indices = np.isin(table.classes, [*deadly]), entry_indices(request).copy()
         bad = np.take_along_axis(is_deadly, indices, axis=1)
         if not bad.any():
@@ -222,7 +232,9 @@ def _classes(request: Request, table: Table) -> tuple[int, ...]:
     return tuple(np.unique(table.classes[0, entry_indices(request, 0)]).tolist())
 
 
-def _only_after_others(request: Request, table: Table, died: Died, answer: Answer) -> Iterator[Piece]:
+def _only_after_others(
+    request: Request, table: Table, died: Died, answer: Answer
+) -> Iterator[Piece]:
     """The answer of a call that killed the runtime, but not when it was repeated alone; and the death."""
     words = f"{died.words}, but not if this call is made alone"
     yield request, table, answer

@@ -27,9 +27,14 @@ if TYPE_CHECKING:
 _ALONE = "length-1"
 _SHORT = [(_ALONE, 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _ALL_STARTS = range(2, 9)  # lengths of windows of which all around the entry are tried: 35 in all
-_SOME_STARTS = (16, 32)  # and of which four are; the record has 64 entries around the one that deviates
+_SOME_STARTS = (
+    16,
+    32,
+)  # and of which four are; the record has 64 entries around the one that deviates
 _TIMES = 64  # calls in one process, of which a later one may deviate
-_EARLIER_CALLS = f"it depends on earlier calls: this line makes {_TIMES} and shows the first that deviates"
+_EARLIER_CALLS = (
+    f"it depends on earlier calls: this line makes {_TIMES} and shows the first that deviates"
+)
 
 
 def shortest(
@@ -66,7 +71,11 @@ class _Search:
     """Runs reproducers of one runtime in one element type."""
 
     def __init__(
-        self, options: CheckOptions, etype: ElementType, runtime: Worker, stopped: Callable[[], bool]
+        self,
+        options: CheckOptions,
+        etype: ElementType,
+        runtime: Worker,
+        stopped: Callable[[], bool],
     ) -> None:
         self._options, self._etype, self._runtime, self._stopped = options, etype, runtime, stopped
 
@@ -100,7 +109,9 @@ class _Search:
         checks = [self._alone_is_right(entry.call) for entry in longer]
         searches = [self._lines(entry.windows) for entry in longer]
         # Without a retry: what a stuck process hides is not worth minutes.
-        outcomes = first_shown([*checks, *searches], self._options.limits, self._stopped, retry=False)
+        outcomes = first_shown(
+            [*checks, *searches], self._options.limits, self._stopped, retry=False
+        )
         of_checks, of_searches = outcomes[: len(longer)], outcomes[len(longer) :]
         found = list(shown)
         for entry, check, search in zip(longer, of_checks, of_searches, strict=True):
@@ -135,7 +146,9 @@ class _Search:
         if not calls:
             return Lines("violates", None, "", self._etype.id, [])
         # With equal entries, the deviation may be at any of them.
-        lines = [(call.reproduce, call.entry if _has_several_entries(call) else None) for call in calls]
+        lines = [
+            (call.reproduce, call.entry if _has_several_entries(call) else None) for call in calls
+        ]
         return Lines(calls[-1].kind, calls[-1].got, calls[0].words or "", self._etype.id, lines)
 
 
@@ -182,7 +195,12 @@ def _window(one: Deviation, start: int, length: int) -> Deviation:
     for recorded in one.entries:
         texts = tuple(recorded[at % len(recorded)] for at in range(start, start + length))
         entries.append(texts[:1] if len({*texts}) == 1 else texts)
-    update = {"layout": PLAIN.id, "length": length, "entries": tuple(entries), "entry": one.entry - start}
+    update = {
+        "layout": PLAIN.id,
+        "length": length,
+        "entries": tuple(entries),
+        "entry": one.entry - start,
+    }
     return one.model_copy(update=update)
 
 

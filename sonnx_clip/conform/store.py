@@ -107,7 +107,9 @@ class Store:
         except (sqlite3.Error, OSError) as error:
             words = error.strerror if isinstance(error, OSError) else str(error)
             todo = "make the file and its folder readable and writable, or name another file"
-            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+                error, sqlite3.OperationalError
+            ):
                 todo = "move it away; the campaign then restarts"
             raise UserError(f"the journal cannot be used: {words}", str(self.file), todo) from error
 
@@ -120,7 +122,9 @@ class Store:
         for row in self._rows(_OF_UNIT, digest):
             if (found := _parsed(*row)) is not None:
                 return found.model_copy(update={"made": row[2]}) if self.is_cache else found
-            self._warn(f"{self.file}: the result of {name} is damaged (row {row[0]}); it is judged again")
+            self._warn(
+                f"{self.file}: the result of {name} is damaged (row {row[0]}); it is judged again"
+            )
         return None
 
     def keep(self, digest: str, name: str, result: UnitResult, seconds: float) -> None:
@@ -134,7 +138,9 @@ class Store:
         found = [[unit.digest, unit.etype, unit.part] for unit in units]
         text = json.dumps({"campaign": campaign, "units": found}, sort_keys=True)
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        self._rows("INSERT OR IGNORE INTO campaigns VALUES (?, ?, ?)", digest_of_parts([text]), made, text)
+        self._rows(
+            "INSERT OR IGNORE INTO campaigns VALUES (?, ?, ?)", digest_of_parts([text]), made, text
+        )
 
     def seconds(self) -> dict[str, float]:
         """How long each stored unit took, by its digest."""
@@ -165,7 +171,9 @@ def _require_ours(file: Path, *, create: bool) -> None:
     """Reject a missing file, unless it is created, and a file of another kind before SQLite opens it."""
     if not file.exists():
         if not create:
-            raise UserError("the journal does not exist", str(file), "name the file of check --journal")
+            raise UserError(
+                "the journal does not exist", str(file), "name the file of check --journal"
+            )
         return
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
@@ -221,7 +229,9 @@ class StoreStatus(Stored):
 def _campaign(
     made: str, plan: dict[str, Any], results: Mapping[str, UnitResult], took: Mapping[str, float]
 ) -> CampaignStatus:
-    named = {key: plan["campaign"][key] for key in ("runtime", "version", "level", "policy", "forms")}
+    named = {
+        key: plan["campaign"][key] for key in ("runtime", "version", "level", "policy", "forms")
+    }
     types = []
     for name in dict.fromkeys(etype for _, etype, _ in plan["units"]):
         digests = {part: digest for digest, etype, part in plan["units"] if etype == name}

@@ -51,7 +51,11 @@ def latitudes(etype: ElementType, policy: Policy, of: CheckedOperator | None = N
     """The latitudes of a policy: functions of operands, expected results and results."""
     oracle = (of or clip_operator()).oracle
     found: Accepts = oracle.LATITUDE[etype.family]
-    return {id_: accepts for id_, accepts in found.items() if policy == "default" or id_ in oracle.ALWAYS}
+    return {
+        id_: accepts
+        for id_, accepts in found.items()
+        if policy == "default" or id_ in oracle.ALWAYS
+    }
 
 
 def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -> Array:
@@ -78,9 +82,14 @@ class Tally:
         of: the operator; Clip by default.
     """
 
-    def __init__(self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> None:
+    def __init__(
+        self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None
+    ) -> None:
         self._etype, self._of = etype, of or clip_operator()
-        self._ids, self._accepts = self._of.class_ids(etype.family), latitudes(etype, policy, self._of)
+        self._ids, self._accepts = (
+            self._of.class_ids(etype.family),
+            latitudes(etype, policy, self._of),
+        )
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
         self._raised: dict[str, Raised] = {}
         self._tried: dict[str, Extent] = {}
@@ -95,7 +104,9 @@ class Tally:
     def counts(self) -> Counts:
         """All counts, to be added to those of other units, with the causes of deviations."""
         self._name_causes()
-        return Counts(of=self._counts, raised=self._raised, tried=self._tried, only=self._refused_calls.only)
+        return Counts(
+            of=self._counts, raised=self._raised, tried=self._tried, only=self._refused_calls.only
+        )
 
     @property
     def refusal(self) -> Refusal | None:
@@ -133,10 +144,14 @@ class Tally:
         self._form = request.form
         indices = None if _is_whole_pool(request) else entry_indices(request)
         expected = table if indices is None else table.pick(indices)
-        failures = self._fail_all(request, table, expected, answer.failures) if answer.failures else {}
+        failures = (
+            self._fail_all(request, table, expected, answer.failures) if answer.failures else {}
+        )
         self._calls.setdefault(_layout(request), CallsOfLayout()).add(request, answer.failures)
         found = self._raised.setdefault(_layout(request), Raised())
-        found.calls += request.count - sum(failure.blamed is not None for failure in failures.values())
+        found.calls += request.count - sum(
+            failure.blamed is not None for failure in failures.values()
+        )
         comparable, returned = np.ones(request.count, bool), np.ones(request.count, bool)
         comparable[list(failures)] = False
         returned[[row for row, failure in failures.items() if failure.raised]] = False
@@ -144,7 +159,11 @@ class Tally:
 
         for tag in TAGS:
             self._counts[tag].compared += int(returned.sum())
-        there = None if request.lengths is None else np.arange(request.length) < request.lengths[:, None]
+        there = (
+            None
+            if request.lengths is None
+            else np.arange(request.length) < request.lengths[:, None]
+        )
         some = slice(None) if returned.all() else returned
         of_class = expected.rows(some).counts(None if there is None else there[some])
         for id_, number in zip(self._ids, of_class, strict=False):
@@ -181,7 +200,9 @@ class Tally:
         operands = request.operands_at(rows, entries)
         answers, results = got[rows, columns], expected.results[rows, columns]
         latitude = accepted_by(self._etype, (*operands, results, answers), self._accepts)
-        lengths = np.full(len(rows), request.length) if request.lengths is None else request.lengths[rows]
+        lengths = (
+            np.full(len(rows), request.length) if request.lengths is None else request.lengths[rows]
+        )
         self._answers.append(
             Answers(
                 etype=self._etype,
@@ -223,7 +244,9 @@ class Tally:
             self._fail(request, row, failure, expected.results[row], classes)
         return counted
 
-    def _fail(self, request: Request, row: int, failure: Failure, results: Array, classes: Array) -> None:
+    def _fail(
+        self, request: Request, row: int, failure: Failure, results: Array, classes: Array
+    ) -> None:
         """Count a call without a usable result, for each class of its entries and for C1 and C3."""
         entries = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         if failure.blamed:
@@ -280,7 +303,9 @@ class Tally:
             row, column = (0, at) if len(some) == 1 else np.divmod(flat, request.length)
             entries = column if indices is None else indices[rows][row, column]
             tensors = [pool[entries] for pool in request.pools]
-            scalars = [scalar[rows] if len(some) == 1 else scalar[row] for scalar in request.scalars]
+            scalars = [
+                scalar[rows] if len(some) == 1 else scalar[row] for scalar in request.scalars
+            ]
             values = *tensors, *scalars, expected.ravel()[at], some.ravel()[at]
             latitude = accepted_by(self._etype, values, self._accepts)
             latitude = latitude[flat] if whole else latitude
@@ -290,7 +315,9 @@ class Tally:
             places.append(_sampled(deviating, table))
         return _sampled(np.concatenate(places), table)
 
-    def _count(self, request: Request, flat: Array, latitude: Array, got: Array, table: Table) -> None:
+    def _count(
+        self, request: Request, flat: Array, latitude: Array, got: Array, table: Table
+    ) -> None:
         """Count deviations, given by their flat places, by class and latitude; record the first of each."""
         names: list[str | None] = [None, *self._accepts]
         keys = table.classes.ravel()[flat].astype(np.intp)
@@ -316,7 +343,9 @@ class Tally:
         if not len(flat):
             return
         rows, entries = np.divmod(flat, request.length)
-        lengths = np.full(len(flat), request.length) if request.lengths is None else request.lengths[rows]
+        lengths = (
+            np.full(len(flat), request.length) if request.lengths is None else request.lengths[rows]
+        )
         classes = table.classes.ravel()[flat]
         for index in np.unique(classes).tolist():
             of_class = classes == index
@@ -337,7 +366,9 @@ class Tally:
                 count = self._counts[self._ids[index]]
                 update = {"explanation": cause.words, "allowed_by": cause.readings}
                 count.deviations = tuple(
-                    one.model_copy(update=update) if one.kind == kind and one.got is not None else one
+                    one.model_copy(update=update)
+                    if one.kind == kind and one.got is not None
+                    else one
                     for one in count.deviations
                 )
 
@@ -387,7 +418,9 @@ def _sampled(places: Array, table: Table) -> Array:
 
 def _is_whole_pool(request: Request) -> bool:
     """Whether each call has the pool as it is, from its first value to its last."""
-    alike = request.indices is None and request.length == len(request.pool) and not request.starts.any()
+    alike = (
+        request.indices is None and request.length == len(request.pool) and not request.starts.any()
+    )
     return alike and not _REPEATS[request.layout]
 
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from sonnx_clip.conform.check_report import Count, Extent, FormReport, ReadingMatch, Refusal, Stop, Sum
+from sonnx_clip.conform.check_report import (
+    Count,
+    Extent,
+    FormReport,
+    ReadingMatch,
+    Refusal,
+    Stop,
+    Sum,
+)
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
@@ -59,7 +67,9 @@ class CheckOptions:
     @property
     def element_types(self) -> Sequence[ElementType]:
         """The element types to judge; UserError if one is unknown."""
-        required = [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
+        required = (
+            [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
+        )
         return machine_types([*self.types, *required] if self.types else (), self.of)
 
     @property
@@ -67,7 +77,9 @@ class CheckOptions:
         """The units of each element type, in the order of the plan."""
         found = {}
         for etype in self.element_types:
-            parts = [f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)]
+            parts = [
+                f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)
+            ]
             found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
         return found
 
@@ -100,7 +112,9 @@ class Unit:
         """A digest of everything its result depends on."""
         given = self.options
         chosen = given.policy, given.limits, given.forms, given.few_calls, given.of.dialect
-        return digest_of_parts(map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen)))
+        return digest_of_parts(
+            map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen))
+        )
 
 
 class Raised(Sum):

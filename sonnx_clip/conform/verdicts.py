@@ -91,7 +91,9 @@ def merged(
     tallies, stopped = [result.tally for result in used if result.tally is not None], _end(used)
     if not tallies:
         stopped = stopped or ("unfinished", unfinished or "")
-    counts = sum(tallies, start=Counts(of={key: Count() for key in (*of.class_ids(etype.family), *TAGS)}))
+    counts = sum(
+        tallies, start=Counts(of={key: Count() for key in (*of.class_ids(etype.family), *TAGS)})
+    )
     classes = class_reports(counts, of, stopped)
     served = any(c.compared for c in classes)
     forms = next((result.forms for result in used if result.forms is not None), None)
@@ -236,7 +238,9 @@ def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) 
 # --- Verdicts in the forms of a model -----------------------------------------------------------------------
 
 
-def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[tuple[FormReport, Verdict]]]:
+def by_form(
+    ids: Iterable[str], forms: Iterable[FormReport]
+) -> dict[str, list[tuple[FormReport, Verdict]]]:
     """By class, the forms of a model that the runtime serves, with the verdict in each.
 
     X of rank 0 has one entry, so mistakes in loops over several entries do not show there: a form of rank 0
@@ -247,7 +251,9 @@ def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[t
     served = [form for form in forms if form.verdict != "refused"]
     for id_ in ids:
         every = [(form, form.verdict_of(id_)) for form in served]
-        best = max((VERDICTS.index(v) for form, v in every if form.form.rank), default=len(VERDICTS))
+        best = max(
+            (VERDICTS.index(v) for form, v in every if form.form.rank), default=len(VERDICTS)
+        )
         found[id_] = [
             (form, v) for form, v in every
             if (form.form.rank or VERDICTS.index(v) <= best)
@@ -278,7 +284,9 @@ def shared_deviation(found: TypeReport, one: ClassReport) -> Deviation | None:
     """
     if one.verdict == "depends":
         return None
-    shown = [form.deviations[one.id] for form in forms_alike(found, one) if one.id in form.deviations]
+    shown = [
+        form.deviations[one.id] for form in forms_alike(found, one) if one.id in form.deviations
+    ]
     return next((deviation for deviation in shown if deviation not in one.deviations), None)
 
 

@@ -58,10 +58,15 @@ def gather(found: Records) -> Evidence:
     theorems = coq.record.theorems if coq.record and coq.status == "checked" else ()
     entries = tuple(entries_of(found, obligations, theorems))
     in_tasks = (item for item in proofs.trusted if item.kind in ("assertion", "setting", "refused"))
-    taken = (*trusted(found.generated.obligations), *in_tasks)  # what the theories assume is read again
+    taken = (
+        *trusted(found.generated.obligations),
+        *in_tasks,
+    )  # what the theories assume is read again
     runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
-    canaries = proofs.outcomes_of(render_canaries(spec)[1])  # false statements, which each prover must refute
+    canaries = proofs.outcomes_of(
+        render_canaries(spec)[1]
+    )  # false statements, which each prover must refute
     unaccounted = (
         *proofs.strays,
         *(f"trusted base: {line}" for line in surprises(taken)),
@@ -73,7 +78,9 @@ def gather(found: Records) -> Evidence:
         operator=spec.operator,
         spec_sha256=spec.digest,
         totals=_totals(found, obligations, canaries, entries, runtimes, c_kernels, unaccounted),
-        argument=tuple(_argument(found, obligations, canaries, coq, c_kernels, (*runtimes, *dialects))),
+        argument=tuple(
+            _argument(found, obligations, canaries, coq, c_kernels, (*runtimes, *dialects))
+        ),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=obligations,
@@ -90,9 +97,13 @@ def gather(found: Records) -> Evidence:
             **({"Frama-C": found.frama_c.tools.get("Frama-C", "")} if found.frama_c else {}),
             **({"Coq": found.coq.coq} if found.coq else {}),
         },
-        programs={**proofs.programs, **{f"Why3's {name}": d for name, d in proofs.why3_drivers.items()}},
+        programs={
+            **proofs.programs,
+            **{f"Why3's {name}": d for name, d in proofs.why3_drivers.items()},
+        },
         limits={
-            name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
+            name: ", ".join(f"{v} {k}" for k, v in limit.items())
+            for name, limit in proofs.limits.items()
         },
         files={name: digest_of_file(repo_file(name)) for name in _files()},
     )
@@ -102,15 +113,21 @@ def _coq(found: Records) -> CoqEvidence:
     record = found.coq
     if record is None:
         return CoqEvidence(status="not run")
-    if record.spec_sha256 != found.spec.digest or record.sources != coq_digests(coq_sources(repo_root())):
+    if record.spec_sha256 != found.spec.digest or record.sources != coq_digests(
+        coq_sources(repo_root())
+    ):
         return CoqEvidence(status="stale", record=record)
     problems = (*record.problems, *unlisted_axioms(repo_root(), record.axioms))
-    return CoqEvidence(status="not proved" if problems else "checked", record=record, problems=problems)
+    return CoqEvidence(
+        status="not proved" if problems else "checked", record=record, problems=problems
+    )
 
 
 def _kernels(found: Records) -> Iterator[CKernelEvidence]:
     record = found.frama_c
-    fresh = record is not None and record.spec_digest == found.spec.digest and record.options == OPTIONS
+    fresh = (
+        record is not None and record.spec_digest == found.spec.digest and record.options == OPTIONS
+    )
     by_type = {one.type: one for one in record.types} if record else {}
     for etype in found.spec.element_types:
         one = by_type.get(etype.id)
@@ -188,7 +205,8 @@ def _argument(
     kernels = {kernel.status for kernel in c_kernels}
     theorems = f"{len(coq.record.theorems)} theorems checked" if coq.record else ""
     counted_again = (
-        f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}" for r in found.replays
+        f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}"
+        for r in found.replays
     )
     lines: list[tuple[str, str, str, str, Basis | None]] = [
         ("Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",

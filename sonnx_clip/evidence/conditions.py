@@ -63,7 +63,9 @@ def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Cond
         "UC-0140": lambda: lines_run(evidence),
     }
     for one in load_kit().constraints:
-        status, words = probes[one.id]() if one.probe else ("not checked", f"for the user: {one.text}")
+        status, words = (
+            probes[one.id]() if one.probe else ("not checked", f"for the user: {one.text}")
+        )
         yield Condition(one.id, status, words)
 
 
@@ -89,7 +91,10 @@ def subnormals() -> tuple[Status, str]:
         if not kept:
             return "not met", f"NumPy flushes subnormal numbers of {name} to zero in this process"
         if in_c and not (in_c(least, np.zeros((), name), np.ones((), name)).view(bits) == 1).all():
-            return "not met", f"the C kernel of {name} flushes subnormal numbers to zero in this process"
+            return (
+                "not met",
+                f"the C kernel of {name} flushes subnormal numbers to zero in this process",
+            )
     if in_c is None:
         return "not checked", f"NumPy keeps subnormal numbers; {_UNBUILT}"
     return "met", "NumPy and the C kernels keep subnormal numbers in this process"
@@ -128,7 +133,9 @@ def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
 
 def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
     """Whether the recorded versions of the tools are among those tried."""
-    tried = {TOOLS[command]: known for command, known in tried_versions().items() if command in TOOLS}
+    tried = {
+        TOOLS[command]: known for command, known in tried_versions().items() if command in TOOLS
+    }
     if not tried:
         return "not checked", "tools/setup.sh, the list of tried versions, is missing"
     used = {name: found[0] for name in tried if (found := _NUMBERS.search(versions.get(name, "")))}
@@ -149,7 +156,10 @@ def packages() -> tuple[Status, str]:
     if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
         number = counted(len(other), "package")
         return "not met", f"{number} differing from requirements.lock, first {other[0]}"
-    return "met", f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed"
+    return (
+        "met",
+        f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed",
+    )
 
 
 def checkout_state() -> tuple[Status, str]:
@@ -158,14 +168,22 @@ def checkout_state() -> tuple[Status, str]:
     for arguments in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain")):
         try:
             done = subprocess.run(
-                ["git", *arguments], cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60
+                ["git", *arguments],
+                cwd=repo_root(),
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=60,
             )
         except (OSError, subprocess.SubprocessError):
             return "not checked", "this is not a checkout that git can read"
         lines.append(done.stdout.rstrip("\n"))
     commit, changed = lines[0], lines[1].splitlines()
     if changed:
-        return "not met", f"{counted(len(changed), 'file')} changed since commit {commit}: {changed[0][3:]}"
+        return (
+            "not met",
+            f"{counted(len(changed), 'file')} changed since commit {commit}: {changed[0][3:]}",
+        )
     return "met", f"unchanged at commit {commit}; compare it with the released one"
 
 
@@ -186,7 +204,9 @@ def _writers(path: Path) -> str:
     found = path.lstat()
     if found.st_uid not in (os.geteuid(), 0):
         return f"its owner, user {found.st_uid}"
-    if stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
+    if stat.S_ISLNK(found.st_mode) or (
+        stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
+    ):
         return ""  # in a sticky folder only the owner of a file replaces it
     if found.st_mode & stat.S_IWOTH:
         return "everybody"
@@ -197,5 +217,8 @@ def lines_run(evidence: Evidence) -> tuple[Status, str]:
     """Whether every line of evidence was run on these files."""
     names = [line.name for line in evidence.argument if line.basis in ("stale", "not run")]
     if names:
-        return "not checked", f"decide whether you rely on what is stale or not run: {', '.join(names)}"
+        return (
+            "not checked",
+            f"decide whether you rely on what is stale or not run: {', '.join(names)}",
+        )
     return "met", "every line of evidence was run"

@@ -42,9 +42,13 @@ class _Shown(NamedTuple):
     role: str
     families: Sequence[str]  # those of which it speaks
     facts: Facts = ()
-    speaks: Speaks = lambda _type, _vector: False  # whether a vector of an element type is a test of it
+    speaks: Speaks = lambda _type, _vector: (
+        False
+    )  # whether a vector of an element type is a test of it
     refuted: Sequence[str] = ()  # families for which it is refuted as it stands
-    types: Sequence[str] | None = None  # element types of which it speaks, if not of all of the families
+    types: Sequence[str] | None = (
+        None  # element types of which it speaks, if not of all of the families
+    )
     once: bool = False  # whether it speaks of no element type
 
 
@@ -121,7 +125,9 @@ def _cell(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool = 
     refutes = bool({"refutation", "counterexample"} & kinds)
     if refuted and not (refutes and "theorem" in kinds):
         lack = "refutes it" if not refutes else "shows its repaired form"
-        return Cell(type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True)
+        return Cell(
+            type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True
+        )
     status = min((o.status for o in found), key=_WORST_FIRST.index)
     return Cell(type=type_id, status=status, finding=refuted, obligations=ids)
 
@@ -141,7 +147,9 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
         case "restrictions":
             facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
             facts += _interpretation(entry)
-            return _Shown(entry.statement, entry.statement, entry.role, entry.families, facts, once=True)
+            return _Shown(
+                entry.statement, entry.statement, entry.role, entry.families, facts, once=True
+            )
         case "constraints":
             facts = (("holds when", unparse(entry.holds)), *_refutation(entry))
             return _Shown(
@@ -164,7 +172,9 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             )  # fmt: skip
         case "examples":
             return (
-                _dialect_example(spec, entry) if isinstance(entry, DialectExample) else _example(spec, entry)
+                _dialect_example(spec, entry)
+                if isinstance(entry, DialectExample)
+                else _example(spec, entry)
             )
         case "classes":
             return _Shown(
@@ -180,7 +190,9 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
                 lambda _, v: any(a["latitude"] == entry.id for a in v["acceptable"]),
             )  # fmt: skip
         case "readings":
-            return _Shown(f"Reading {entry.id}", entry.title, "reading", every, _reading(spec, entry))
+            return _Shown(
+                f"Reading {entry.id}", entry.title, "reading", every, _reading(spec, entry)
+            )
         case "dialects":
             return _dialect(spec, entry)
         case _:
@@ -199,8 +211,13 @@ def _interpretation(entry: Any) -> Facts:
 
 
 def _refutation(entry: Any) -> Facts:
-    refuted = [(f"refuted for {family}", _witness(witness)) for family, witness in entry.refuted_for.items()]
-    repaired = [(f"repaired for {family}", unparse(when)) for family, when in entry.repaired.items()]
+    refuted = [
+        (f"refuted for {family}", _witness(witness))
+        for family, witness in entry.refuted_for.items()
+    ]
+    repaired = [
+        (f"repaired for {family}", unparse(when)) for family, when in entry.repaired.items()
+    ]
     return (*refuted, *repaired)
 
 
@@ -209,7 +226,9 @@ def _witness(witness: Any) -> str:
 
 
 def _example(spec: Spec, entry: Example) -> _Shown:
-    facts = [(name, of if isinstance(of, str) else ", ".join(of)) for name, of in entry.values.items()]
+    facts = [
+        (name, of if isinstance(of, str) else ", ".join(of)) for name, of in entry.values.items()
+    ]
     if entry.not_representable_in:
         facts.append(("not representable in", ", ".join(entry.not_representable_in)))
     etypes = [t for t in spec.types_of(entry.family) if t.id not in entry.not_representable_in]
@@ -218,7 +237,9 @@ def _example(spec: Spec, entry: Example) -> _Shown:
         for etype in etypes if etype.width
         for given in entry.given
     }  # fmt: skip
-    *operands, y = (of if isinstance(of, str) else f"[{', '.join(of)}]" for of in entry.values.values())
+    *operands, y = (
+        of if isinstance(of, str) else f"[{', '.join(of)}]" for of in entry.values.values()
+    )
     return _Shown(
         f"Worked example {entry.id}",
         f"{spec.head.function}({', '.join(operands)}) = {y}",
@@ -230,11 +251,15 @@ def _example(spec: Spec, entry: Example) -> _Shown:
 def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     etype = spec.element_type(entry.type)
     given = {name: entry.values.get(name, "missing") for name in spec.head.operands}
-    texts = {name: of if isinstance(of, str) else f"[{', '.join(of)}]" for name, of in given.items()}
+    texts = {
+        name: of if isinstance(of, str) else f"[{', '.join(of)}]" for name, of in given.items()
+    }
     y = entry.Y
     due = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
     bounds = [show_bits(bound, etype) for bound in bounds_of(spec, entry)]
-    triples = {(etype.id, show_bits(encode(text, etype), etype), *bounds) for text, _ in entry.pairs}
+    triples = {
+        (etype.id, show_bits(encode(text, etype), etype), *bounds) for text, _ in entry.pairs
+    }
     call = f"{spec.head.function}({', '.join(texts.values())})"
     return _Shown(
         f"Worked example {entry.id}", f"{entry.dialect}: {call} = {due}",
@@ -255,7 +280,9 @@ def _reading(spec: Spec, entry: Any) -> Facts:
         (entry.agrees_bitwise, entry.differs_bitwise_at, "has their bits"),
     ):
         for family in (f.id for f in spec.families):
-            where = f"exactly where {unparse(regions[family])}" if family in regions else "everywhere"
+            where = (
+                f"exactly where {unparse(regions[family])}" if family in regions else "everywhere"
+            )
             differs = f"; not at {_witness(witnesses[family])}" if family in regions else ""
             facts.append((f"{how} in {family}", where + differs))
     facts += _interpretation(entry)
@@ -270,14 +297,23 @@ def _dialect(spec: Spec, entry: Any) -> _Shown:
     row = dialect_row(spec, entry)
     facts = [*row.words.items()]
     facts += [(f"{aspect.replace('_', ' ')}", source.words) for aspect, source in row.says.items()]
-    facts += [(f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()]
+    facts += [
+        (f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()
+    ]
     taken = {spec.element_type(id_).family for id_ in entry.element_types}
     families = tuple(family.id for family in spec.families if family.id in taken)
-    return _Shown(entry.title, entry.title, "dialect", families, tuple(facts), types=entry.element_types)
+    return _Shown(
+        entry.title, entry.title, "dialect", families, tuple(facts), types=entry.element_types
+    )
 
 
 def _element_type(entry: ElementType) -> _Shown:
-    names = {"SONNX": entry.sonnx, "ONNX": entry.onnx, "DirectML": entry.directml, "NumPy": entry.numpy}
+    names = {
+        "SONNX": entry.sonnx,
+        "ONNX": entry.onnx,
+        "DirectML": entry.directml,
+        "NumPy": entry.numpy,
+    }
     names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
     return _Shown(
         f"Element type {entry.id}", f"{entry.id} is an ordered element type of the family {entry.family}",
@@ -309,7 +345,9 @@ def _meets_premise(spec: Spec, entry: Property) -> Speaks:
 def _violated_by(found: Records, entry: Property) -> tuple[str, ...]:
     """The runtimes and element types of which a recorded answer makes a property false."""
     spec, nodes = found.spec, [*subtrees(entry.claim)]
-    words = {n.id if isinstance(n, Name) else n.function for n in nodes if isinstance(n, (Name, Call))}
+    words = {
+        n.id if isinstance(n, Name) else n.function for n in nodes if isinstance(n, (Name, Call))
+    }
     if words & {"X2", "clip"}:
         return ()  # a claim on two results of Clip says nothing of one answer
     violated: dict[str, None] = {}
@@ -317,8 +355,16 @@ def _violated_by(found: Records, entry: Property) -> tuple[str, ...]:
         for type_id, klass, form, deviation in report.deviations:
             etype = spec.element_type(type_id)
             judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
-            answer = deviation.environment(spec.head) if judged and etype.family in entry.families else None
+            answer = (
+                deviation.environment(spec.head)
+                if judged and etype.family in entry.families
+                else None
+            )
             ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
-            if answer and (repaired is None or ask(repaired, answer)) and not ask(entry.claim, answer):
+            if (
+                answer
+                and (repaired is None or ask(repaired, answer))
+                and not ask(entry.claim, answer)
+            ):
                 violated[f"{name}, {type_id}"] = None
     return tuple(violated)

@@ -33,10 +33,15 @@ def render_explorer(evidence: Evidence, found: Records) -> str:
     """The page as text."""
     spec = found.spec
     data = meaning_data(spec) | {
-        "obligations": {etype.id: _obligations(spec, evidence, etype.id) for etype in spec.element_types},
+        "obligations": {
+            etype.id: _obligations(spec, evidence, etype.id) for etype in spec.element_types
+        },
         "runtimes": [
             _runtime(view)
-            for view in (*runtimes_of(spec, evidence.runtimes), *dialects_of(spec, evidence.dialects))
+            for view in (
+                *runtimes_of(spec, evidence.runtimes),
+                *dialects_of(spec, evidence.dialects),
+            )
         ],
     }
     return render_template(
@@ -58,7 +63,13 @@ def operands_of(spec: Spec) -> list[dict[str, Any]]:
         if change == "absent"
     }
     return [
-        {"id": o.id, "key": key, "onnx": o.onnx, "scalar": o.role == "scalar", "required": required.get(o.id)}
+        {
+            "id": o.id,
+            "key": key,
+            "onnx": o.onnx,
+            "scalar": o.role == "scalar",
+            "required": required.get(o.id),
+        }
         for o, key in zip(spec.operands, operand_keys(spec), strict=True)
     ]
 
@@ -71,7 +82,10 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
         "result": spec.head.result,
         "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
         "types": {etype.id: _type(spec, etype) for etype in spec.element_types},
-        "cases": {c.id: {"title": c.title, "when": unparse(c.when), "result": c.result} for c in spec.cases},
+        "cases": {
+            c.id: {"title": c.title, "when": unparse(c.when), "result": c.result}
+            for c in spec.cases
+        },
         "classes": {c.id: _class(c) for c in spec.classes},
         "latitude": {entry.id: entry.reason for entry in spec.latitude},
         "readings": {reading.id: reading.title for reading in spec.readings},
@@ -82,12 +96,18 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
 def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     texts = sorted({*CONSTANTS[etype.family], *constants_of(spec, etype.family)})
     form: Mapping[str, Any] = etype.bits.model_dump() if etype.bits else {}
-    special = [_hex(pattern, etype) for pattern in special_patterns(etype)] if etype.family == "float" else []
+    special = (
+        [_hex(pattern, etype) for pattern in special_patterns(etype)]
+        if etype.family == "float"
+        else []
+    )
     return {
         "family": etype.family,
         "width": etype.width,
         **form,
-        "numbers": {t: t if etype.width is None else show_bits(encode(t, etype), etype) for t in texts},
+        "numbers": {
+            t: t if etype.width is None else show_bits(encode(t, etype), etype) for t in texts
+        },
         **({"special": special} if special else {}),
     }
 
@@ -104,7 +124,9 @@ def _class(c: ValueClass) -> dict[str, Any]:
 
 def _dialect(spec: Spec, d: Dialect) -> dict[str, Any]:
     of = [spec.element_type(id_) for id_ in d.element_types]
-    missing = {e.id: [_hex(value, e) for value in defaults(spec, d, e) or ()] for e in of if d.missing}
+    missing = {
+        e.id: [_hex(value, e) for value in defaults(spec, d, e) or ()] for e in of if d.missing
+    }
     return {
         "title": d.title,
         "types": d.element_types,
@@ -124,7 +146,13 @@ def _obligations(spec: Spec, evidence: Evidence, type_id: str) -> list[list[Any]
     """Those of a type that show a case or a class: id, title, whether of a kernel, status, and which."""
     shown = {entry.id for section in (spec.cases, spec.classes) for entry in section}
     return [
-        [o.id, o.title, o.kind == "refinement", found.status, [id_ for id_ in o.shows if id_ in shown]]
+        [
+            o.id,
+            o.title,
+            o.kind == "refinement",
+            found.status,
+            [id_ for id_ in o.shows if id_ in shown],
+        ]
         for found in evidence.obligations
         for o in [found.obligation]
         if o.subject == type_id and shown & set(o.shows)
@@ -134,7 +162,11 @@ def _obligations(spec: Spec, evidence: Evidence, type_id: str) -> list[list[Any]
 def _runtime(view: RuntimeView) -> dict[str, Any]:
     """A runtime with its verdicts and first deviations, by element type and class."""
     report = view.report
-    about = f"{report.runtime_version}, policy {report.policy}, {report.machine}" if report else "not run"
+    about = (
+        f"{report.runtime_version}, policy {report.policy}, {report.machine}"
+        if report
+        else "not run"
+    )
     return {
         "name": view.name,
         "about": about,
@@ -149,5 +181,7 @@ def _deviations(view: RuntimeView) -> Iterator[list[str]]:
     """Element type, class, kind or latitude, the call, and its form and explanation where there are any."""
     for d in view.deviations:
         how = d["latitude"] or d["kind"]
-        beside = "; ".join(filter(None, (d["form"] and f"model with {d['form']}", d["explanation"])))
+        beside = "; ".join(
+            filter(None, (d["form"] and f"model with {d['form']}", d["explanation"]))
+        )
         yield [d["type"], d["klass"], how, d["shown"], beside]

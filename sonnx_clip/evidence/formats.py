@@ -79,7 +79,9 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
     for one in found.coverage:
         named = [name for name in one.answer.encoded_by if name in shown]
         stated.update(named)
-        others = (name for name in (*one.answer.encoded_by, *one.answer.disputed_by) if name not in shown)
+        others = (
+            name for name in (*one.answer.encoded_by, *one.answer.disputed_by) if name not in shown
+        )
         why = one.reason or one.answer.not_encoded or ", ".join(others)
         answer = f"{one.answer.sort}: {why}" if why else one.answer.sort
         text = one.text.removeprefix("- ")  # a spreadsheet takes it for a formula
@@ -92,11 +94,17 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
     return out.getvalue()
 
 
-def _rows(entry: Entry, status: Mapping[str, Status], runtimes: Sequence[RuntimeView]) -> Iterator[Row]:
+def _rows(
+    entry: Entry, status: Mapping[str, Status], runtimes: Sequence[RuntimeView]
+) -> Iterator[Row]:
     """An entry's rows: a row for each obligation of each element type, one row where there is none."""
     classes = (entry.id,) if entry.section == "classes" else entry.classes
     for cell in entry.cells:
-        vectors = sum(entry.vectors.values()) if cell.type == ALL_TYPES else entry.vectors.get(cell.type, 0)
+        vectors = (
+            sum(entry.vectors.values())
+            if cell.type == ALL_TYPES
+            else entry.vectors.get(cell.type, 0)
+        )
         verdicts = []
         for runtime in runtimes:
             types = runtime.verdicts if cell.type == ALL_TYPES else [cell.type]
@@ -117,7 +125,10 @@ def render_junit(evidence: Evidence, found: Records) -> str:
     del found
 
     def counts(some: Sequence[ObligationEvidence]) -> dict[str, str]:
-        return {"tests": str(len(some)), "failures": str(sum(one.status != "proved" for one in some))}
+        return {
+            "tests": str(len(some)),
+            "failures": str(sum(one.status != "proved" for one in some)),
+        }
 
     suites = ET.Element("testsuites", {"name": evidence.tool, **counts(evidence.obligations)})
     by_subject: dict[str, list[ObligationEvidence]] = {}
@@ -127,8 +138,12 @@ def render_junit(evidence: Evidence, found: Records) -> str:
         suite = ET.SubElement(suites, "testsuite", {"name": subject, **counts(some)})
         for one in some:
             o, seconds = one.obligation, sum(r.cpu for r in one.replies)
-            case = ET.SubElement(suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}")
+            case = ET.SubElement(
+                suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}"
+            )
             if one.status != "proved":
-                ET.SubElement(case, "failure", message=f"{one.status}: {one.answers}").text = o.statement
+                ET.SubElement(
+                    case, "failure", message=f"{one.status}: {one.answers}"
+                ).text = o.statement
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.model import Entry, Evidence
     from sonnx_clip.spec import Spec
 
-Kind: TypeAlias = Literal["requirement", "statement", "class", "obligation", "test", "verdict", "finding"]
+Kind: TypeAlias = Literal[
+    "requirement", "statement", "class", "obligation", "test", "verdict", "finding"
+]
 
 PREFIXES: dict[Kind, str] = {
     "requirement": "REQ", "statement": "STM", "class": "CLS", "obligation": "OBL",
@@ -57,7 +59,13 @@ def _id(kind: Kind, name: str) -> str:
 
 
 def _kind(entry: Entry) -> Kind:
-    return "requirement" if entry.requirement else "class" if entry.section == "classes" else "statement"
+    return (
+        "requirement"
+        if entry.requirement
+        else "class"
+        if entry.section == "classes"
+        else "statement"
+    )
 
 
 def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
@@ -107,7 +115,9 @@ def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator
             for klass, verdict in of_type.items():
                 name = f"{runtime.name}.{type_}.{klass}"
                 results = counted(compared.get((type_, klass), 0), "result")
-                shown = tests.get((type_, klass), entries[klass])  # C1 and C3 have no vectors of their own
+                shown = tests.get(
+                    (type_, klass), entries[klass]
+                )  # C1 and C3 have no vectors of their own
                 yield Item(_id("verdict", name), "verdict", name, f"{runtime.name} in {type_}, {klass}",
                            f"{version}: {results} compared.", verdict, (shown,))  # fmt: skip
 
@@ -118,4 +128,6 @@ def _findings(evidence: Evidence) -> Iterator[Item]:
         links = tuple(dict.fromkeys(_id("obligation", id_) for id_ in proved))
         text = f"{finding.found}\n\nProposed: {finding.proposed}"
         status = f"{finding.kind}, {finding.severity}"
-        yield Item(_id("finding", finding.id), "finding", finding.id, finding.title, text, status, links)
+        yield Item(
+            _id("finding", finding.id), "finding", finding.id, finding.title, text, status, links
+        )

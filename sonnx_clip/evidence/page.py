@@ -74,13 +74,17 @@ def render_picture(spec: Spec) -> str:
     """The picture of Clip by itself, as SVG: docs/clip.svg."""
     step_x, step_y, columns = picture.WIDTH + 16, picture.HEIGHT + 40, 3
     panels = picture.panels(spec)
-    placed = [(p, 8 + step_x * (k % columns), 76 + step_y * (k // columns)) for k, p in enumerate(panels)]
+    placed = [
+        (p, 8 + step_x * (k % columns), 76 + step_y * (k // columns)) for k, p in enumerate(panels)
+    ]
     rows = -(-len(panels) // columns)
     texts = [f"{case.id}: {case.title}" for case in spec.cases]
     starts = [16.0, *(16 + 6.2 * x for x in accumulate(len(text) + 5 for text in texts))]
     return render_template(
         "clip.svg.j2",
-        legend=[(c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)],
+        legend=[
+            (c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)
+        ],
         placed=placed,
         width=16 + step_x * columns,
         height=52 + step_y * rows,
@@ -90,7 +94,9 @@ def render_picture(spec: Spec) -> str:
 
 def render_review(spec: Spec) -> str:
     """The page for the SONNX group beside the page of its source."""
-    return render_template("review.html.j2", spec=spec, source=spec.page(SOURCE), parts=review_parts(spec))
+    return render_template(
+        "review.html.j2", spec=spec, source=spec.page(SOURCE), parts=review_parts(spec)
+    )
 
 
 def render_template(template: str, **values: object) -> str:
@@ -144,7 +150,9 @@ def _anchors(evidence: Evidence) -> dict[str, str]:
 def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
     entries = groupby(evidence.entries, key=lambda entry: entry.section)
     sources = groupby(found.coverage, key=lambda words: words.source)
-    trusted = groupby(sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where)
+    trusted = groupby(
+        sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where
+    )
     return {
         "anchors": {id_: to for id_, to in _anchors(evidence).items() if not to.startswith("o-")},
         "types": list(evidence.element_types),

@@ -96,10 +96,18 @@ class _Plot:
         self.least, self.greatest = min(low - margin, Fraction(-1)), high + margin
 
     def x(self, number: Fraction | str) -> float:
-        return COLUMNS[number] if isinstance(number, str) else LEFT + self._part(number) * (RIGHT - LEFT)
+        return (
+            COLUMNS[number]
+            if isinstance(number, str)
+            else LEFT + self._part(number) * (RIGHT - LEFT)
+        )
 
     def y(self, number: Fraction | str) -> float:
-        return ROWS[number] if isinstance(number, str) else BOTTOM - self._part(number) * (BOTTOM - TOP)
+        return (
+            ROWS[number]
+            if isinstance(number, str)
+            else BOTTOM - self._part(number) * (BOTTOM - TOP)
+        )
 
     def _part(self, number: Fraction) -> float:
         return float((number - self.least) / (self.greatest - self.least))
@@ -112,7 +120,9 @@ class _Plot:
 
     def _lines(self, l: Value, m: Value) -> Iterator[Line]:
         count = int((self.greatest - self.least) * _STEPS) + 1
-        samples = [repr(float(self.least + Fraction(k, _STEPS))) for k in range(count)]  # exact in a double
+        samples = [
+            repr(float(self.least + Fraction(k, _STEPS))) for k in range(count)
+        ]  # exact in a double
         placed = [self._placed(sample, l, m) for sample in samples]
         for case, run in groupby(placed, key=lambda one: one[0]):
             points = [point for _, point in run]
@@ -128,7 +138,10 @@ class _Plot:
         """The case of an X, and where it is drawn."""
         x = encode(text, self.etype)
         y = self.ask.result(x, l, m)
-        return self.ask.case(x, l, m).id, (self.x(decode(x, self.etype)), self.y(decode(y, self.etype)))
+        return self.ask.case(x, l, m).id, (
+            self.x(decode(x, self.etype)),
+            self.y(decode(y, self.etype)),
+        )
 
 
 def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:

@@ -60,7 +60,9 @@ class Records:
     def vectors(self) -> dict[str, list[dict[str, Any]]]:
         """The test vectors of each machine type, as in generated/vectors."""
         machine_types = (etype.id for etype in self.spec.element_types if etype.width is not None)
-        texts = {id_: self.generated.files[f"generated/vectors/{id_}.json"] for id_ in machine_types}
+        texts = {
+            id_: self.generated.files[f"generated/vectors/{id_}.json"] for id_ in machine_types
+        }
         return {id_: json.loads(text)["vectors"] for id_, text in texts.items()}
 
 
@@ -82,7 +84,9 @@ def read_records(build: Path, spec: Spec) -> Records:
         proofs=proofs,
         reports=read_reports(build, spec),
         dialects=read_reports(build, spec, "dialects"),
-        frama_c=read_record(frama_c, FramaCRecord, "run: make frama-c") if frama_c.exists() else None,
+        frama_c=read_record(frama_c, FramaCRecord, "run: make frama-c")
+        if frama_c.exists()
+        else None,
         coq=read_record(coq, CoqRecord, "run: make coq") if coq.exists() else None,
         replays=read_replays(build),
         measured=read_measured(spec),
@@ -139,7 +143,10 @@ def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
 
 
 def _read_replay(path: Path) -> ReplayEvidence:
-    lines = [line.partition(": ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [
+        line.partition(": ")
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
+    ]
     try:
         return ReplayEvidence.model_validate_strings({name: value for name, _, value in lines})
     except ValidationError as error:

@@ -56,7 +56,9 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
         prefix = PREFIXES[item.kind]
         values = (item.id, item.title, item.text or item.title, item.name, item.status)
         named = zip(_ATTRIBUTES, values, strict=True)
-        attributes = [SpecObjectAttribute(string, f"{prefix}-{name}", value) for name, value in named]
+        attributes = [
+            SpecObjectAttribute(string, f"{prefix}-{name}", value) for name, value in named
+        ]
         return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", **dated)
 
     def specification_of(kind: Kind, items: list[Item]) -> ReqIFSpecification:
@@ -73,7 +75,9 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
     of_kind = {kind: [item for item in items if item.kind == kind] for kind in PREFIXES}
     content = ReqIFReqIFContent(
         data_types=[
-            ReqIFDataTypeDefinitionString("STRING", long_name="String", max_length="100000", **dated)
+            ReqIFDataTypeDefinitionString(
+                "STRING", long_name="String", max_length="100000", **dated
+            )
         ],
         spec_types=[
             *(type_of(kind) for kind, there in of_kind.items() if there),

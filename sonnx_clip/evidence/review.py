@@ -53,12 +53,23 @@ def differences(spec: Spec) -> tuple[Difference, ...]:
     found = []
     for id_, about in file.corrects.items():
         finding = spec.entry("findings", id_)
-        families = {etype.family for part in finding.theorems for etype in types_of_claim(spec, part)}
+        families = {
+            etype.family for part in finding.theorems for etype in types_of_claim(spec, part)
+        }
         concerned = tuple(
-            tag.id for tag in tags if about in tag.entries and (not families or tag.family in families)
+            tag.id
+            for tag in tags
+            if about in tag.entries and (not families or tag.family in families)
         )
-        quoted = {line for words in finding.words if words.page == SOURCE for line in lines_of(spec, words)}
-        found.append(Difference(finding, "" if concerned else about, concerned, tuple(sorted(quoted))))
+        quoted = {
+            line
+            for words in finding.words
+            if words.page == SOURCE
+            for line in lines_of(spec, words)
+        }
+        found.append(
+            Difference(finding, "" if concerned else about, concerned, tuple(sorted(quoted)))
+        )
     return tuple(found)
 
 
@@ -69,7 +80,9 @@ def review_parts(spec: Spec) -> dict[str, Any]:
     source = repo_file(spec.page(SOURCE).file).read_text(encoding="utf-8")
     source = re.sub(r'(<a id="|\]\(#)', r"\1source-", source)  # both pages have an anchor `float`
     anchors = {
-        of: line for line, text in enumerate(ours.splitlines(), 1) for of in re.findall(r'id="(\w+)"', text)
+        of: line
+        for line, text in enumerate(ours.splitlines(), 1)
+        for of in re.findall(r'id="(\w+)"', text)
     }
     of_ours, of_source = defaultdict(list), defaultdict(list)
     for one in found:
@@ -96,7 +109,11 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
     tokens: list[Token] = []
     for token in reader.parse(text):
         first, last = token.map or (0, 0)
-        lines = [line for line in marks if token.level == 0 and token.nesting >= 0 and first < line <= last]
+        lines = [
+            line
+            for line in marks
+            if token.level == 0 and token.nesting >= 0 and first < line <= last
+        ]
         if lines:
             ids = dict.fromkeys(id_ for line in sorted(lines) for id_ in marks[line])
             here = "".join(f'<a id="{name}-line-{line}"></a>' for line in sorted(lines))
@@ -106,8 +123,12 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
         drawn = convert(token.content, display="block") if is_formula else ""
         tokens.append(Token("html_block", "", 0, content=drawn) if is_formula else token)
         for inner in token.children or ():
-            if inner.type == "link_open" and not str(inner.attrs["href"]).startswith(("#", "https://")):
-                inner.attrs = {"title": str(inner.attrs["href"])}  # it leads into the group's repository
+            if inner.type == "link_open" and not str(inner.attrs["href"]).startswith(
+                ("#", "https://")
+            ):
+                inner.attrs = {
+                    "title": str(inner.attrs["href"])
+                }  # it leads into the group's repository
     return str(reader.renderer.render(tokens, reader.options, {}))
 
 

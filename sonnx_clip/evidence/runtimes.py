@@ -69,7 +69,9 @@ def not_judged(view: RuntimeView) -> Iterator[str]:
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
     """One view for each known runtime and each report; ``not run`` without a report."""
-    return tuple(_runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports]))
+    return tuple(
+        _runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports])
+    )
 
 
 def dialects_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
@@ -88,5 +90,7 @@ def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeView:
         if etype.width is not None
     }
     for found in report.types if report else ():
-        verdicts[found.type] |= {c.id: c.verdict for c in found.classes if c.id in verdicts[found.type]}
+        verdicts[found.type] |= {
+            c.id: c.verdict for c in found.classes if c.id in verdicts[found.type]
+        }
     return RuntimeView(name, report, verdicts)

@@ -93,7 +93,9 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
         )
         for name, digest in evidence.programs.items()
     ]  # fmt: skip
-    bom = Bom(components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32]))
+    bom = Bom(
+        components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32])
+    )
     bom.metadata.component = tool
     bom.metadata.timestamp = datetime.fromisoformat(NO_DATE)
     for name, (_, needs) in installed.items():
@@ -120,7 +122,8 @@ def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
             needs = {
                 str(canonicalize_name(one.name))
                 for one in map(Requirement, package.requires or ())
-                if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+                if one.marker is None
+                or any(one.marker.evaluate({"extra": extra}) for extra in extras)
             }
             found[name] = package, needs - {name}
             waiting += needs - found.keys()
@@ -139,14 +142,18 @@ def render_statement(evidence: Evidence, build: Path) -> str:
     }  # fmt: skip
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": name, "digest": {"sha256": digest}} for name, digest in subjects.items()],
+        "subject": [
+            {"name": name, "digest": {"sha256": digest}} for name, digest in subjects.items()
+        ],
         "predicateType": "https://in-toto.io/attestation/link/v0.3",
         "predicate": {
             "name": "evidence",
             "command": ["make", "prove"],
             "materials": [{"name": n, "digest": {"sha256": d}} for n, d in evidence.files.items()],
             "byproducts": {"commands": COMMANDS},
-            "environment": {name: getattr(evidence, name) for name in ("tools", "programs", "limits")},
+            "environment": {
+                name: getattr(evidence, name) for name in ("tools", "programs", "limits")
+            },
         },
     }
     return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
@@ -160,7 +167,9 @@ def private_key(path: Path) -> Signer:
     except ImportError:
         raise not_installed("securesystemslib") from None
     todo = "name a private key in PEM without a passphrase, e.g. from: openssl genpkey -algorithm ed25519"
-    return _load_key(path, "private", lambda text: CryptoSigner(load_pem_private_key(text, None)), todo)
+    return _load_key(
+        path, "private", lambda text: CryptoSigner(load_pem_private_key(text, None)), todo
+    )
 
 
 def _load_key(path: Path, kind: str, load: Callable[[bytes], _Key], todo: str) -> _Key:
@@ -205,7 +214,11 @@ def verify_signed(build: Path, key: Path) -> str:
         envelope.verify([public], 1)
         statement = json.loads(envelope.payload)
         files = ((build, statement["subject"]), (repo_root(), statement["predicate"]["materials"]))
-        named = {(folder / one["name"], one["digest"]["sha256"]) for folder, every in files for one in every}
+        named = {
+            (folder / one["name"], one["digest"]["sha256"])
+            for folder, every in files
+            for one in every
+        }
     except FileNotFoundError:
         raise UserError("it is missing", str(path), again) from None
     except (OSError, ValueError, KeyError, TypeError, Error) as error:

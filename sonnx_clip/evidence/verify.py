@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
 
-_NO_ANSWER = {"unknown", "timeout"}  # neither shows anything, and which of them comes depends on the machine
+_NO_ANSWER = {
+    "unknown",
+    "timeout",
+}  # neither shows anything, and which of them comes depends on the machine
 
 
 class Recorded(NamedTuple):
@@ -115,7 +118,9 @@ def require_published(folder: Path, files: Mapping[str, str]) -> str:
         with suppress(OSError):
             written = (folder / name).read_bytes()
         if written != text.encode():
-            raise UserError("it differs from the records", str(folder / name), "run: sonnx-clip evidence")
+            raise UserError(
+                "it differs from the records", str(folder / name), "run: sonnx-clip evidence"
+            )
     return f"{folder} agrees with the records"
 
 
@@ -152,7 +157,9 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
         alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
         if again == reply.verdict or {again, reply.verdict} <= alike:
             return None
-        return f"{o.id}: {reply.prover} is recorded as {reply.verdict}, but a repetition gives {again}"
+        return (
+            f"{o.id}: {reply.prover} is recorded as {reply.verdict}, but a repetition gives {again}"
+        )
 
     with tempfile.TemporaryDirectory() as folder, Running() as running:
         for o, reply in asked:
@@ -168,6 +175,10 @@ def repeat_deviation(build: Path, one: Recorded) -> None:
     try:
         (again,) = shortest([one.found], CheckOptions(one.runtime), one.type)
     except (KeyError, ValueError) as error:
-        raise UserError(f"{where}: its operands or layout cannot be read: {error}", path, todo) from None
+        raise UserError(
+            f"{where}: its operands or layout cannot be read: {error}", path, todo
+        ) from None
     if isinstance(again, str):
-        raise UserError(f"{where}: {one.found.got} is recorded, a repetition gives {again[:160]}", path, todo)
+        raise UserError(
+            f"{where}: {one.found.got} is recorded, a repetition gives {again[:160]}", path, todo
+        )

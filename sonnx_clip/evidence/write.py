@@ -13,7 +13,13 @@ from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.page import render_page, render_review
 from sonnx_clip.evidence.records import Records, read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
-from sonnx_clip.evidence.supply_chain import STATEMENT, private_key, render_sbom, render_statement, sign
+from sonnx_clip.evidence.supply_chain import (
+    STATEMENT,
+    private_key,
+    render_sbom,
+    render_statement,
+    sign,
+)
 from sonnx_clip.root.files import digest_of, write_together, write_whole
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
@@ -58,7 +64,9 @@ class EvidenceSummary:
         ]
         if t.open:
             parts.append(f"{len(t.open)} open, first: {t.open[0]}")
-        if not_run := [line.name for line in self.evidence.argument if line.basis in ("not run", "stale")]:
+        if not_run := [
+            line.name for line in self.evidence.argument if line.basis in ("not run", "stale")
+        ]:
             parts.append(f"not run or stale: {', '.join(not_run)}")
         return f"{self.page}: {'; '.join(parts)}"
 
@@ -89,7 +97,9 @@ def write_evidence(
     evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip
-    for left in (left for name in written for left in output.glob(f".{name}.*")):  # by a run that was killed
+    for left in (
+        left for name in written for left in output.glob(f".{name}.*")
+    ):  # by a run that was killed
         left.unlink(missing_ok=True)
     write_together({output / name: text for name, text in written.items()})
     if "in-toto" in formats:  # it has the digests of the others

@@ -55,7 +55,13 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
     dialect, etype = spec.dialect(id_), spec.element_type(type_id)
     float_type = spec.element_type("float32")
     of_bounds = etype if dialect.bound_type == "tensor" else float_type
-    types = {"x": etype, "min": of_bounds, "max": of_bounds, "scale": float_type, "bias": float_type}
+    types = {
+        "x": etype,
+        "min": of_bounds,
+        "max": of_bounds,
+        "scale": float_type,
+        "bias": float_type,
+    }
     texts = {"x": x, **{name: given.get(name) for name in _NAMES}}
     values = encoded({name: (text, types[name]) for name, text in texts.items()})
     operands = {  # NumPy scalars, or Fractions of `real`
@@ -67,7 +73,9 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
     except DialectError as error:
         raise UserError(str(error), f"sonnx-clip dialect {id_} {type_id}") from error
     reading = spec.reading(dialect.reading)
-    allowed = [answers_told(spec, etype, reading, (one, *triple[1:])) for one in (triple[0], *others)]
+    allowed = [
+        answers_told(spec, etype, reading, (one, *triple[1:])) for one in (triple[0], *others)
+    ]
     return Applied(
         dialect=id_,
         title=dialect.title,
@@ -76,7 +84,9 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         given={name: written(values[name], types[name]) for name in _NAMES if name in values},
         bounds=(written(triple[1], etype), written(triple[2], etype)),
         result=written(result, etype),
-        allowed=tuple(written(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)),
+        allowed=tuple(
+            written(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)
+        ),
         any_nan=any(any_nan for _, any_nan in allowed),
         sonnx=written(evaluator(spec, etype).result(*triple), etype),
         unsaid=dict(dialect.unsaid),

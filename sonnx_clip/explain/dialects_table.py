@@ -66,7 +66,8 @@ def _words(spec: Spec, d: Dialect) -> dict[str, str]:
         "ranks": str(d.ranks),
         "bounds": f"{given}, of X's type" if of_tensor else f"{given}, FLOAT",
         "a missing bound is": missing,
-        "bounds are converted": "; ".join(f"to {of} {words}" for of, words in how if of in families) or "no",
+        "bounds are converted": "; ".join(f"to {of} {words}" for of, words in how if of in families)
+        or "no",
         "reading": d.reading if d.reading == d.answers else f"{d.reading}, decided by {d.answers}",
         "ScaleBias": "yes" if d.scale_bias else "no",
         "in place": "yes" if d.in_place else "no",

@@ -150,7 +150,11 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
         own = set.intersection(*(set(side.texts()) for side in witness.answers))
         how = " in their bits" if witness.compared == "bits" else ""
         first = rows[0].by
-        shows = f"the answers differ from that of {first}{how}" if rows[1:] else f"{first} gives an answer"
+        shows = (
+            f"the answers differ from that of {first}{how}"
+            if rows[1:]
+            else f"{first} gives an answer"
+        )
     else:
         answer = number(refuted_result(spec, witness)[0], etype)
         rows = (AnswerRow(by="cases", notes="", answers=(answer,)),)
@@ -162,7 +166,9 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
     )
     measured = tuple(_measured(record, questions_of(spec, witness), etype))
     silence = "" if any(row.bits for row in measured) else REFUSED if witness.ask else NOT_RUN
-    return WitnessView(type=etype.id, numbers=numbers, shows=shows, rows=(*rows, *measured), silence=silence)
+    return WitnessView(
+        type=etype.id, numbers=numbers, shows=shows, rows=(*rows, *measured), silence=silence
+    )
 
 
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
@@ -180,7 +186,11 @@ def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Answ
     notes = [side.note] if side.note else []
     if side.texts() or witness.texts().keys() < set(operands):
         bounds = list(zip(operands, found.given, strict=True))[1:]
-        notes += [", ".join(f"{n} = {side.texts()[n] if v is None else number(v, etype)}" for n, v in bounds)]
+        notes += [
+            ", ".join(
+                f"{n} = {side.texts()[n] if v is None else number(v, etype)}" for n, v in bounds
+            )
+        ]
     return AnswerRow(by=side.by, notes="; ".join(notes), answers=tuple(values or [NO_NUMBER]))
 
 
@@ -189,7 +199,9 @@ def number(value: Value, etype: ElementType) -> str:
     return f"{show(value, etype)} ({show_bits(value, etype)})"
 
 
-def _measured(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[AnswerRow]:
+def _measured(
+    record: Measured, wanted: Sequence[Question], etype: ElementType
+) -> Iterator[AnswerRow]:
     """The answers of runtimes to some questions; equal ones of a runtime are one row."""
     together: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     for question in map(str, wanted):

@@ -28,7 +28,8 @@ def as_json(findings: Sequence[FindingView], record: Measured) -> str:
 def as_text(findings: Sequence[FindingView]) -> str:
     """The findings for a terminal."""
     return "\n\n".join(
-        "\n".join(hanging(line, _TERMINAL, indent=2) for line in _lines(finding)) for finding in findings
+        "\n".join(hanging(line, _TERMINAL, indent=2) for line in _lines(finding))
+        for finding in findings
     )
 
 
@@ -69,7 +70,9 @@ def summary(finding: FindingView) -> str:
         for row in rows:
             words = "no answer" if is_runtime and not row.bits else " or ".join(row.answers)
             others = any(row.by == one.by and row.answers != one.answers for one in rows)
-            notes = row.notes if "=" in row.notes else row.notes.partition("; ")[0] if others else ""
+            notes = (
+                row.notes if "=" in row.notes else row.notes.partition("; ")[0] if others else ""
+            )
             name = f"{row.by} ({notes})" if notes else row.by
             by.setdefault(_BITS.sub("", words), {})[name] = None
         answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())

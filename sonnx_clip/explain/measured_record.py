@@ -28,7 +28,9 @@ OTHER_TYPE = "answers in "
 """Prefix of the words on a runtime that answered in another type than that of X."""
 CALL = "call"
 """The form of a question to a function on arrays."""
-_FIRST_WITH_INPUTS = 11  # the first operator set whose bounds are inputs; before, they are FLOAT attributes
+_FIRST_WITH_INPUTS = (
+    11  # the first operator set whose bounds are inputs; before, they are FLOAT attributes
+)
 
 
 class Question(Stored):
@@ -92,7 +94,9 @@ class Measured(Stored):
 
 def questions(spec: Spec) -> list[Question]:
     """The questions of all findings, each once, in their order."""
-    witnesses = [one for entry in spec.findings for one in entry.witnesses if not isinstance(one, Stands)]
+    witnesses = [
+        one for entry in spec.findings for one in entry.witnesses if not isinstance(one, Stands)
+    ]
     every = [question for witness in witnesses for question in questions_of(spec, witness)]
     return list({str(question): question for question in every}.values())
 
@@ -126,7 +130,9 @@ def read_record(spec: Spec) -> Measured:
 
 
 def _stale(spec: Spec, found: Measured) -> Iterator[str]:
-    wanted = Counter((name, str(question)) for question in questions(spec) for name in question.runtimes)
+    wanted = Counter(
+        (name, str(question)) for question in questions(spec) for name in question.runtimes
+    )
     there = Counter((answer.runtime, str(answer)) for answer in found.answers)
     for runtime, question in wanted - there:
         yield f"no answer of {runtime} to {question}"

@@ -75,9 +75,13 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
         due = evaluator(spec, etype).result(*triple)
         cells = tuple(_cell(spec, etype, reading, samples[klass.id]) for reading in spec.readings)
         rows.append(
-            ReadingsRow(id=klass.id, case=klass.case, x=x, min=l, max=m, due=show(due, etype), cells=cells)
+            ReadingsRow(
+                id=klass.id, case=klass.case, x=x, min=l, max=m, due=show(due, etype), cells=cells
+            )
         )
-    given = {r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None}
+    given = {
+        r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None
+    }
     return Matrix(
         type=etype.id,
         titles={reading.id: reading.title for reading in spec.readings},
@@ -110,7 +114,9 @@ def _other(
     spec: Spec, etype: ElementType, reading: Reading, samples: Samples, *, bitwise: bool
 ) -> str | None:
     """The first of the samples for which a reading allows another answer than that of the cases."""
-    for triple, (x, l, m) in samples.items() if etype.family in reading.regions(bitwise=bitwise) else ():
+    for triple, (x, l, m) in (
+        samples.items() if etype.family in reading.regions(bitwise=bitwise) else ()
+    ):
         if agrees(spec, etype, reading, triple, bitwise=bitwise):
             continue
         due = evaluator(spec, etype).result(*triple)
@@ -129,10 +135,16 @@ def matrix_text(found: Matrix, width: int | None = None) -> str:
         lines.append(f"{row.id}: {row.x}, {row.min}, {row.max}; expected {row.due}")
         together: dict[tuple[str, str], list[str]] = {}
         for cell in row.cells:
-            together.setdefault((SIGNS[cell.agreement], " or ".join(cell.answers)), []).append(cell.reading)
-        lines += [f"  {sign} {answer}: {', '.join(names)}" for (sign, answer), names in together.items()]
+            together.setdefault((SIGNS[cell.agreement], " or ".join(cell.answers)), []).append(
+                cell.reading
+            )
+        lines += [
+            f"  {sign} {answer}: {', '.join(names)}" for (sign, answer), names in together.items()
+        ]
         here = f"X = {row.x}, min = {row.min}, max = {row.max} gives"
-        elsewhere = [cell for cell in row.cells if cell.elsewhere and not cell.elsewhere.startswith(here)]
+        elsewhere = [
+            cell for cell in row.cells if cell.elsewhere and not cell.elsewhere.startswith(here)
+        ]
         lines += [f"    {cell.reading}: {cell.elsewhere}" for cell in elsewhere]
     if found.interpretations:
         lines.append("NaN, which the words of these readings do not mention")

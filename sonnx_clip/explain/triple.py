@@ -147,7 +147,9 @@ def written(value: Value, etype: ElementType) -> WrittenNumber:
     )
 
 
-def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> tuple[AlsoAcceptable, ...]:
+def _acceptable(
+    spec: Spec, etype: ElementType, triple: Triple, due: Value
+) -> tuple[AlsoAcceptable, ...]:
     """Other acceptable results among the special values of the type; a NaN represents all NaNs."""
     if etype.family != "float":
         return ()
@@ -156,12 +158,16 @@ def _acceptable(spec: Spec, etype: ElementType, triple: Triple, due: Value) -> t
         nan = is_nan(answer, etype)
         for latitude in evaluator(spec, etype).latitudes(triple, answer) if answer != due else ():
             found[latitude.id, "nan" if nan else str(answer)] = AlsoAcceptable(
-                latitude=latitude.id, reason=latitude.reason, answer=None if nan else written(answer, etype)
+                latitude=latitude.id,
+                reason=latitude.reason,
+                answer=None if nan else written(answer, etype),
             )
     return tuple(found.values())
 
 
-def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingView:
+def _reading(
+    spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value
+) -> ReadingView:
     allowed = answers(spec, etype, reading, triple)
     agreement: Literal["bit for bit", "by value", "differs"] = "differs"
     if all(same_value(y, due, etype) for y in allowed):
@@ -175,7 +181,9 @@ def known_obligations() -> list[dict[str, Any]]:
     """The obligations of generated/why3; UserError if they have not been generated."""
     path = repo_file(OBLIGATIONS_FILE)
     if not path.is_file():
-        raise UserError("the obligations have not been generated", str(path), "run: sonnx-clip generate")
+        raise UserError(
+            "the obligations have not been generated", str(path), "run: sonnx-clip generate"
+        )
     return list(json.loads(path.read_text(encoding="utf-8"))["obligations"])
 
 
@@ -183,7 +191,9 @@ def _obligations(
     spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    rows = [row for row in known_obligations() if row["subject"] == type_id and ids & set(row["shows"])]
+    rows = [
+        row for row in known_obligations() if row["subject"] == type_id and ids & set(row["shows"])
+    ]
     statuses = status_of(spec.digest, rows) if status_of else {}
     return tuple(
         ObligationShown(

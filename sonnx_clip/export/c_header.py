@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _RANKS = 4
 
 
-def c_files(suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+def c_files(
+    suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, bytes]]:
     """The headers, each with its name; the layouts are those of the manifest."""
     found = templates("sonnx_clip.export")
     found.filters["macro"] = lambda id_: f"SONNX_CLIP_{id_.upper().replace('-', '_')}"

@@ -61,7 +61,9 @@ class LatexPrinter(Printing):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Number(text=text):
                 sign = "-" if text.startswith("-") else ""
-                return _PRIMARY, sign + _CONSTANTS.get(text.removeprefix("-"), text.removeprefix("-"))
+                return _PRIMARY, sign + _CONSTANTS.get(
+                    text.removeprefix("-"), text.removeprefix("-")
+                )
             case tree.Every(body=body):
                 return _PRIMARY, rf"(\forall i \colon {self.show(body)})"
             case _:
@@ -85,7 +87,9 @@ def written_out(spec: Spec, expr: Expr) -> Expr:
     def body(node: Expr) -> Expr | None:
         if not isinstance(node, tree.Use):
             return None
-        whens = {case.id: case.when for case in spec.cases} | {one.id: one.when for one in spec.classes}
+        whens = {case.id: case.when for case in spec.cases} | {
+            one.id: one.when for one in spec.classes
+        }
         if node.id in whens:
             return written_out(spec, whens[node.id])
         definition = spec.definition(node.id)

@@ -73,7 +73,10 @@ class Directory:
             self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
-        inputs = {"x": x.view(dtype), **({"l": lower, "m": upper} if self.form.bounds == "inputs" else {})}
+        inputs = {
+            "x": x.view(dtype),
+            **({"l": lower, "m": upper} if self.form.bounds == "inputs" else {}),
+        }
         for number, (name, value) in enumerate(inputs.items()):
             self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
         self.files[f"{folder}/output_0.pb"] = _tensor(due.view(dtype), "y")
@@ -110,7 +113,12 @@ def directory_files(
     files = {name: content for one in found for name, content in one.files.items()}
     types = [{"type": one.etype.id} for one in suites]
     fields = [one.fields for one in found]
-    return files, {"onnx": onnx.__version__, "runner": _RUNNER, "types": types, "directories": fields}
+    return files, {
+        "onnx": onnx.__version__,
+        "runner": _RUNNER,
+        "types": types,
+        "directories": fields,
+    }
 
 
 def _ordinary(rank: int) -> ModelForm:
@@ -158,12 +166,20 @@ def _of_calls(one: TypeSuite) -> Iterator[Directory]:
         if call.table == _USED:
             about = name = "bounds_in_use"
         elif call.layout is PLAIN:
-            about = name = "bounds" if (call.table, call.length, call.start) == (0, size, 0) else "lengths"
-            if about == "lengths" and call.length not in _SHORT and (call.length, call.pair) != (LONG, 0):
+            about = name = (
+                "bounds" if (call.table, call.length, call.start) == (0, size, 0) else "lengths"
+            )
+            if (
+                about == "lengths"
+                and call.length not in _SHORT
+                and (call.length, call.pair) != (LONG, 0)
+            ):
                 continue
         elif not (x.flags.c_contiguous and x.flags.aligned) or call.layout.id == "offset":
             continue
-        every.setdefault(name, Directory(one, name, about, _ordinary(x.ndim))).add(*_data(one, call))
+        every.setdefault(name, Directory(one, name, about, _ordinary(x.ndim))).add(
+            *_data(one, call)
+        )
     yield from every.values()
 
 

@@ -50,11 +50,15 @@ def json_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
     for one in suites:
         yield f"{one.etype.id}.json", one.text.encode()
         tables = [
-            {"id": name, **{key: _values(one, key, part.tolist()) for key, part in table.parts.items()}}
+            {
+                "id": name,
+                **{key: _values(one, key, part.tolist()) for key, part in table.parts.items()},
+            }
             for name, table in zip(TABLES, one.tables, strict=True)
         ]
         calls = [
-            {**asdict(call), "table": TABLES[call.table], "layout": call.layout.id} for call in one.calls
+            {**asdict(call), "table": TABLES[call.table], "layout": call.layout.id}
+            for call in one.calls
         ]
         document = {
             "spec_sha256": load_spec().digest, "type": one.etype.id,

@@ -41,7 +41,9 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
     file, function = read_page_file(spec), spec.head.function
     obligations = known_obligations()
     shown = known(build, spec.digest, obligations) if build else {}
-    statuses = [(row, shown[row["id"]].status if row["id"] in shown else None) for row in obligations]
+    statuses = [
+        (row, shown[row["id"]].status if row["id"] in shown else None) for row in obligations
+    ]
     found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
     suites = suite()
@@ -84,7 +86,13 @@ def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
                 with suppress(UserError):  # where the type lacks a number
                     for number in (*x, low, high):
                         encode(number, etype)
-                    yield etype.id, f"[{python(*x)}]", python(low), python(high), f"[{python(*due)}]"
+                    yield (
+                        etype.id,
+                        f"[{python(*x)}]",
+                        python(low),
+                        python(high),
+                        f"[{python(*due)}]",
+                    )
 
 
 def _traced(
@@ -97,7 +105,9 @@ def _traced(
     subjects = types | {"restrictions"}
     found = [s for row, s in obligations if row["subject"] in subjects and ids & set(row["shows"])]
     counts = Counter(status for status in found if status)
-    proofs = ", ".join([f"{len(found)}", *(f"{count} {status}" for status, count in counts.items())])
+    proofs = ", ".join(
+        [f"{len(found)}", *(f"{count} {status}" for status, count in counts.items())]
+    )
     vectors, functions = 0, ""
     if tag.zone == "function":
         vectors = sum(len(one.vectors) for one in of_family)

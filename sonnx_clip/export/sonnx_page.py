@@ -101,7 +101,9 @@ class PageFile(Part):
     format: Annotated[int, Field(ge=1, le=1)]
     onnx: OnnxVersion
     revision: Revision
-    corrects: dict[Id, Text]  # findings, each with the entry, or the part of the page, that it concerns
+    corrects: dict[
+        Id, Text
+    ]  # findings, each with the entry, or the part of the page, that it concerns
     operands: dict[Symbol, Text]
     restrictions: dict[Id, Text]
     origins: dict[Text, Text]  # of restrictions, where spec/clip.yaml has fewer words
@@ -144,7 +146,9 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
     for family, of in file.families.items():
         start = f"E_{spec.operator.upper()}_{family.upper()}"
         function, latitude = of.tags.function, of.tags.latitude
-        yield Tag(f"{start}_FUNC_{function}", family, "function", tuple(case.id for case in spec.cases))
+        yield Tag(
+            f"{start}_FUNC_{function}", family, "function", tuple(case.id for case in spec.cases)
+        )
         if latitude:
             open_ = tuple(one.id for one in spec.latitude)
             yield Tag(f"{start}_FUNC_{latitude}", family, "latitude", open_)
@@ -159,7 +163,9 @@ def page_text(spec: Spec) -> str:
     text = (
         templates("sonnx_clip.export")
         .get_template("sonnx_page.md.j2")
-        .render(spec=spec, file=file, families=[_Family(spec, file, family) for family in file.families])
+        .render(
+            spec=spec, file=file, families=[_Family(spec, file, family) for family in file.families]
+        )
     )
     return text.replace("\n", "\r\n")
 
@@ -174,7 +180,9 @@ class _Family:
         self.show = LatexPrinter(spec, id_, frozenset(tensors)).show
         self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]
         self.heading = ", ".join([id_] * len(spec.operands))
-        self.restrictions = [r for r in spec.restrictions if r.id in file.restrictions and id_ in r.families]
+        self.restrictions = [
+            r for r in spec.restrictions if r.id in file.restrictions and id_ in r.families
+        ]
         self.latitude = spec.latitude if id_ == "float" else ()
 
     def tag(self, zone: str) -> str:
@@ -190,7 +198,9 @@ class _Family:
     def rows(self) -> list[tuple[str, str]]:
         """The cases: result and condition."""
         entry = {name: f"{name}[i]" for name in self.spec.head.tensors}
-        return [(entry.get(case.result, case.result), self.show(case.when)) for case in self.spec.cases]
+        return [
+            (entry.get(case.result, case.result), self.show(case.when)) for case in self.spec.cases
+        ]
 
     def constraints(self, tensor: str) -> Iterator[dict[str, Any]]:
         """The constraints of a tensor: stated at the first tensor that has them, linked at others."""
@@ -198,7 +208,9 @@ class _Family:
         for entry, tag in numbers[tensor].items():
             at = next(name for name in numbers if entry in numbers[name])
             stated = self.file.constraints[entry]
-            statement, rationale = (stated.statement, "") if stated.statement else self._printed(entry)
+            statement, rationale = (
+                (stated.statement, "") if stated.statement else self._printed(entry)
+            )
             yield {
                 "tag": f"{self.start}_CONSTR_{tensor}_{tag}", "title": stated.title,
                 "at": at if at != tensor else None, "first": f"{self.start}_CONSTR_{at}_{numbers[at][entry]}",
@@ -214,7 +226,10 @@ class _Family:
         where = f"if ${self.show(found.repaired[self.id])}$, then "
         numbers = found.refuted_for[self.id].texts().items()
         shown = ", ".join(f"${name} = {number(text, self.id)}$" for name, text in numbers)
-        return f"{where}${self.show(found.holds)}$.", f"elsewhere it does not hold, for example for {shown}."
+        return (
+            f"{where}${self.show(found.holds)}$.",
+            f"elsewhere it does not hold, for example for {shown}.",
+        )
 
     @property
     def examples(self) -> Iterator[dict[str, Any]]:
@@ -226,7 +241,9 @@ class _Family:
             }  # fmt: skip
 
 
-def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[tuple[Numbers, str, str, Numbers]]:
+def examples_of(
+    spec: Spec, file: PageFile, family: FamilyId
+) -> Iterator[tuple[Numbers, str, str, Numbers]]:
     """X, L, M and the computed Y of the worked examples: of the review copy, then further ones."""
     etype = spec.element_type(_SHOWN_IN[family])
     given = [e.values for e in spec.examples if e.family == family]
@@ -239,7 +256,9 @@ def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[tuple[
 
 def row(numbers: Sequence[str], family: str) -> str:
     """A tensor of one dimension."""
-    return rf"\begin{{bmatrix}} {' & '.join(number(one, family) for one in numbers)} \end{{bmatrix}}"
+    return (
+        rf"\begin{{bmatrix}} {' & '.join(number(one, family) for one in numbers)} \end{{bmatrix}}"
+    )
 
 
 def number(text: str, family: str) -> str:

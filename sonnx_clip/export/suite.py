@@ -173,7 +173,9 @@ def _wide_pool(etype: ElementType) -> Array:
     lowest = 0 if etype.id.startswith("u") else -_EVERYDAY
     everyday = [int(encode(f"{n / step:g}", etype)) for n in range(lowest, _EVERYDAY + 1)]
     random = np.random.PCG64(_SEED).random_raw(_RANDOM).astype(bits)
-    return np.array(list(dict.fromkeys([*special_patterns(etype), *everyday, *random.tolist()])), bits)
+    return np.array(
+        list(dict.fromkeys([*special_patterns(etype), *everyday, *random.tolist()])), bits
+    )
 
 
 def _calls(
@@ -200,7 +202,9 @@ def granted() -> tuple[Granted, ...]:
     """Every latitude with its flag and what it accepts: that of which spec/clip.yaml has an example."""
     spec = load_spec()
     etype = spec.element_type("float16")
-    nan = {one.id: is_nan(encode(one.inhabited_by.texts()["A"], etype), etype) for one in spec.latitude}
+    nan = {
+        one.id: is_nan(encode(one.inhabited_by.texts()["A"], etype), etype) for one in spec.latitude
+    }
     return tuple(
         Granted(1 << index, one.id, ANY_NAN if nan[one.id] else OTHER_ZERO, one.always, one.reason)
         for index, one in enumerate(spec.latitude)

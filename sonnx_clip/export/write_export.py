@@ -68,12 +68,15 @@ def write_export(
         sets = sum(one["data_sets"] for one in more["directories"])
         what = f"{len(more['directories']):,} test directories with {sets:,} data sets"
     elif form == "sonnx":
-        from sonnx_clip.export.sonnx_files import sonnx_files  # only this format needs printers and claims
+        from sonnx_clip.export.sonnx_files import (
+            sonnx_files,
+        )  # only this format needs printers and claims
 
         files, more, what = sonnx_files(build), {}, "the page, the cases and the trace"
     else:
         counts: list[dict[str, Any]] = [
-            {"type": one.etype.id, "vectors": len(one.vectors), "calls": len(one.calls)} for one in suites
+            {"type": one.etype.id, "vectors": len(one.vectors), "calls": len(one.calls)}
+            for one in suites
         ]
         layouts = [layout_fields(layout) for layout in LAYOUTS]
         more = {"compare": _COMPARE, "layouts": layouts, "tables": list(TABLES), "types": counts}
@@ -140,13 +143,17 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
 def _check_folder(folder: Path) -> None:
     """UserError for standard output, and for whatever exists and is no empty folder."""
     if is_standard_output(folder):
-        raise UserError("an export is a folder, and cannot be written to standard output", todo=_TODO)
+        raise UserError(
+            "an export is a folder, and cannot be written to standard output", todo=_TODO
+        )
     if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise UserError("this exists and is not a folder", str(folder), _TODO)
     try:
         occupied = folder.exists() and any(folder.iterdir())
     except OSError as error:
-        raise UserError(f"this folder cannot be read: {error.strerror}", str(folder), _TODO) from error
+        raise UserError(
+            f"this folder cannot be read: {error.strerror}", str(folder), _TODO
+        ) from error
     if occupied:
         raise UserError("this folder is not empty", str(folder), _TODO)
 
@@ -168,7 +175,9 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         temporary.rename(place)  # POSIX: replaces an empty folder, and nothing else
     except OSError as error:
         what = f"it cannot be written: {error.strerror}"
-        raise UserError(what, str(folder), "check the folder's permissions, or write elsewhere") from error
+        raise UserError(
+            what, str(folder), "check the folder's permissions, or write elsewhere"
+        ) from error
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)

@@ -93,7 +93,9 @@ def tokens(text: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
-        token = Token("keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind))
+        token = Token(
+            "keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind)
+        )
         if kind == "wrong":
             todo = f"write `{_INSTEAD[token.text]}`" if token.text in _INSTEAD else None
             raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
@@ -204,13 +206,17 @@ class _Parser:
 
     def comparison(self, operator: str, left: Expr, start: int, place: int) -> Expr:
         kind = kind_of(left)
-        comparable = kind is Kind.ELEMENT or (kind in (Kind.SHAPE, Kind.ELEMENT_TYPE) and operator == "==")
+        comparable = kind is Kind.ELEMENT or (
+            kind in (Kind.SHAPE, Kind.ELEMENT_TYPE) and operator == "=="
+        )
         if not comparable:
             todo = "write `iff` between conditions" if kind is Kind.BOOL else None
             raise LanguageError(start, f"{_a(kind)} cannot be compared by `{operator}`", todo)
         right = self.expression(place, kind)
         if self.peek.text in COMPARISONS:
-            raise LanguageError(self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`")
+            raise LanguageError(
+                self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`"
+            )
         return tree.Compare(operator, left, right, kind)
 
     def word(self, token: Token) -> Expr:
@@ -227,7 +233,11 @@ class _Parser:
             return node(name, self.arguments(token, signature.arguments), signature.result)
         if usable := scope.uses.get(name):
             return self.use(token, usable)
-        known = name in RESERVED or name in (*scope.head.all, scope.head.second, scope.head.function)
+        known = name in RESERVED or name in (
+            *scope.head.all,
+            scope.head.second,
+            scope.head.function,
+        )
         what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
         names = [*scope.variables, *scope.functions, *scope.uses]
         raise LanguageError(token.offset, what, suggestion(name, names, "it has"))
@@ -235,10 +245,14 @@ class _Parser:
     def use(self, token: Token, usable: Usable) -> Expr:
         lacking = sorted(self.scope.families - usable.families)
         if lacking and usable.kind is Kind.ELEMENT:
-            raise LanguageError(token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}")
+            raise LanguageError(
+                token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}"
+            )
         if not usable.parameters:
             return tree.Use(token.text, (), usable.kind, self.scope.head.operands)
-        return tree.Use(token.text, self.arguments(token, [(Kind.ELEMENT,)] * usable.parameters), usable.kind)
+        return tree.Use(
+            token.text, self.arguments(token, [(Kind.ELEMENT,)] * usable.parameters), usable.kind
+        )
 
     def variable(self, token: Token) -> Expr:
         name = tree.Name(token.text, self.scope.variables[token.text])
@@ -246,7 +260,9 @@ class _Parser:
         if not self.accept("["):
             return name
         if name.kind is not Kind.TENSOR:
-            raise LanguageError(opened.offset, f"`{token.text}` is {_a(name.kind)} and has no entries")
+            raise LanguageError(
+                opened.offset, f"`{token.text}` is {_a(name.kind)} and has no entries"
+            )
         if self.next().text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
@@ -256,7 +272,9 @@ class _Parser:
 
     def every(self, token: Token) -> Expr:
         if self.inside_every:
-            raise LanguageError(token.offset, "`every` is inside `every`", "there is only one index")
+            raise LanguageError(
+                token.offset, "`every` is inside `every`", "there is only one index"
+            )
         self.inside_every = True
         (body,) = self.arguments(token, [(Kind.BOOL,)])
         self.inside_every = False

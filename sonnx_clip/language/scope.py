@@ -18,7 +18,9 @@ class Head:
 
     function: str  # the name of its result in conditions: clip
     operands: tuple[str, ...]  # its variables, in order
-    tensors: frozenset[str]  # those that are tensors; the others are scalars, one element for all entries
+    tensors: frozenset[
+        str
+    ]  # those that are tensors; the others are scalars, one element for all entries
     result: str  # the variable of its result
 
     @property
@@ -58,7 +60,9 @@ class Signature:
     result: Kind = Kind.BOOL
 
 
-_B, _D, _E, _F, _T = ((kind,) for kind in (Kind.BOOL, Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR))
+_B, _D, _E, _F, _T = (
+    (kind,) for kind in (Kind.BOOL, Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR)
+)
 ELEMENT_FUNCTIONS = {
     "identical": Signature((_E, _E)),
     "is_nan": Signature((_E,)),
@@ -137,7 +141,9 @@ def declared_scope(families: frozenset[str], head: Head) -> Scope:
     return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head)
 
 
-def tensor_scope(name: str, uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
+def tensor_scope(
+    name: str, uses: Mapping[str, Usable], families: frozenset[str], head: Head
+) -> Scope:
     """The scope of constraints: tensors, and scalars as elements."""
     variables = {name: Kind.ELEMENT if name in head.scalars else Kind.TENSOR for name in head.all}
     return Scope(name, variables, VALUE_FUNCTIONS, uses, families, head)

@@ -7,7 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.types import ElementType, FamilyId, FloatBits
-from sonnx_clip.language.values import Value, constant_pattern, encode, infinity, integer_range, sign_bit
+from sonnx_clip.language.values import (
+    Value,
+    constant_pattern,
+    encode,
+    infinity,
+    integer_range,
+    sign_bit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,7 +35,9 @@ NumberText: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 class Part(BaseModel):
     """A part of the model: immutable, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True
+    )
 
 
 def chosen_by(kinds: dict[str, str], otherwise: str) -> Discriminator:

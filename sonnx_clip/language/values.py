@@ -23,7 +23,9 @@ Value: TypeAlias = int | Fraction
 CONSTANTS = {
     "real": frozenset[str](),
     "int": frozenset({"lowest", "highest"}),
-    "float": frozenset({"nan", "snan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}),
+    "float": frozenset(
+        {"nan", "snan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}
+    ),
 }
 """The named constants of each family."""
 
@@ -125,8 +127,12 @@ def _from_pattern(digits: str, etype: ElementType) -> int:
         what = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
         raise UserError(what, todo="write a decimal number")
     if len(digits) * 4 != etype.width:
-        todo = f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0"
-        raise UserError(f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}", todo=todo)
+        todo = (
+            f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0"
+        )
+        raise UserError(
+            f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}", todo=todo
+        )
     return int(digits, 16)
 
 
@@ -159,7 +165,9 @@ def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:
     if number.denominator != 1:
         raise UserError(f"{text} is not an integer", todo=f"{etype.id} holds {low} … {high}")
     if not low <= number <= high:
-        raise UserError(f"{text} is not in the range of {etype.id}", todo=f"{etype.id} holds {low} … {high}")
+        raise UserError(
+            f"{text} is not in the range of {etype.id}", todo=f"{etype.id} holds {low} … {high}"
+        )
     return int(number) % (high - low + 1)
 
 

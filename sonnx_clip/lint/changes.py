@@ -13,9 +13,23 @@ from onnx import ModelProto, TensorProto, helper
 
 from sonnx_clip.lint.clip_nodes import ClipNode, scalars
 from sonnx_clip.lint.edit import Editor, set_dims
-from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, NEITHER_LIMITS, inputs_since, type_problem
+from sonnx_clip.lint.operator_versions import (
+    EXPORT_AGAIN,
+    LIMITS,
+    NEITHER_LIMITS,
+    inputs_since,
+    type_problem,
+)
 from sonnx_clip.lint.profile import OnnxOperand, profile
-from sonnx_clip.lint.tensors import Argument, compatible, from_type, numbers, quoted, show_dims, shown
+from sonnx_clip.lint.tensors import (
+    Argument,
+    compatible,
+    from_type,
+    numbers,
+    quoted,
+    show_dims,
+    shown,
+)
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +48,9 @@ class Step:
     done: bool = True
 
 
-def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path) -> tuple[str, ...]:
+def set_shapes(
+    model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path
+) -> tuple[str, ...]:
     """Set the sizes that the user chooses for inputs of the main graph; returns what was changed.
 
     UserError if the model has no such input, or its declaration contradicts the sizes.
@@ -65,7 +81,9 @@ class NodeChange:
     place: ClipNode  # in the model under change
     node: ClipNode  # the same as lint found it, where functions are inlined
     tensors: Sequence[Argument]  # its operands and its result
-    assume_finite: bool  # the user assures that neither the tensor nor the other bound is ever infinite
+    assume_finite: (
+        bool  # the user assures that neither the tensor nor the other bound is ever infinite
+    )
 
     @property
     def x(self) -> Argument:
@@ -86,7 +104,11 @@ class NodeChange:
         else:
             steps = [self._set_bound(one, neither=len(missing) == len(bounds)) for one in missing]
         one_entry = [self._make_scalar(bound) for bound in bounds]
-        return [*steps, *(step for step in one_entry if step is not None), *self._declare_inferred()]
+        return [
+            *steps,
+            *(step for step in one_entry if step is not None),
+            *self._declare_inferred(),
+        ]
 
     def _set_bound(self, bound: OnnxOperand, *, neither: bool) -> Step:
         """Set a bound to the numeric limit that the text defines; `neither` bound of the node is set."""
@@ -105,8 +127,12 @@ class NodeChange:
                 "If no infinity reaches the node: --assume finite"
             )
             return _not_set(bound, why, refuted)
-        value = TensorProto(data_type=TensorProto.DataType.Value(etype.onnx), raw_data=limit.of(etype))
-        tensor = self.editor.constant(self.place, f"{self.place.proto.output[0]}_{bound.onnx}", value)
+        value = TensorProto(
+            data_type=TensorProto.DataType.Value(etype.onnx), raw_data=limit.of(etype)
+        )
+        tensor = self.editor.constant(
+            self.place, f"{self.place.proto.output[0]}_{bound.onnx}", value
+        )
         self.editor.set_input(self.place, bound, tensor)
         what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
         why = "the result with this bound is the result without it, bit for bit"
@@ -132,7 +158,11 @@ class NodeChange:
         if why:
             return Step(profile().rule("is_scalar", bound.operand), title, why, done=False)
         stored = place.scope.defining(name).defined.get(name)
-        if stored is not None and list(stored.dims) == [1] and stored.data_location != TensorProto.EXTERNAL:
+        if (
+            stored is not None
+            and list(stored.dims) == [1]
+            and stored.data_location != TensorProto.EXTERNAL
+        ):
             copy = TensorProto()
             copy.CopyFrom(stored)
             del copy.dims[:]
@@ -148,7 +178,9 @@ class NodeChange:
             how = f"the node reads {quoted(scalar)} now, its Reshape to []"
         editor.set_input(place, bound.operand, scalar)
         etype = profile().element_type(x.known_type)
-        theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
+        theorems = (
+            (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
+        )
         why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} for any shape of the bound"
         return Step("bound_made_scalar", f"{title}: {how}", why, theorems)
 
@@ -161,7 +193,13 @@ class NodeChange:
         for tensor in self.tensors:
             name, element_type, role = tensor.name, tensor.known_type, tensor.operand.role
             becomes_scalar = role == "scalar" and tensor.known_dims == (1,)
-            if name is None or becomes_scalar or tensor.contradiction or tensor.not_tensor or tensor.sparse:
+            if (
+                name is None
+                or becomes_scalar
+                or tensor.contradiction
+                or tensor.not_tensor
+                or tensor.sparse
+            ):
                 continue
             found = map(numbers, (tensor.derived.dims, tensor.inferred.dims))
             dims = next((sizes for sizes in found if sizes is not None), None)
@@ -171,7 +209,9 @@ class NodeChange:
                 continue
             if self.editor.declare(self.place, name, element_type, dims):
                 etype = profile().element_type(element_type) if role == "result" else None
-                theorems = tuple(etype.shown_by(rule, "holds") for rule in ("C1", "C3")) if etype else ()
+                theorems = (
+                    tuple(etype.shown_by(rule, "holds") for rule in ("C1", "C3")) if etype else ()
+                )
                 shape = f" {show_dims(dims)}" if dims is not None else ""
                 what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
                 why = "found by onnx's shape inference; it changes no value"

@@ -35,7 +35,9 @@ class ClipNode:
     scope: Scope
     index: int  # its position there
     opset: int  # the version of ai.onnx that its graph or function imports
-    mark: FunctionClip | None = None  # the node in its function; None for a node of the model itself
+    mark: FunctionClip | None = (
+        None  # the node in its function; None for a node of the model itself
+    )
 
     @property
     def version(self) -> int:
@@ -73,9 +75,16 @@ class ClipNode:
             return found
         # The inliner drops what a function declares of its own inputs and outputs.
         inner = self.mark.node
-        pairs = [*zip(self.proto.input, inner.input, strict=False), (self.proto.output[0], inner.output[0])]
+        pairs = [
+            *zip(self.proto.input, inner.input, strict=False),
+            (self.proto.output[0], inner.output[0]),
+        ]
         names = {old for new, old in pairs if new == name}
-        own = (info for old, info in typed(self.mark.function.value_info, FUNCTION_INFO) if old in names)
+        own = (
+            info
+            for old, info in typed(self.mark.function.value_info, FUNCTION_INFO)
+            if old in names
+        )
         return found._replace(declared=tuple(dict.fromkeys((*found.declared, *own))))
 
 
@@ -84,7 +93,9 @@ class FoundNodes:
     """The Clip nodes of a model, after onnx has inlined its functions and inferred shapes."""
 
     opsets: dict[str, int]  # that the model imports, by domain
-    nodes: tuple[ClipNode, ...] = ()  # in the order of the model; those of functions not inlined at the end
+    nodes: tuple[
+        ClipNode, ...
+    ] = ()  # in the order of the model; those of functions not inlined at the end
     notes: tuple[str, ...] = ()  # which functions are judged by their own declarations
     undecided: tuple[str, ...] = ()  # what could not be analysed
     inferred: bool = False  # shapes were inferred
@@ -93,25 +104,41 @@ class FoundNodes:
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
-    if not any(is_clip(node) for body in bodies(model.graph, *model.functions) for node in body.node):
+    if not any(
+        is_clip(node) for body in bodies(model.graph, *model.functions) for node in body.node
+    ):
         return FoundNodes(imports)
     answer = ask_onnx(model)
     marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
-    scope = Scope(answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived)
+    scope = Scope(
+        answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived
+    )
     nodes = list(clip_nodes(scope, imports.get(""), path, marks))
     reached = {id(node.mark) for node in nodes}
     unreached = {mark.title: mark.function for mark in marks.values() if id(mark) not in reached}
     for title, function in unreached.items():
         own = opsets(function.opset_import, path, title)
         nodes += clip_nodes(Scope(function, title), own.get(""), path)
-    notes = [f"no call of {one} could be inlined: it is judged by its own declarations" for one in unreached]
+    notes = [
+        f"no call of {one} could be inlined: it is judged by its own declarations"
+        for one in unreached
+    ]
     undecided = [f"nothing was inferred: {answer.failure}"] if answer.failure is not None else []
-    undecided += [f"onnx's checker rejects the model: {answer.refusal}"] if answer.refusal is not None else []
-    return FoundNodes(imports, tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None)
+    undecided += (
+        [f"onnx's checker rejects the model: {answer.refusal}"]
+        if answer.refusal is not None
+        else []
+    )
+    return FoundNodes(
+        imports, tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None
+    )
 
 
 def clip_nodes(
-    scope: Scope, opset: int | None, path: Path, marks: Mapping[str, FunctionClip] = MappingProxyType({})
+    scope: Scope,
+    opset: int | None,
+    path: Path,
+    marks: Mapping[str, FunctionClip] = MappingProxyType({}),
 ) -> Iterator[ClipNode]:
     """The Clip nodes of a scope and of the subgraphs in it, in order."""
     # Protobuf refuses messages nested deeper than 100, so this recursion ends after some 30 graphs.
@@ -123,7 +150,9 @@ def clip_nodes(
                     shown(str(path)),
                     "add an opset_import for the domain ai.onnx (the empty domain)",
                 )
-            known = (marks.get(e.value) for e in node.metadata_props if e.key == MARK) if marks else ()
+            known = (
+                (marks.get(e.value) for e in node.metadata_props if e.key == MARK) if marks else ()
+            )
             yield ClipNode(node, scope, index, opset, next(iter(known), None))
         elif node.attribute:
             for inner in scope.inner(index, node):
@@ -137,7 +166,11 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
         domain = "" if is_default_domain(entry.domain) else entry.domain
         before = found.setdefault(domain, entry.version)
         if before != entry.version or before < 1:
-            problem = f"two versions, {before} and {entry.version}," if before >= 1 else f"version {before}"
+            problem = (
+                f"two versions, {before} and {entry.version},"
+                if before >= 1
+                else f"version {before}"
+            )
             what = f"{where} imports {problem} of the operator set {quoted(domain or 'ai.onnx')}"
             todo = "keep one opset_import per domain, with the version (1 or later) of its nodes"
             raise UserError(what, shown(str(path)), todo)
@@ -153,10 +186,14 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
     names, outputs = list(node.proto.input), list(node.proto.output)
     taken = inputs(profile.operator, node.version)
     if not names or not names[0] or len(names) > len(taken):
-        accepted = f"1 to {len(taken)} inputs, the first of them set" if taken[1:] else "exactly one input"
+        accepted = (
+            f"1 to {len(taken)} inputs, the first of them set" if taken[1:] else "exactly one input"
+        )
         raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
     if len(outputs) != 1 or not outputs[0]:
-        raise malformed(f"{profile.operator} has exactly one output; here: {outputs}", path, node.place)
+        raise malformed(
+            f"{profile.operator} has exactly one output; here: {outputs}", path, node.place
+        )
     # An attribute for an input that is not set is reported by the restrictions.
     unset = {name for name, given in zip_longest(taken, names) if not given}
     had = unset.union(schema(profile.operator, node.opset).attributes)

@@ -73,7 +73,9 @@ def report_of(
     return replace(report, causes=_causes(model, len(report.open)))
 
 
-def _node_reports(nodes: Sequence[ClipNode], path: Path, *, accept_inferred: bool) -> Iterator[NodeReport]:
+def _node_reports(
+    nodes: Sequence[ClipNode], path: Path, *, accept_inferred: bool
+) -> Iterator[NodeReport]:
     """The report of each node; nodes with equal facts are judged once."""
     memo: dict[Hashable, Findings] = {}
     for node in nodes:
@@ -105,7 +107,13 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
             return f"the bound {bound.id} is NaN: it bounds nothing; the other bound still applies"
     by_name = {bound.operand.onnx: bound for bound in bounds}
     low, high = by_name.get("min"), by_name.get("max")
-    if low is None or high is None or low.value is None or high.value is None or low.value <= high.value:
+    if (
+        low is None
+        or high is None
+        or low.value is None
+        or high.value is None
+        or low.value <= high.value
+    ):
         return None
     values = f"{low.id} = {low.value_text} is above {high.id} = {high.value_text}"
     return f"{values}: every result is {high.id}"
@@ -117,7 +125,9 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
 def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     """What was not judged, or was judged with less than full knowledge."""
     every = bodies(model.graph, *model.functions)
-    kinds = Counter(chain.from_iterable(map(attrgetter("op_type", "domain"), body.node) for body in every))
+    kinds = Counter(
+        chain.from_iterable(map(attrgetter("op_type", "domain"), body.node) for body in every)
+    )
     for (operator, domain), count in kinds.items():
         if operator == "Clip" and not is_default_domain(domain):
             is_, was = ("is", "was") if count == 1 else ("are", "were")
@@ -147,7 +157,9 @@ def _causes(model: ModelProto, count: int) -> tuple[Cause, ...]:
     """Why the shapes of these Clip nodes are not known as numbers: one cause for each open input."""
     stored = {tensor.name for tensor in model.graph.initializer}
     infos = typed(model.graph.input, "graph input")
-    inputs = [(name, info.dims) for name, info in infos if name not in stored and not info.not_tensor]
+    inputs = [
+        (name, info.dims) for name, info in infos if name not in stored and not info.not_tensor
+    ]
     follow = f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
     causes = [_cause(name, dims, follow) for name, dims in inputs if dims is None or symbols(dims)]
     if causes:
@@ -161,7 +173,9 @@ def _cause(name: str, dims: Dims | None, follow: str) -> Cause:
         return Cause(name, f"input {quoted(name)} has no shape: {follow}", "declare its shape")
     # Sizes to begin with: one image of 224 by 224, or a batch of one.
     usual = (1, 3, 224, 224) if len(dims) == 4 else (1, *([16] * len(dims)))
-    sizes = ",".join(str(usual[axis] if isinstance(dim, str) else dim) for axis, dim in enumerate(dims))
+    sizes = ",".join(
+        str(usual[axis] if isinstance(dim, str) else dim) for axis, dim in enumerate(dims)
+    )
     message = f"input {quoted(name)} is dynamic, {show_dims(dims)}: {follow}"
     remedy = f"{NORMALISE} --input-shape sets its sizes"
     return Cause(name, message, remedy, f"--input-shape {shlex.quote(f'{name}={sizes}')}")

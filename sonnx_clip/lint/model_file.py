@@ -71,7 +71,9 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         raise UserError(what, where, _AGAIN)
     tensors = list(all_tensors(model))
     try:
-        "".join(names(model, tensors))  # protobuf hands over names that are not valid UTF-8 as bytes
+        "".join(
+            names(model, tensors)
+        )  # protobuf hands over names that are not valid UTF-8 as bytes
     except TypeError:
         bad = next(text for text in names(model, tensors) if not isinstance(text, str))
         raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where, _AGAIN) from None
@@ -101,13 +103,17 @@ def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
         values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
         parts += [[body.name], map(attrgetter("name"), chain(values, body.value_info))]
         parts += [chain.from_iterable(map(texts, body.node)) for texts in _NODE_TEXTS]
-        parts.append(chain.from_iterable(map(attrgetter("name", "ref_attr_name"), _attributes(body))))
+        parts.append(
+            chain.from_iterable(map(attrgetter("name", "ref_attr_name"), _attributes(body)))
+        )
     return chain.from_iterable(parts)
 
 
 def _data_problem(tensor: TensorProto) -> str | None:
     """Why stored data does not fit its dimensions, which onnx's checker does not compare."""
-    if tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED) or tensor.HasField("segment"):
+    if tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED) or tensor.HasField(
+        "segment"
+    ):
         return None
     problem = "a dimension is below zero" if any(dim < 0 for dim in tensor.dims) else None
     try:
@@ -158,7 +164,9 @@ def _outside(location: str, folder: Path) -> str | None:
     try:
         base = folder.resolve()
         inside = (base / location).resolve().is_relative_to(base)
-        (base / location).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
+        (
+            base / location
+        ).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError, RuntimeError) as error:
@@ -193,7 +201,9 @@ def bodies(*roots: GraphProto | FunctionProto) -> Iterator[GraphProto | Function
 
 def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
     """Every stored tensor: initializers, attributes and, by `sparse`, both parts of sparse tensors."""
-    training = (graph for info in model.training_info for graph in (info.initialization, info.algorithm))
+    training = (
+        graph for info in model.training_info for graph in (info.initialization, info.algorithm)
+    )
     for body in bodies(model.graph, *model.functions, *training):
         parts, attributes = [], _attributes(body)
         if isinstance(body, FunctionProto):

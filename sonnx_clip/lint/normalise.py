@@ -31,7 +31,9 @@ class NormaliseOptions:
     """Options beside the model."""
 
     assume_finite: bool = False  # no infinity reaches a Clip node with a bound that is not set
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of inputs that the model leaves open
+    shapes: Mapping[str, Sequence[int]] = field(
+        default_factory=dict
+    )  # of inputs that the model leaves open
     self_check: bool = True  # run the model before and after
 
 
@@ -73,7 +75,9 @@ class Normalised:
 
 
 @without_collection()
-def normalise(path: Path, target: Path | None, options: NormaliseOptions = NormaliseOptions()) -> Normalised:
+def normalise(
+    path: Path, target: Path | None, options: NormaliseOptions = NormaliseOptions()
+) -> Normalised:
     """Normalise the model of a binary ONNX file; nothing is written, `target` is for the report.
 
     Raises:
@@ -92,7 +96,9 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions = Norma
     steps = [
         []
         if node.in_function
-        else NodeChange(editor, next(places), node, arguments(node, path, profile()), finite).steps()
+        else NodeChange(
+            editor, next(places), node, arguments(node, path, profile()), finite
+        ).steps()
         for node in found.nodes
     ]
     editor.insert()
@@ -102,16 +108,22 @@ def normalise(path: Path, target: Path | None, options: NormaliseOptions = Norma
         todo = "nothing was written; please report this model"
         again = find_nodes(model, path)
         _check(model, again, path, "the result: ", todo)
-        checked = self_check(before, model, path.parent, finite=finite) if options.self_check else OFF
+        checked = (
+            self_check(before, model, path.parent, finite=finite) if options.self_check else OFF
+        )
         if checked.outcome == "different":
-            raise UserError(f"the self-check rejects the result: {checked.what}", shown(str(path)), todo)
+            raise UserError(
+                f"the self-check rejects the result: {checked.what}", shown(str(path)), todo
+            )
     after = report_of(model, again, target or path)
     nodes = []
     for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
         proto, position, graph = node.original
         done = [step for step in mine if step.done]
         place, all_steps = f"node {position} of {graph}", (*done, *_left(judged, mine))
-        nodes.append(NodeSteps(node.operator, proto.name or None, place, proto.output[0], all_steps))
+        nodes.append(
+            NodeSteps(node.operator, proto.name or None, place, proto.output[0], all_steps)
+        )
     report = NormaliseReport(path, target, changed, tuple(nodes), after, notes, checked)
     return Normalised(model, model.SerializeToString() if changed else data, report)
 

@@ -28,7 +28,9 @@ def normalise_text(report: NormaliseReport) -> str:
     lines += [f"  {note}" for note in report.notes]
     lines += cause_lines(report.after)
     for group in grouped(report.nodes, _key):
-        titles = some(node_title(node.operator, node.name, node.output, node.place) for node in group)
+        titles = some(
+            node_title(node.operator, node.name, node.output, node.place) for node in group
+        )
         lines += [f"  {title}" for title in titles]
         lines += [] if group[0].steps else ["    was in the profile, unchanged"]
         for column in zip(*(node.steps for node in group), strict=True):
@@ -80,8 +82,12 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         "target": None if report.target is None else str(report.target),
         "changed": report.changed,
         "verdict_after": report.after.verdict or NO_CLIP,
-        "steps_done": Counter(step.rule for node in report.nodes for step in node.steps if step.done),
-        "nodes": [{**n._asdict(), "steps": [asdict(step) for step in n.steps]} for n in report.nodes],
+        "steps_done": Counter(
+            step.rule for node in report.nodes for step in node.steps if step.done
+        ),
+        "nodes": [
+            {**n._asdict(), "steps": [asdict(step) for step in n.steps]} for n in report.nodes
+        ],
         "root_causes": root_causes(report.after),
         "undecided": report.after.undecided,
         "notes": [*report.notes, *report.after.notes],

@@ -34,7 +34,9 @@ class OnnxAnswer:
 
     inlined: GraphProto  # without calls of functions; as it was where that failed
     inferred: GraphProto | None = None  # the same after shape inference
-    derived: GraphProto | None = None  # the same, where declarations of computed values were ignored
+    derived: GraphProto | None = (
+        None  # the same, where declarations of computed values were ignored
+    )
     refusal: str | None = None  # by the checker
     failure: str | None = None  # why nothing was inferred
 
@@ -61,7 +63,12 @@ def function_clips(model: ModelProto) -> list[FunctionClip]:
         for index, outer in enumerate(function.node)
         for node in (
             outer,
-            *(n for _, graph in subgraphs(outer.attribute) for body in bodies(graph) for n in body.node),
+            *(
+                n
+                for _, graph in subgraphs(outer.attribute)
+                for body in bodies(graph)
+                for n in body.node
+            ),
         )
         if is_clip(node)
     ]
@@ -73,8 +80,12 @@ def ask_onnx(model: ModelProto) -> OnnxAnswer:
     if done.failure is not None:
         return OnnxAnswer(model.graph, failure=_one_line(done.failure))
     refusal, *parts = TensorProto.FromString(done.result).string_data
-    inlined, inferred, derived = (ModelProto.FromString(part).graph if part else None for part in parts)
-    return OnnxAnswer(inlined or model.graph, inferred or derived, derived, refusal.decode() or None)
+    inlined, inferred, derived = (
+        ModelProto.FromString(part).graph if part else None for part in parts
+    )
+    return OnnxAnswer(
+        inlined or model.graph, inferred or derived, derived, refusal.decode() or None
+    )
 
 
 def _one_line(text: str) -> str:
@@ -168,8 +179,15 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
     """
     functions = {(f.name, f.domain, f.overload) for f in model.functions}
     for graph in graphs:
-        unknown = {kind for kind in {*map(_KIND, graph.node)} - functions if not _is_known(*kind[:2])}
-        foreign = {name for node in graph.node if unknown and _KIND(node) in unknown for name in node.output}
+        unknown = {
+            kind for kind in {*map(_KIND, graph.node)} - functions if not _is_known(*kind[:2])
+        }
+        foreign = {
+            name
+            for node in graph.node
+            if unknown and _KIND(node) in unknown
+            for name in node.output
+        }
         kept = [value for value in graph.value_info if value.name in foreign]
         del graph.value_info[:]
         graph.value_info.extend(kept)
@@ -177,7 +195,9 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
             if value.name not in foreign:
                 value.ClearField("type")
         for node in graph.node if len(graphs) > 1 else ():
-            for _, inner in subgraphs(node.attribute) if _is_known(node.op_type, node.domain) else ():
+            for _, inner in (
+                subgraphs(node.attribute) if _is_known(node.op_type, node.domain) else ()
+            ):
                 for value in inner.input:
                     value.ClearField("type")
 

@@ -59,7 +59,9 @@ def schema(operator: str, opset: int) -> OpSchema:
 
     An operator set newer than the installed onnx counts as the newest that onnx has.
     """
-    known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
+    known = min(
+        opset, defs.onnx_opset_version()
+    )  # a greater one need not fit the C++ int behind it
     return defs.get_schema(operator, known, "")
 
 
@@ -92,7 +94,11 @@ def type_problem(operator: str, version: int, element_type: str) -> str | None:
     """Why a version with this element type is no operator of ONNX; None where it is one."""
     if element_type in types_of(operator, version):
         return None
-    later = (one for one in versions(operator) if one > version and element_type in types_of(operator, one))
+    later = (
+        one
+        for one in versions(operator)
+        if one > version and element_type in types_of(operator, one)
+    )
     newer = next(later, None)
     hint = f"; {operator}-{newer} is, from operator set {newer} on" if newer else ""
     return f"{operator}-{version} is not defined for {element_type}{hint}"

@@ -63,7 +63,9 @@ class Profile:
     result: OnnxOperand
     restrictions: tuple[LintRule, ...]
     statements: Mapping[str, str]  # the words of each restriction and constraint
-    interpretations: Mapping[str, Mapping[str, str]]  # of restrictions: `ours`, and an `alternative`
+    interpretations: Mapping[
+        str, Mapping[str, str]
+    ]  # of restrictions: `ours`, and an `alternative`
     element_types: tuple[ProfileType, ...]
 
     @property
@@ -74,12 +76,16 @@ class Profile:
     def statement(self, rule: str) -> str:
         """The words of a restriction or constraint; those of `element_types` are the list of these."""
         if rule == "element_types":
-            return f"The element type is one of {', '.join(one.sonnx for one in self.element_types)}"
+            return (
+                f"The element type is one of {', '.join(one.sonnx for one in self.element_types)}"
+            )
         return self.statements[rule]
 
     def rule(self, word: str, operand: OnnxOperand) -> str:
         """The restriction that applies a word to an operand."""
-        return next(one.id for one in self.restrictions if one.word == word and operand.id in one.of)
+        return next(
+            one.id for one in self.restrictions if one.word == word and operand.id in one.of
+        )
 
     def element_type(self, onnx_name: str | None) -> ProfileType | None:
         """The element type with this ONNX name, None where the profile has none."""
@@ -94,13 +100,17 @@ def profile() -> Profile:
         document = json.loads(file.read_text(encoding="utf-8"))
         return Profile(
             document["operator"],
-            tuple(OnnxOperand(**one, position=place) for place, one in enumerate(document["operands"])),
+            tuple(
+                OnnxOperand(**one, position=place) for place, one in enumerate(document["operands"])
+            ),
             OnnxOperand(**document["result"], role="result", position=0),
             tuple(LintRule(**one) for one in document["restrictions"]),
             document["statements"],
             document["interpretations"],
             tuple(
-                ProfileType(**one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")})
+                ProfileType(
+                    **one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")}
+                )
                 for one in document["element_types"]
             ),
         )

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.tensors import quoted, shown
-from sonnx_clip.lint.verdict import NAMED, ModelReport, NodeReport, Verdict, grouped, more_than_some, some
+from sonnx_clip.lint.verdict import (
+    NAMED,
+    ModelReport,
+    NodeReport,
+    Verdict,
+    grouped,
+    more_than_some,
+    some,
+)
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -34,7 +42,9 @@ def to_text(report: ModelReport) -> str:
     for group in report.alike:
         lines += _group_lines(group, caused=bool(report.causes))
     lines += [f"  note: {note}" for note in report.notes]
-    broken = {one.id for group in report.alike for one in group[0].findings.judgements if one.problems}
+    broken = {
+        one.id for group in report.alike for one in group[0].findings.judgements if one.problems
+    }
     lines += [
         f"  note: {rule} is interpreted here: {found['ours']}. It could also mean: {found['alternative']}"
         for rule, found in profile().interpretations.items()
@@ -67,7 +77,9 @@ def node_title(operator: str, name: str | None, output: str, place: str) -> str:
 
 def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     """Nodes that differ in names, bounds and open shapes alone; `caused`: root causes explain open shapes."""
-    titles = [node_title(one.findings.operator, one.name, one.output, one.place) for one in group[:NAMED]]
+    titles = [
+        node_title(one.findings.operator, one.name, one.output, one.place) for one in group[:NAMED]
+    ]
     lines = [f"  {title}" for title in (*titles, *more_than_some(len(group)))]
     findings = list({id(node.findings): node.findings for node in group}.values())
     bounds = some(
@@ -80,7 +92,9 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     lines += [f"    meets {', '.join(met)}"] if met else []
     for place, judgement in enumerate(judgements):
         if judgement.problems:
-            lines.append(f"    {judgement.verdict} {judgement.id}: {profile().statement(judgement.id)}")
+            lines.append(
+                f"    {judgement.verdict} {judgement.id}: {profile().statement(judgement.id)}"
+            )
             lines += _problem_lines(group, findings, place, caused=caused)
     return lines
 
@@ -99,8 +113,14 @@ def _problem_lines(
             continue
         unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
         lines.append(f"      {tensors}: {unknown}{first.message}")
-        remedies = {one.judgements[place].problems[number].remedy for one in findings for number, _ in same}
-        more = f" (and {len(remedies) - 1} similar; --format json lists all)" if len(remedies) > 1 else ""
+        remedies = {
+            one.judgements[place].problems[number].remedy for one in findings for number, _ in same
+        }
+        more = (
+            f" (and {len(remedies) - 1} similar; --format json lists all)"
+            if len(remedies) > 1
+            else ""
+        )
         lines.append(f"        remedy: {first.remedy}{more}")
     return lines
 
@@ -170,7 +190,9 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
                 "id": judgement.id,
                 "statement": profile().statement(judgement.id),
                 "verdict": judgement.verdict,
-                "problems": [{**vars(p), "tensor": node.tensors[p.argument]} for p in judgement.problems],
+                "problems": [
+                    {**vars(p), "tensor": node.tensors[p.argument]} for p in judgement.problems
+                ],
             }
             for judgement in node.findings.judgements
         ],

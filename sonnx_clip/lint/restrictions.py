@@ -81,13 +81,17 @@ class _Judge:
         if name not in inputs(node.proto.op_type, node.version):
             given = f"its attribute {name} is also not set, {self.default(name)}"
             given = given if value is None else f"the bound is the attribute {name} = {value}"
-            return _violates(bound, f"{node.operator} has no input {bound.id}; {given}", EXPORT_AGAIN)
+            return _violates(
+                bound, f"{node.operator} has no input {bound.id}; {given}", EXPORT_AGAIN
+            )
         title = f"input {bound.id} ({name})"
         how = "is the empty name" if len(node.proto.input) > position else "is absent"
         message = f"{title} is not set: input {position} of the node {how}"
         if value is not None:
             message += f"; the attribute {name} = {value} has no effect in {node.operator}"
-            return _violates(bound, message, f"set {title} to a scalar {value} of {self.x.id}'s element type")
+            return _violates(
+                bound, message, f"set {title} to a scalar {value} of {self.x.id}'s element type"
+            )
         return _violates(bound, message, self.bound_remedy(bound))
 
     def attribute(self, name: str) -> str | None:
@@ -95,7 +99,11 @@ class _Judge:
         if found is None:
             return None
         caller = found.ref_attr_name
-        return f"(the caller's attribute '{shown(caller)}')" if caller else show_number(found.f, "FLOAT")
+        return (
+            f"(the caller's attribute '{shown(caller)}')"
+            if caller
+            else show_number(found.f, "FLOAT")
+        )
 
     def default(self, name: str) -> str:
         found = schema(self.node.proto.op_type, self.node.opset).attributes.get(name)
@@ -107,7 +115,9 @@ class _Judge:
     def bound_remedy(self, bound: Argument) -> str:
         limit = LIMITS.get(bound.operand.onnx)
         etype = self.profile.element_type(self.x.known_type)
-        by_hand = f"set input {bound.id} ({bound.operand.onnx}) to a scalar of {self.x.id}'s element type"
+        by_hand = (
+            f"set input {bound.id} ({bound.operand.onnx}) to a scalar of {self.x.id}'s element type"
+        )
         if limit is None or etype is None:
             return by_hand
         if type_problem(self.node.proto.op_type, self.node.version, etype.onnx):
@@ -116,7 +126,9 @@ class _Judge:
         if self.node.in_function:
             return f"{by_hand}; {without}. For sonnx-clip normalise, {_INLINE}"
         if etype.family == "float":
-            return f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
+            return (
+                f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
+            )
         return f"{NORMALISE} sets it to the {limit.number} {etype.onnx}; {without}"
 
     # --- R3, R4, C1: dense, with an explicit shape, which is that of X --------------------------------------
@@ -124,7 +136,9 @@ class _Judge:
     def density(self, tensor: Argument) -> Problem | None:
         if tensor.sparse is None:
             return None
-        return _violates(tensor, f"sparse ({tensor.sparse})", "store or declare the tensor as dense")
+        return _violates(
+            tensor, f"sparse ({tensor.sparse})", "store or declare the tensor as dense"
+        )
 
     def shape(self, tensor: Argument) -> Problem | None:
         """The shape is declared, and every dimension of it is a number."""
@@ -138,7 +152,9 @@ class _Judge:
             return None
         if tensor.dims is None:
             if tensor.not_tensor:
-                return _violates(tensor, f"no shape: it is a {tensor.not_tensor}", "give Clip a tensor")
+                return _violates(
+                    tensor, f"no shape: it is a {tensor.not_tensor}", "give Clip a tensor"
+                )
             message = "no shape" if explicit is None else "known only by inference"
         else:
             sizes = [_no_size(axis, text) for axis, text in symbols(tensor.dims)]
@@ -172,13 +188,19 @@ class _Judge:
     def same_type(self, tensor: Argument, first: Argument | None) -> Problem | None:
         """The tensors have one declared element type. Two known types differ whatever the others are."""
         if tensor.not_tensor:
-            return _violates(tensor, f"it is a {tensor.not_tensor}, not a tensor", "give Clip a tensor")
+            return _violates(
+                tensor, f"it is a {tensor.not_tensor}, not a tensor", "give Clip a tensor"
+            )
         types, found = self.types(tensor), tensor.derived.element_type
         if len(types) > 1:
-            return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
+            return _violates(
+                tensor, f"declared with two element types: {', '.join(types)}", "declare one"
+            )
         if types and found is not None and found != types[0]:
             message = f"declared with element type {types[0]}, but inference finds {found}"
-            return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
+            return _violates(
+                tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node"
+            )
         if not types or first is None:
             return _unknown(tensor, _NO_TYPE, self.type_remedy(tensor.inferred.element_type))
         wanted = self.types(first)[0]
@@ -206,7 +228,9 @@ class _Judge:
             dims = inferred if tensor.dims is None and self.accept_inferred else tensor.dims
         if dims is None:
             hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
-            return _unknown(tensor, "its shape is not declared, so it may not be empty", f"see R4{hint}")
+            return _unknown(
+                tensor, "its shape is not declared, so it may not be empty", f"see R4{hint}"
+            )
         if not dims:
             return None
         one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
@@ -214,7 +238,9 @@ class _Judge:
         return _violates(
             tensor,
             f"shape {show_dims(dims)} where the empty shape is required",
-            f"{NORMALISE} makes the bound a scalar" if by_command else "make the bound a scalar: shape []",
+            f"{NORMALISE} makes the bound a scalar"
+            if by_command
+            else "make the bound a scalar: shape []",
         )
 
     def element_type(self) -> Problem | None:
@@ -231,7 +257,9 @@ class _Judge:
         if foreign is not None:
             what = f"element type {foreign}, for which the profile does not define clip"
             return _violates(x, what, f"use one of {', '.join(known)}")
-        problems = (type_problem(self.node.proto.op_type, self.node.version, name) for name in types)
+        problems = (
+            type_problem(self.node.proto.op_type, self.node.version, name) for name in types
+        )
         problem = next((text for text in problems if text is not None), None)
         remedy = f"{EXPORT_AGAIN}, or put Casts around the node"
         return None if problem is None else _violates(x, problem, remedy)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     Object = dict[str, Any]
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _SHAPES = "R4"
 # What could not be decided is open; SARIF gives no level but none to what is no failure (3.27.10).
 _KIND_AND_LEVEL = {Verdict.VIOLATES: ("fail", "error"), Verdict.UNKNOWN: ("open", "none")}
@@ -33,16 +35,24 @@ def to_sarif(run: Run[ModelReport]) -> str:
     What could not be read or judged is a notification of the run, which then counts as not successful.
     """
     failures = [("error", path, str(error)) for path, error in run.errors]
-    failures += [("error", report.path, text) for report in run.reports for text in report.undecided]
+    failures += [
+        ("error", report.path, text) for report in run.reports for text in report.undecided
+    ]
     notes = [("note", report.path, text) for report in run.reports for text in report.notes]
     notifications = [
         {"level": level, "message": {"text": text}, "locations": [_place(path)]}
         for level, path, text in (*failures, *notes)
     ]
-    driver = {"name": "sonnx-clip", "version": __version__, "rules": [_rule(id_) for id_ in profile().rules]}
+    driver = {
+        "name": "sonnx-clip",
+        "version": __version__,
+        "rules": [_rule(id_) for id_ in profile().rules],
+    }
     log = {
         "tool": {"driver": driver},
-        "invocations": [{"executionSuccessful": not failures, "toolExecutionNotifications": notifications}],
+        "invocations": [
+            {"executionSuccessful": not failures, "toolExecutionNotifications": notifications}
+        ],
         "results": [result for report in run.reports for result in _results(report)],
         "columnKind": "unicodeCodePoints",
     }
@@ -96,7 +106,10 @@ def _result(
 
 def _cause(report: ModelReport, cause: Cause) -> Object:
     logical = [{"name": cause.tensor, "kind": "variable"}] if cause.tensor is not None else []
-    places = [_place(report.path, *logical), *(_location(report, node, None) for node in report.open)]
+    places = [
+        _place(report.path, *logical),
+        *(_location(report, node, None) for node in report.open),
+    ]
     text = f"{cause.message}. Remedy: {cause.remedy}"
     fingerprint = f"root cause/{cause.tensor or ''}"
     return _result(_SHAPES, Verdict.VIOLATES, text, places, len(report.open), fingerprint)
@@ -121,5 +134,7 @@ def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> Obje
     title = f"{node.graph} > node {node.position} {quoted(name)}"
     logical = [{"name": name, "fullyQualifiedName": title, "kind": "function"}]
     if tensor is not None:
-        logical.append({"name": tensor, "fullyQualifiedName": f"{node.graph} > {tensor}", "kind": "variable"})
+        logical.append(
+            {"name": tensor, "fullyQualifiedName": f"{node.graph} > {tensor}", "kind": "variable"}
+        )
     return _place(report.path, *logical)

@@ -6,11 +6,26 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from onnx import FunctionProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, ValueInfoProto
+from onnx import (
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    ValueInfoProto,
+)
 
 from sonnx_clip.lint.model_file import subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
-from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, constant, from_stored, from_type, shown
+from sonnx_clip.lint.tensors import (
+    NOTHING,
+    Declaration,
+    Known,
+    constant,
+    from_stored,
+    from_type,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +56,9 @@ class Scope(dict[str, Known]):
         outer: Scope | None = None,
     ) -> None:
         self.body, self.path, self.outer = body, path, outer
-        self.in_function: bool = isinstance(body, FunctionProto) or (outer is not None and outer.in_function)
+        self.in_function: bool = isinstance(body, FunctionProto) or (
+            outer is not None and outer.in_function
+        )
         self._twins = (inferred, derived)
         self._inferred = _of_graph(inferred)
         self._derived = self._inferred if derived is inferred else _of_graph(derived)
@@ -90,7 +107,9 @@ def _contents(
         found = [*typed(body.input, "graph input"), *typed(body.output, "graph output")]
         found += typed(body.value_info, "value_info")
         found += ((tensor.name, from_stored(tensor, "initializer")) for tensor in body.initializer)
-        found += ((s.values.name, from_stored(s, "sparse initializer")) for s in body.sparse_initializer)
+        found += (
+            (s.values.name, from_stored(s, "sparse initializer")) for s in body.sparse_initializer
+        )
         defined |= {tensor.name: tensor for tensor in body.initializer}
         defined |= dict.fromkeys(stored.values.name for stored in body.sparse_initializer)
     else:
@@ -99,7 +118,9 @@ def _contents(
         if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
             tensor = constant(node)
             if isinstance(tensor, SparseTensorProto):
-                found.append((node.output[0], from_stored(tensor, "Constant node with sparse_value")))
+                found.append(
+                    (node.output[0], from_stored(tensor, "Constant node with sparse_value"))
+                )
             elif tensor is not None:
                 found.append((node.output[0], from_stored(tensor, "Constant node")))
                 defined[node.output[0]] = tensor

@@ -52,13 +52,17 @@ class SelfCheck:
 OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")
 
 
-def self_check(before: ModelProto, after: ModelProto, folder: Path, *, finite: bool = False) -> SelfCheck:
+def self_check(
+    before: ModelProto, after: ModelProto, folder: Path, *, finite: bool = False
+) -> SelfCheck:
     """Run a model and its result on the same inputs in a child process, and compare every bit of the outputs.
 
     `folder` has the external data. No infinity is fed if the user excludes it: ``--assume finite``.
     """
     done = run_isolated(_compare, before, after, folder, finite, seconds=SECONDS)
-    outcome, what = done.result.decode().split("\n", 1) if done.failure is None else ("not run", done.failure)
+    outcome, what = (
+        done.result.decode().split("\n", 1) if done.failure is None else ("not run", done.failure)
+    )
     return SelfCheck(outcome, shown(what))  # type: ignore[arg-type]
 
 
@@ -78,7 +82,9 @@ def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) 
     return f"{outcome}\n{what}".encode(errors="backslashreplace")
 
 
-def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool) -> str:
+def _compare_at(
+    level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool
+) -> str:
     import onnxruntime  # heavy, and only this process needs it
 
     name = f"onnxruntime {onnxruntime.__version__} {_LEVELS[level]}"
@@ -90,7 +96,9 @@ def _compare_at(level: str, before: ModelProto, after: ModelProto, folder: Path,
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
         if any(text in str(error) for text in _NO_KERNEL):
-            raise _EndError("not run", f"onnxruntime runs the model but not the result: {error}") from None
+            raise _EndError(
+                "not run", f"onnxruntime runs the model but not the result: {error}"
+            ) from None
         raise _EndError("different", f"{name} rejects the result: {error}") from None
     answered = _answered(first, before, finite=finite)
     if _bits(first.run(None, answered[0][0])) != answered[0][1]:
@@ -124,7 +132,9 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
     reason = "it has no output"
-    is_open = any(dim.dim_value <= 0 for value in inputs for dim in value.type.tensor_type.shape.dim)
+    is_open = any(
+        dim.dim_value <= 0 for value in inputs for dim in value.type.tensor_type.shape.dim
+    )
     for size in _SIZES if is_open else _SIZES[:1]:
         found = []
         for feed in feeds(inputs, size, finite=finite):
@@ -146,7 +156,11 @@ def _bits(result: Any) -> Any:
     if isinstance(result, dict):
         return {key: _bits(value) for key, value in result.items()}
     array = np.asarray(result)
-    return (str(array.dtype), array.shape, array.tolist() if array.dtype.hasobject else array.tobytes())
+    return (
+        str(array.dtype),
+        array.shape,
+        array.tolist() if array.dtype.hasobject else array.tobytes(),
+    )
 
 
 # --- Inputs -------------------------------------------------------------------------------------------------
@@ -159,10 +173,16 @@ def feeds(inputs: Sequence[ValueInfoProto], size: int, *, finite: bool) -> list[
     """
     forms = {value.name: _form(value, size) for value in inputs}
     special = {name: _special_values(dtype, finite=finite) for name, (dtype, _) in forms.items()}
-    turns = max((-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()), default=1)
+    turns = max(
+        (-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()),
+        default=1,
+    )
     ordinary = [{name: _ordinary(*forms[name], most) for name in forms} for most in (2, 100)]
     return ordinary + [
-        {name: np.resize(np.roll(special[name], -turn * math.prod(s)), s) for name, (_, s) in forms.items()}
+        {
+            name: np.resize(np.roll(special[name], -turn * math.prod(s)), s)
+            for name, (_, s) in forms.items()
+        }
         for turn in range(min(turns, _MOST_FEEDS))
     ]
 
@@ -192,7 +212,11 @@ def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
         limits = np.iinfo(dtype)
         return np.array([0, 1, 2, 3, limits.max, limits.max - 1, limits.min, limits.min + 1], dtype)
     limit = np.finfo(dtype) if dtype.kind == "f" else None
-    edges = [limit.max, limit.smallest_subnormal, limit.smallest_normal] if limit else [3.0e38, 1e-40, 1e-38]
+    edges = (
+        [limit.max, limit.smallest_subnormal, limit.smallest_normal]
+        if limit
+        else [3.0e38, 1e-40, 1e-38]
+    )
     numbers = [0.0, 0.5, 1.0, 3.0, 6.0, 127.0, 255.0, *map(float, edges), np.nan]
     positive = np.array(numbers if finite else [*numbers, np.inf]).astype(dtype)
     return np.concatenate([positive, -positive])

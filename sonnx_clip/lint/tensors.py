@@ -8,7 +8,15 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
+from onnx import (
+    AttributeProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    TypeProto,
+    helper,
+    numpy_helper,
+)
 
 from sonnx_clip.root.decimals import decimal_text
 
@@ -65,7 +73,9 @@ class Argument:
     @property
     def element_types(self) -> tuple[str, ...]:
         """The declared element types, each once; more than one is a contradiction."""
-        return tuple(dict.fromkeys(info.element_type for info in self.declared if info.element_type))
+        return tuple(
+            dict.fromkeys(info.element_type for info in self.declared if info.element_type)
+        )
 
     @property
     def shapes(self) -> tuple[Dims, ...]:
@@ -76,7 +86,9 @@ class Argument:
     def declared_contradiction(self) -> str | None:
         """Two declared shapes that no tensor can have both."""
         pairs = (pair for pair in combinations(self.shapes, 2) if not compatible(*pair))
-        return next((f"declared with two shapes: {show_dims(a)} and {show_dims(b)}" for a, b in pairs), None)
+        return next(
+            (f"declared with two shapes: {show_dims(a)} and {show_dims(b)}" for a, b in pairs), None
+        )
 
     @property
     def computed_contradiction(self) -> str | None:
@@ -84,7 +96,9 @@ class Argument:
         found = self.derived.dims
         for one in self.shapes:
             if found is not None and not compatible(one, found):
-                return f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
+                return (
+                    f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
+                )
         return None
 
     @property
@@ -95,7 +109,9 @@ class Argument:
     @property
     def not_tensor(self) -> str | None:
         """The kind of a value that is declared or inferred to be no tensor."""
-        return next((one.not_tensor for one in (*self.declared, self.derived) if one.not_tensor), None)
+        return next(
+            (one.not_tensor for one in (*self.declared, self.derived) if one.not_tensor), None
+        )
 
     @property
     def sparse(self) -> str | None:
@@ -109,12 +125,16 @@ class Argument:
         if not self.shapes or self.declared_contradiction:
             return None
         columns = zip(*self.shapes, strict=True)
-        return tuple(next((dim for dim in sizes if isinstance(dim, str)), sizes[0]) for sizes in columns)
+        return tuple(
+            next((dim for dim in sizes if isinstance(dim, str)), sizes[0]) for sizes in columns
+        )
 
     @property
     def known_type(self) -> str | None:
         """The element type on which all facts agree."""
-        found = {*self.element_types, self.inferred.element_type, self.derived.element_type} - {None}
+        found = {*self.element_types, self.inferred.element_type, self.derived.element_type} - {
+            None
+        }
         return found.pop() if len(found) == 1 else None
 
     @property
@@ -122,7 +142,9 @@ class Argument:
         """The declared shape, or else the inferred one; None where they contradict each other."""
         if self.contradiction:
             return None
-        return next((d for d in (self.dims, self.derived.dims, self.inferred.dims) if d is not None), None)
+        return next(
+            (d for d in (self.dims, self.derived.dims, self.inferred.dims) if d is not None), None
+        )
 
     @property
     def value(self) -> int | float | None:
@@ -135,7 +157,9 @@ class Argument:
     @property
     def value_text(self) -> str:
         """The value for people."""
-        return "unknown" if self.value is None else show_number(self.value, self._stored.element_type)
+        return (
+            "unknown" if self.value is None else show_number(self.value, self._stored.element_type)
+        )
 
     @property
     def _stored(self) -> Declaration:
@@ -160,7 +184,9 @@ def compatible(a: Dims, b: Dims) -> bool:
     """One tensor can have both shapes."""
     if len(a) != len(b):
         return False
-    return all(x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True))
+    return all(
+        x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True)
+    )
 
 
 # --- Text ---------------------------------------------------------------------------------------------------
@@ -221,7 +247,9 @@ def from_type(type_proto: TypeProto, origin: str) -> Declaration:
         return Declaration(origin, not_tensor=kind.removesuffix("_type"))
     tensor = getattr(type_proto, kind)
     dims = tuple(map(_type_dim, tensor.shape.dim)) if tensor.HasField("shape") else None
-    return Declaration(origin, kind == "sparse_tensor_type", None, _element_type(tensor.elem_type), dims)
+    return Declaration(
+        origin, kind == "sparse_tensor_type", None, _element_type(tensor.elem_type), dims
+    )
 
 
 def from_stored(tensor: TensorProto | SparseTensorProto, origin: str) -> Declaration:
@@ -275,6 +303,10 @@ def _value(tensor: TensorProto) -> str | None:
         number = numpy_helper.to_array(tensor).reshape(-1)[0]
     except (TypeError, ValueError, KeyError):
         return None
-    if getattr(number, "dtype", None) is None or number.dtype.hasobject or number.dtype.kind in "cUSb":
+    if (
+        getattr(number, "dtype", None) is None
+        or number.dtype.hasobject
+        or number.dtype.kind in "cUSb"
+    ):
         return None
     return str(int(number)) if number.dtype.kind in "iu" else repr(float(number))

@@ -48,7 +48,9 @@ class Problem:
     verdict: Verdict  # violates or unknown
     message: str
     remedy: str  # what to change in the model; it begins with `NORMALISE` where that command does
-    open: bool = False  # the shape is not known in numbers by inference either: it follows from a root cause
+    open: bool = (
+        False  # the shape is not known in numbers by inference either: it follows from a root cause
+    )
 
 
 @dataclass(frozen=True)
@@ -100,14 +102,18 @@ class Findings:
         return (self.operator, *problems, self.note)
 
 
-class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
+class NodeReport(
+    NamedTuple
+):  # a frozen dataclass takes five times as long, and there may be 100,000
     """One Clip node, with its tensors and its judgements."""
 
     name: str | None
     graph: str  # the path of the graph or function that holds the node
     position: int  # there, from 0
     output: str
-    tensors: dict[str, str | None]  # of each operand and the result, its name in the model if it is set
+    tensors: dict[
+        str, str | None
+    ]  # of each operand and the result, its name in the model if it is set
     findings: Findings
 
     @property
@@ -141,8 +147,12 @@ class ModelReport:
     accept_inferred: bool
     nodes: tuple[NodeReport, ...]
     notes: tuple[str, ...]
-    undecided: tuple[str, ...] = ()  # what could not be analysed though it matters: nothing is met then
-    causes: tuple[Cause, ...] = ()  # of shapes that are not known in numbers; each concerns all `open` nodes
+    undecided: tuple[
+        str, ...
+    ] = ()  # what could not be analysed though it matters: nothing is met then
+    causes: tuple[
+        Cause, ...
+    ] = ()  # of shapes that are not known in numbers; each concerns all `open` nodes
 
     @cached_property
     def open(self) -> list[NodeReport]:

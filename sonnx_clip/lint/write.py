@@ -43,7 +43,9 @@ def normalise_models(
         what = "several models need a folder, and this is a file"
         raise UserError(what, where=str(output), todo="name a folder: -o FOLDER")
     if folder and len({path.name for path in paths}) < len(paths):
-        raise UserError("two of the models have the same name", todo="write them to two folders, in two runs")
+        raise UserError(
+            "two of the models have the same name", todo="write them to two folders, in two runs"
+        )
 
     def work(path: Path) -> NormaliseReport:
         to_file = not dry_run and not to_stream
@@ -67,7 +69,9 @@ def _target(
         )
     target = source if output is None else output / source.name if folder else output
     check_target(target)
-    if output is not None and any(target.exists() and one.exists() and target.samefile(one) for one in paths):
+    if output is not None and any(
+        target.exists() and one.exists() and target.samefile(one) for one in paths
+    ):
         raise _is_read(target, "an input of this run")
     return target
 
@@ -90,7 +94,9 @@ def _save(found: Normalised, target: Path | None) -> None:
         sys.stdout.buffer.write(found.data)
         sys.stdout.buffer.flush()
         return
-    if target.resolve() in {(one.parent / name).resolve() for one in (source, target) for name in names}:
+    if target.resolve() in {
+        (one.parent / name).resolve() for one in (source, target) for name in names
+    }:
         raise _is_read(target, "the model's external data")
     files: dict[Path, bytes | Iterator[bytes]] = {target: found.data}
     for name in names if target.parent.resolve() != source.parent.resolve() else ():

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from sonnx_clip.machines.on_worker import Outcome
 
 _T = TypeVar("_T")
-_RETRIES = 3  # of a call whose process has ended, though its worker lives; Dask counts the dead workers
+_RETRIES = (
+    3  # of a call whose process has ended, though its worker lives; Dask counts the dead workers
+)
 _LOOK = 1.0
 _END = 10.0  # seconds that the end of all processes may take
 
@@ -58,14 +60,18 @@ class DaskWorkers:
         from dask.utils import parse_timedelta
         from distributed import Client  # it sets the levels of its loggers when it is imported
 
-        for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+        for name in [
+            name for name in logging.root.manager.loggerDict if name.startswith("distributed")
+        ]:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported by us, once
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
         self._prefixes, self._variables = prefixes, variables
         self._stopped = threading.Event()
         try:
-            asyncio.run(_reach(address, self._patience))  # a Client that fails logs a traceback at the end
+            asyncio.run(
+                _reach(address, self._patience)
+            )  # a Client that fails logs a traceback at the end
             self._client = Client(address, timeout=self._patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             what = f"the scheduler cannot be reached: {_words(error)}"
@@ -101,7 +107,9 @@ class DaskWorkers:
             if self._stopped.is_set():
                 raise CancelledError from None
             if isinstance(error, CancelledError) or self._client.status != "running":
-                raise UserError("the connection to the scheduler is lost", self.address, _AGAIN) from None
+                raise UserError(
+                    "the connection to the scheduler is lost", self.address, _AGAIN
+                ) from None
             raise _in_our_words(error) from None
         if isinstance(failure, UserError):
             where = address if failure.where is None else f"{address}: {failure.where}"

@@ -23,7 +23,9 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_LOOK = 0.1  # seconds between two looks whether anybody waits for the answer, or the worker has ended
+_LOOK = (
+    0.1  # seconds between two looks whether anybody waits for the answer, or the worker has ended
+)
 _SHOWN = 300  # characters shown of what a process wrote last
 _AT_WORK = ("running", "paused", "closing_gracefully")
 
@@ -35,7 +37,9 @@ class FarProcessEndedError(Exception):
     """The process ended before it had answered, or was killed because the client stopped waiting."""
 
 
-def run_far(prefixes: Sequence[str], variables: Mapping[str, str], payload: bytes) -> tuple[str, Outcome]:
+def run_far(
+    prefixes: Sequence[str], variables: Mapping[str, str], payload: bytes
+) -> tuple[str, Outcome]:
     """A task of Dask: the worker's address, and the outcome of a call in a process of its own.
 
     Args:
@@ -55,11 +59,15 @@ def run_far(prefixes: Sequence[str], variables: Mapping[str, str], payload: byte
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
-    others = {name: value for name, value in os.environ.items() if not name.startswith(tuple(prefixes))}
+    others = {
+        name: value for name, value in os.environ.items() if not name.startswith(tuple(prefixes))
+    }
     return worker.address, call_in_process({**others, **variables}, payload, gone)
 
 
-def call_in_process(environment: Mapping[str, str], payload: bytes, gone: Callable[[], bool]) -> Outcome:
+def call_in_process(
+    environment: Mapping[str, str], payload: bytes, gone: Callable[[], bool]
+) -> Outcome:
     """The outcome of a pickled function in a process with this environment, killed once `gone` is true.
 
     Raises:
@@ -92,7 +100,9 @@ def call_in_process(environment: Mapping[str, str], payload: bytes, gone: Callab
         wrote.seek(0)
         last = wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SHOWN:]
         how = f"with status {status}" if status > 0 else f"by {signal.Signals(-status).name}"
-        raise FarProcessEndedError(f"a process of {sys.executable} ended {how}{': ' if last else ''}{last}")
+        raise FarProcessEndedError(
+            f"a process of {sys.executable} ended {how}{': ' if last else ''}{last}"
+        )
 
 
 def serve(answer: int, worker: int) -> None:

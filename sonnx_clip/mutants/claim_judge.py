@@ -80,8 +80,12 @@ class ClaimJudge:
         for etype in (etype for etype in types if etype.family in mutant.families):
             truth = ClaimTruth(changed, etype)
             try:
-                restated = {c.id: c for c in claims_of(restating, etype.id, *groups)} if groups else {}
-            except UserError:  # no witness meets a changed `repaired`: `generate` refuses to state this
+                restated = (
+                    {c.id: c for c in claims_of(restating, etype.id, *groups)} if groups else {}
+                )
+            except (
+                UserError
+            ):  # no witness meets a changed `repaired`: `generate` refuses to state this
                 return f"{etype.id}.{entry.id}_repaired_inhabited"
             for claim, used in self._claims[etype.id]:
                 judging = restated.get(claim.id, claim if names & used else None)
@@ -118,18 +122,30 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "equal.mlw")
         for etype_id, goals in questions.items():
-            etype, keys = spec.element_type(etype_id), {goal.name: key for key, goal in goals.items()}
+            etype, keys = (
+                spec.element_type(etype_id),
+                {goal.name: key for key, goal in goals.items()},
+            )
             parts = declarations_used(spec, etype, [goal.statement for goal in goals.values()])
             module = Module(
-                "Equal", "Mutants and originals.", [f"use elements.{etype.why3}"], parts, [*goals.values()]
+                "Equal",
+                "Mutants and originals.",
+                [f"use elements.{etype.why3}"],
+                parts,
+                [*goals.values()],
             )
             file.write_text(module.text, encoding="utf-8")
             for prover in find_provers():
                 printed = print_tasks(why3, prover, (str(file),))[str(file)]
                 if printed.complaint:
-                    raise UserError(f"Why3 rejects the task of a mutant: {printed.complaint}", str(file))
+                    raise UserError(
+                        f"Why3 rejects the task of a mutant: {printed.complaint}", str(file)
+                    )
                 for (_, name), task in printed.tasks.items():
-                    if ask(prover, task.text, task.digest, limits, Path(folder), running).verdict != "valid":
+                    if (
+                        ask(prover, task.text, task.digest, limits, Path(folder), running).verdict
+                        != "valid"
+                    ):
                         equal.discard(keys[name])
     return sorted(equal)
 
@@ -139,7 +155,11 @@ def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
     printer, entry = element_printer(spec, etype), mutant.place.entry
     names = getattr(entry, "parameters", ()) or (*spec.head.all, "A", spec.head.second)
     one, other = (printer.operand(e, AND) for e in (mutant.original, mutant.changed))
-    equal = f"({one}) = ({other})" if kind_of(mutant.original) is Kind.ELEMENT else f"(({one}) <-> ({other}))"
+    equal = (
+        f"({one}) = ({other})"
+        if kind_of(mutant.original) is Kind.ELEMENT
+        else f"(({one}) <-> ({other}))"
+    )
     words = set(re.findall(r"\w+", equal))  # Why3 1.8 warns of a variable that is not used
     if mutant.kind == "classes":
         equal, words = f"{entry.case} x l m -> {equal}", words | {"x", "l", "m"}

@@ -83,7 +83,9 @@ def _killer_in_c(mutant: KernelMutant) -> str:
         command = [*_COMPILE, f"-I{repo_file('generated/c')}", str(source), "-o", str(library)]
         done = run_limited(command, None)
         if done.status != 0:
-            raise UserError(f"the compiler rejects a mutant: {done.words}", f"{mutant.name}: {mutant.change}")
+            raise UserError(
+                f"the compiler rejects a mutant: {done.words}", f"{mutant.name}: {mutant.change}"
+            )
         function = function_of(ctypes.CDLL(str(library)), etype)
 
     def clip(x: Any, low: Any, high: Any, out: Any) -> None:

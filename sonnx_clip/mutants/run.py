@@ -88,7 +88,10 @@ def page(record: MutantsRecord) -> str:
 
 def reasons() -> dict[str, str]:
     """The written reasons for survivors, each by its pattern of ``kind | name | change``."""
-    rows = (line.partition(" :: ") for line in repo_file(REASONS).read_text(encoding="utf-8").splitlines())
+    rows = (
+        line.partition(" :: ")
+        for line in repo_file(REASONS).read_text(encoding="utf-8").splitlines()
+    )
     return {pattern: reason for pattern, _, reason in rows if reason}
 
 
@@ -96,7 +99,11 @@ def survivor(mutant: Mutant, *, equivalent: bool = False) -> Survivor:
     """A mutant that nothing kills, with the reason that fits it."""
     kind, name, change = mutant.kind, mutant.name, mutant.change
     plain = f"{kind} | {name} | {change}".replace("[", "(").replace("]", ")")
-    reason = "" if equivalent else next((why for p, why in reasons().items() if fnmatchcase(plain, p)), "")
+    reason = (
+        ""
+        if equivalent
+        else next((why for p, why in reasons().items() if fnmatchcase(plain, p)), "")
+    )
     outcome: Outcome = "equivalent" if equivalent else "reason" if reason else "open"
     return Survivor(kind=kind, name=name, change=change, outcome=outcome, reason=reason)
 
@@ -107,9 +114,13 @@ class Journal:
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
         self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute("CREATE TABLE IF NOT EXISTS results (question TEXT PRIMARY KEY, result TEXT)")
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS results (question TEXT PRIMARY KEY, result TEXT)"
+        )
 
-    def result(self, question: Iterable[str], compute: Callable[..., Any], *arguments: object) -> Any:
+    def result(
+        self, question: Iterable[str], compute: Callable[..., Any], *arguments: object
+    ) -> Any:
         """The kept result of a question, or the computed one, which is kept."""
         key = digest_of_parts(question)
         for (known,) in self._db.execute("SELECT result FROM results WHERE question = ?", [key]):
@@ -129,7 +140,9 @@ def digest_of(mutants: Sequence[Mutant]) -> str:
     return digest_of_parts(f"{m.kind} {m.name} {m.change}" for m in mutants)
 
 
-def run_mutants(spec: Spec, mutants: Sequence[Mutant], journal: Journal, build: Path) -> MutantsRecord:
+def run_mutants(
+    spec: Spec, mutants: Sequence[Mutant], journal: Journal, build: Path
+) -> MutantsRecord:
     """Judge mutants: those of the YAML by claims, then by both provers; those of kernels by vectors."""
     inputs = digest_of_parts(mutant.key for mutant in yaml_mutants(spec))
     inputs += digest_of_parts(repr(vectors(etype.id)) for etype in spec.element_types if etype.bits)

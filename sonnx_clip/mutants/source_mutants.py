@@ -62,11 +62,16 @@ def _edits_in_python(node: ast.AST) -> Iterator[ast.expr]:
     """What a small mistake puts in the place of a node: one arm for each kind of mistake."""
     match node:
         case ast.Compare(left=left, ops=[operator], comparators=right):
-            yield from (ast.Compare(left, [other()], right) for other in _COMPARISONS[type(operator)])
+            yield from (
+                ast.Compare(left, [other()], right) for other in _COMPARISONS[type(operator)]
+            )
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (ast.IfExp(test, orelse, body), body, orelse)
         case ast.BoolOp(op=operator, values=values):
-            yield from (ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values), *values)
+            yield from (
+                ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values),
+                *values,
+            )
         case ast.Call(func=ast.Attribute(attr=name), args=[first, second], keywords=keywords):
             if not name.startswith(("bitwise_", "add")):
                 yield ast.Call(node.func, [second, first], keywords)
@@ -85,7 +90,12 @@ _OPERATORS_IN_C = {
 }  # fmt: skip
 _EDITS_IN_C = {
     **{rf"(?<=[\w)] ){re.escape(old)}(?= [\w(])": new for old, new in _OPERATORS_IN_C.items()},
-    r"\breturn (?:max|min|limited);": ("return max;", "return min;", "return x;", "return limited;"),
+    r"\breturn (?:max|min|limited);": (
+        "return max;",
+        "return min;",
+        "return x;",
+        "return limited;",
+    ),
     r"\blimited = (?:max|x);": ("limited = max;", "limited = x;", "limited = min;"),
     r"\breturn [01];": ("return 1;", "return 0;"),
     r"\bi = 0": ("i = 1",),
@@ -107,4 +117,6 @@ def of_c(file: str, source: str) -> Iterator[KernelMutant]:
             for new in map(match.expand, edits):
                 if new != match[0]:
                     changed = source[: match.start()] + new + source[match.end() :]
-                    yield KernelMutant("C kernels", file, f"line {line}: {match[0]} => {new}", changed)
+                    yield KernelMutant(
+                        "C kernels", file, f"line {line}: {match[0]} => {new}", changed
+                    )

@@ -79,7 +79,11 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
         yield expr, tree.Not(expr), tree.Not(expr)
     for part in parts_of(expr) if not isinstance(expr, tree.Subscript) else ():
         for old, new, whole in mutations(part, names):
-            yield old, new, tree.with_parts(expr, [whole if of is part else of for of in parts_of(expr)])
+            yield (
+                old,
+                new,
+                tree.with_parts(expr, [whole if of is part else of for of in parts_of(expr)]),
+            )
 
 
 def _edits(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:

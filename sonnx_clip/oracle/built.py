@@ -75,7 +75,9 @@ def _find(key: str) -> Path | None:
     if not _is_private(folder()):
         return None
     found = sorted(folder().glob(f"{key}-*.so"))
-    return next((file for file in found if _is_private(file) and file.name == library_name(key, file)), None)
+    return next(
+        (file for file in found if _is_private(file) and file.name == library_name(key, file)), None
+    )
 
 
 def _keep(key: str, make: Callable[[Path], object]) -> Path:
@@ -103,7 +105,9 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
                 other.unlink(missing_ok=True)
     except OSError as error:
         todo = "check the folder's permissions, or set the environment variable XDG_CACHE_HOME"
-        raise UserError(f"the C kernels cannot be stored: {error.strerror}", str(where), todo) from error
+        raise UserError(
+            f"the C kernels cannot be stored: {error.strerror}", str(where), todo
+        ) from error
     return kept
 
 
@@ -175,7 +179,9 @@ def source_files() -> tuple[Path, ...]:
     where = repo_file(SOURCES)
     files = tuple(sorted([*where.glob("*.c"), *where.glob("*.h")]))
     if not files:
-        raise UserError("the C kernels have not been generated", str(where), "run: sonnx-clip generate")
+        raise UserError(
+            "the C kernels have not been generated", str(where), "run: sonnx-clip generate"
+        )
     return files
 
 
@@ -186,7 +192,15 @@ def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
     sources = [str(file) for file in files if file.suffix == ".c"]
 
     def compile_to(library: Path) -> None:
-        command = [*compiler.command, *compiler.flags, "-fPIC", "-shared", "-o", str(library), *sources]
+        command = [
+            *compiler.command,
+            *compiler.flags,
+            "-fPIC",
+            "-shared",
+            "-o",
+            str(library),
+            *sources,
+        ]
         done = _run(command, compiler.command)
         if done.status != 0 or not library.is_file():
             where = shlex.join([*compiler.command, *compiler.flags])
@@ -272,7 +286,9 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
     chosen = os.environ.get(VARIABLE, "") or "auto"
     if chosen not in CHOICES:
         what = f"it is `{chosen}`; the choices are {', '.join(CHOICES)}"
-        raise UserError(what, f"environment variable {VARIABLE}", "set it to one of them, or unset it")
+        raise UserError(
+            what, f"environment variable {VARIABLE}", "set it to one of them, or unset it"
+        )
     why = "they are not built for this processor"
     try:
         if chosen != "numpy" and (found := installed()) is not None:
@@ -345,7 +361,9 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
         for lower in pool:
             for upper in pool:
                 bounds = [np.array(bound).view(dtype) for bound in (lower, upper)]
-                due = np.resize(load_oracle().clip(pool.view(dtype), *bounds).view(pool.dtype), _LENGTH)
+                due = np.resize(
+                    load_oracle().clip(pool.view(dtype), *bounds).view(pool.dtype), _LENGTH
+                )
                 call = in_c(functions[dtype], lower.tobytes(), upper.tobytes())
                 elsewhere, here = np.zeros_like(x), x.copy()
                 call(x, elsewhere)

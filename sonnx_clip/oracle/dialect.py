@@ -88,7 +88,9 @@ class DialectOracle:
             UndefinedByDialectError: its source does not define the result. Both are raised by all methods.
         """
         types = self.row["element_types"]
-        if types == ("real",) or ("real" in types and isinstance(x, np.ndarray) and x.dtype == object):
+        if types == ("real",) or (
+            "real" in types and isinstance(x, np.ndarray) and x.dtype == object
+        ):
             return self._real(x, min, max)
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
@@ -103,7 +105,9 @@ class DialectOracle:
         out[...] = result
         return out
 
-    def bounds(self, dtype: np.dtype[Any], min: object = None, max: object = None) -> tuple[Array, Array]:
+    def bounds(
+        self, dtype: np.dtype[Any], min: object = None, max: object = None
+    ) -> tuple[Array, Array]:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
         defaults = self.row["missing"][dtype.name] if self.row["missing"] else (None, None)
         found = []
@@ -136,7 +140,10 @@ class DialectOracle:
         lower, upper = self.bounds(tensor.dtype, min, max)
         family = load_oracle().FAMILY_OF[tensor.dtype.name]
         reading = load_oracle().READINGS[family][self.row["reading"]]
-        found = [np.asarray(reading(one, lower, upper, y)) for one in self.scaled_ways(tensor, scale, bias)]
+        found = [
+            np.asarray(reading(one, lower, upper, y))
+            for one in self.scaled_ways(tensor, scale, bias)
+        ]
         return np.asarray(np.logical_or.reduce(found))
 
     def scaled_ways(self, x: Array, scale: object = None, bias: object = None) -> tuple[Array, ...]:
@@ -172,11 +179,14 @@ class DialectOracle:
             raise self._refused("element_types", f"x must be a NumPy array, not {type(x).__name__}")
         if x.dtype.name not in self.row["element_types"] or not x.dtype.isnative:
             raise self._refused(
-                "element_types", f"x is {x.dtype.name}; it takes {', '.join(self.row['element_types'])}"
+                "element_types",
+                f"x is {x.dtype.name}; it takes {', '.join(self.row['element_types'])}",
             )
         least, most = self.row["ranks"]
         if x.ndim < least or (most is not None and x.ndim > most):
-            raise self._refused("ranks", f"x has {x.ndim} dimensions; it takes {self.row['ranks_told']}")
+            raise self._refused(
+                "ranks", f"x has {x.ndim} dimensions; it takes {self.row['ranks_told']}"
+            )
         return x
 
     def _bound(self, name: str, value: object, dtype: np.dtype[Any]) -> Array:
@@ -184,22 +194,36 @@ class DialectOracle:
             return self._converted(name, self._float(name, value), dtype)
         bound = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
         if bound is None or bound.dtype != dtype or bound.ndim:
-            told = type(value).__name__ if bound is None else f"{bound.dtype.name} of shape {bound.shape}"
-            scalar = bound is None or bound.dtype != dtype or "scalar_bounds" not in self.row["says"]
+            told = (
+                type(value).__name__
+                if bound is None
+                else f"{bound.dtype.name} of shape {bound.shape}"
+            )
+            scalar = (
+                bound is None or bound.dtype != dtype or "scalar_bounds" not in self.row["says"]
+            )
             aspect = "bounds" if scalar else "scalar_bounds"
-            raise self._refused(aspect, f"{name} must be a scalar tensor of {dtype.name}, not {told}")
+            raise self._refused(
+                aspect, f"{name} must be a scalar tensor of {dtype.name}, not {told}"
+            )
         return bound
 
     def _float(self, name: str, value: object) -> np.float32:
         """A FLOAT as an attribute or a member holds it."""
         if isinstance(value, np.float32):
             return value
-        if isinstance(value, bool) or not isinstance(value, int | float) or isinstance(value, np.generic):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or isinstance(value, np.generic)
+        ):
             raise self._refused("bounds", f"{name} must be a FLOAT, not {type(value).__name__}")
         with np.errstate(over="ignore"):
             rounded = np.float32(value)
         if np.isinf(rounded) and not math.isinf(value):
-            raise self._refused("bounds", f"{name} = {value} is not a FLOAT: write inf for infinity")
+            raise self._refused(
+                "bounds", f"{name} = {value} is not a FLOAT: write inf for infinity"
+            )
         return rounded
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
@@ -209,7 +233,9 @@ class DialectOracle:
                 return np.asarray(value.astype(dtype))
         ends = np.iinfo(dtype)
         if not np.isfinite(value) or not ends.min <= math.trunc(float(value)) <= ends.max:
-            raise self._undefined("cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero")
+            raise self._undefined(
+                "cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero"
+            )
         return np.array(math.trunc(float(value)), dtype)
 
     def _real(self, x: object, min: object, max: object) -> Array:
@@ -235,7 +261,11 @@ class DialectOracle:
         return Fraction(bound)
 
     def _missing(self, name: str) -> DialectError:
-        aspect = "missing_max" if name == "max" and "missing_max" in self.row["says"] else "missing_bounds"
+        aspect = (
+            "missing_max"
+            if name == "max" and "missing_max" in self.row["says"]
+            else "missing_bounds"
+        )
         return self._refused(aspect, f"{name} must be given")
 
     def _refused(self, aspect: str, what: str) -> DialectError:
@@ -258,7 +288,9 @@ def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
         return {
             "cast, rounded twice": np.asarray(np.add(np.multiply(x, by), plus)),
             "cast, rounded once": fused(x, by, plus, x.dtype),
-            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(x.dtype),
+            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(
+                x.dtype
+            ),
             "in FLOAT, rounded once": fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),
             "rounded once to the element type": fused(x, scale, bias, x.dtype),
         }
@@ -276,7 +308,9 @@ def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtyp
         total = np.asarray(product + plus)
         virtual = total - product
         error = (product - (total - virtual)) + (plus - virtual)
-        even = (np.ascontiguousarray(total).view(np.uint64).reshape(total.shape) & np.uint64(1)) == 0
+        even = (
+            np.ascontiguousarray(total).view(np.uint64).reshape(total.shape) & np.uint64(1)
+        ) == 0
         off = np.isfinite(total) & (error != 0) & even
         odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
         return np.asarray(np.where(off, odd, total)).astype(to)

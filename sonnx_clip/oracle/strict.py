@@ -89,7 +89,9 @@ def _clip(
 
 
 @lru_cache(maxsize=_PLANS)
-def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes, may_be_in_c: bool) -> tuple[Plan, CallInC | None]:
+def _plan(
+    dtype: np.dtype[Any], lower: bytes, upper: bytes, may_be_in_c: bool
+) -> tuple[Plan, CallInC | None]:
     """The plan for two bounds, given by their bits, and the call in C that takes its place.
 
     The bounds of the plan are read-only arrays of shape (). There is no call in C where one pass of NumPy
@@ -122,7 +124,9 @@ def _write(plan: Plan, x: Array, out: Array, chunk: int) -> None:
         buffer = np.empty(out.shape, out.dtype)
         _write(plan, x, buffer, chunk)
         np.copyto(out, buffer)
-    elif out.ndim == 0 or (plan.kernel not in ONE_PASS and x.flags.c_contiguous and out.flags.c_contiguous):
+    elif out.ndim == 0 or (
+        plan.kernel not in ONE_PASS and x.flags.c_contiguous and out.flags.c_contiguous
+    ):
         # Piece by piece, so that what a kernel reads again is still in the cache.
         x = _readable(x, out)
         x, out = x.reshape(-1), out.reshape(-1)
@@ -136,7 +140,9 @@ def _write(plan: Plan, x: Array, out: Array, chunk: int) -> None:
 def _may_overlap_itself(out: Array) -> bool:
     """False if no two entries share memory, since the entries along each axis fit between two of the next."""
     extent = out.itemsize
-    for stride, length in sorted((abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True)):
+    for stride, length in sorted(
+        (abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True)
+    ):
         if length > 1 and stride < extent:
             return True
         extent += stride * (length - 1)
@@ -147,7 +153,10 @@ def _readable(x: Array, out: Array) -> Array:
     """`x` if it is the same memory as `out` entry for entry, or none of it; else a copy."""
     if not may_share_memory(x, out):
         return x
-    same = x.strides == out.strides and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
+    same = (
+        x.strides == out.strides
+        and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
+    )
     return x if same else x.copy()
 
 
@@ -160,7 +169,9 @@ def tensor_of(name: str, value: object) -> Array:
     RestrictionError R3 for what is sparse or masked, R5 for what has no element type.
     """
     if isinstance(value, np.ma.MaskedArray):
-        raise RestrictionError("R3", f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)")
+        raise RestrictionError(
+            "R3", f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)"
+        )
     if isinstance(value, ndarray):
         return value.view(ndarray)
     if isinstance(value, generic):
@@ -169,7 +180,9 @@ def tensor_of(name: str, value: object) -> Array:
     if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
         raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
     what = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
-    remedy = "np.float32(0)" if isinstance(value, (int, float)) else f"np.asarray({name}, np.float32)"
+    remedy = (
+        "np.float32(0)" if isinstance(value, (int, float)) else f"np.asarray({name}, np.float32)"
+    )
     raise RestrictionError(
         "R5", f"{what}; pass a NumPy array or scalar of the type of x, for example {remedy}"
     )
@@ -180,7 +193,9 @@ def bound_of(name: str, tag: str, value: object) -> Array:
     if type(value) is ndarray:
         return value
     if value is None:
-        raise RestrictionError(tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set")
+        raise RestrictionError(
+            tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set"
+        )
     return tensor_of(name, value)
 
 
@@ -204,9 +219,13 @@ def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
     for name, bound in (("min", lower), ("max", upper)):
         if bound.dtype != dtype:
             what = f"{name} has type {bound.dtype}, x has type {dtype}; all tensors shall have the same type"
-            raise RestrictionError("R5", f"{what}; pass {name}.astype({dtype.name!r}) if that is exact")
+            raise RestrictionError(
+                "R5", f"{what}; pass {name}.astype({dtype.name!r}) if that is exact"
+            )
         if bound.shape != ():
-            raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
+            raise RestrictionError(
+                "scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()"
+            )
 
 
 def checked_out(out: object, x: Array) -> Array:
@@ -221,9 +240,13 @@ def checked_out(out: object, x: Array) -> Array:
         if not isinstance(out, ndarray):
             raise RestrictionError("R5", "out is a scalar; pass an array")
     if result.dtype is not x.dtype and result.dtype != x.dtype:
-        raise RestrictionError("C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}")
+        raise RestrictionError(
+            "C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}"
+        )
     if result.shape != x.shape:
-        raise RestrictionError("C1", f"out has shape {result.shape}; it must have that of x, {x.shape}")
+        raise RestrictionError(
+            "C1", f"out has shape {result.shape}; it must have that of x, {x.shape}"
+        )
     if not result.flags.writeable:
         raise ValueError("out is read-only; pass a writable array")
     return result

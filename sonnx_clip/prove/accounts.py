@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 # What these declare or define is a symbol: they assert nothing.
 _DECLARES: Final = ("declare-fun", "declare-const", "define-fun", "declare-sort", "define-sort")
 _DATA: Final = "declare-datatypes"
-_NOWHERE: Final = 1 << 60  # the place of a symbol that is defined as it is declared, or that is no function
+_NOWHERE: Final = (
+    1 << 60
+)  # the place of a symbol that is defined as it is declared, or that is no function
 # What no task may declare anew: symbols of the theories of SMT-LIB, as far as they are plain words.
 _RESERVED: Final = frozenset(
     ("true", "false", "not", "and", "or", "xor", "=>", "=", "distinct", "ite", "let", "forall", "exists", "!",
@@ -125,7 +127,10 @@ def _without_unused_symbols(parts: _Parts) -> str:
     for place, command in reversed(tuple(enumerate(parts.every))):
         name = ""
         if command.head == "assert":
-            name, own = defines(command, parts.declared, place), 2  # its declaration and its definition
+            name, own = (
+                defines(command, parts.declared, place),
+                2,
+            )  # its declaration and its definition
         elif command.head in _DECLARES:
             name, own = str(command.term[1]), 1
         if name and uses[name] == own:
@@ -147,7 +152,9 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
     defined: set[str] = set()
     for place, command in parts.asserts:
         name = command.name
-        if _first(command, parts.declared, place, defined) or _sorts(command, parts.declared, place):
+        if _first(command, parts.declared, place, defined) or _sorts(
+            command, parts.declared, place
+        ):
             left[name] -= 1
         elif left[name] > 0:
             if premise:
@@ -301,7 +308,9 @@ def _sorts(command: Command, declared: Mapping[str, int], place: int) -> bool:
     if not command.name.endswith("_sort") or not isinstance(formula, tuple) or len(formula) != 3:
         return False
     constant = formula[2]
-    return formula[0] == "sort" and isinstance(constant, str) and declared.get(constant, place) < place
+    return (
+        formula[0] == "sort" and isinstance(constant, str) and declared.get(constant, place) < place
+    )
 
 
 def symbols(term: Term) -> frozenset[str]:

@@ -69,7 +69,8 @@ def _read_theories(text: str) -> tuple[Found, ...]:
     read, declared = tokens(text), declarations(text)
     found = tuple(one for d in declared for one in _declared(d))
     refused = (
-        Found("refused", "", refusal.what, refusal.text, "", refusal.line) for refusal in read.refusals
+        Found("refused", "", refusal.what, refusal.text, "", refusal.line)
+        for refusal in read.refusals
     )
     return (*found, *_anywhere(read, declared), *_behind_smoke(found), *refused)
 
@@ -100,7 +101,11 @@ def _declared(d: WhymlDeclaration) -> Iterator[Found]:
 def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[Found]:
     if first == "meta":  # this one decides how a formula is read; no other is known
         known = len(words) == 4 and words[1:3] == ["coercion", "function"]
-        yield _found(d, "meta", d.source, words[3]) if known else _found(d, "refused", d.source, "a meta")
+        yield (
+            _found(d, "meta", d.source, words[3])
+            if known
+            else _found(d, "refused", d.source, "a meta")
+        )
         return
     if first == "clone" and "axiom" in words:
         yield _found(d, "clone", f"clone {d.name} {d.contract}")

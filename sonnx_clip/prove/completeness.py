@@ -81,7 +81,9 @@ def unpinned() -> list[str]:
             lines.append(f"! {name} {found}, not {digest}: {text}")
         elif not sentence:
             lines.append(f"? {name}: it has no sentence that explains it")
-    return lines + [f"- {name}: it is no longer stated: {kept[name][1]}" for name in kept if name not in now]
+    return lines + [
+        f"- {name}: it is no longer stated: {kept[name][1]}" for name in kept if name not in now
+    ]
 
 
 def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
@@ -96,7 +98,11 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
     lacking = [
         f"{claim.id}: {left[0]} is stated, and no {claim.kind} of this id shows it"
         for claim in every_claim(spec)
-        if (left := [shown for shown in claim.shows if shown not in there.get((claim.id, claim.kind), ())])
+        if (
+            left := [
+                shown for shown in claim.shows if shown not in there.get((claim.id, claim.kind), ())
+            ]
+        )
     ]
     tested = {(o.file, o.theory) for o in known if o.kind == "smoke"}
     asked = dict.fromkeys((o.file, o.theory) for o in known if o.kind not in ("smoke", "instance"))

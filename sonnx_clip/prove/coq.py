@@ -40,9 +40,12 @@ _PLACE = re.compile(r'^File "[^"]*", line (?P<line>\d+)', re.MULTILINE)
 _ANSWER = re.compile(r"^question \d+$", re.MULTILINE)
 # ``name : type``, or ``name is assumed to be guarded``.
 _AXIOM = re.compile(r"^(?P<name>[\w.']+)(?=\s*(?::|$)| is assumed )", re.MULTILINE)
-_REQUIRE = re.compile(r"From\s+(SonnxClip(?:\.Generated)?)\s+Require\s+(?:Import\s|Export\s)?([\w'\s]+)\.")
+_REQUIRE = re.compile(
+    r"From\s+(SonnxClip(?:\.Generated)?)\s+Require\s+(?:Import\s|Export\s)?([\w'\s]+)\."
+)
 _THEOREM = re.compile(
-    r"(?:\(\*\*(?P<comment>(?:(?!\*\)).)*)\*\)\s*)?^Theorem\s+(?P<name>[\w']+)", re.MULTILINE | re.DOTALL
+    r"(?:\(\*\*(?P<comment>(?:(?!\*\)).)*)\*\)\s*)?^Theorem\s+(?P<name>[\w']+)",
+    re.MULTILINE | re.DOTALL,
 )
 _NAMED = re.compile(r"^\s*(?:Theorem|Lemma|Definition|Record)\s+[\w']+", re.MULTILINE)
 _SHOWS = re.compile(r"shows:\s*(?P<ids>[\w-]+(?:,\s*[\w-]+)*)")
@@ -116,7 +119,9 @@ def coq_sources(root: Path) -> tuple[CoqSource, ...]:
     for folder, prefix in FOLDERS.items():
         files = sorted((root / folder).glob("*.v"))
         if not files:
-            raise UserError("the folder has no Coq file", folder, "restore it, or run: sonnx-clip generate")
+            raise UserError(
+                "the folder has no Coq file", folder, "restore it, or run: sonnx-clip generate"
+            )
         for path in files:
             text = path.read_text(encoding="utf-8")
             found.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
@@ -165,7 +170,10 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
             halves = [slowest_first[::2], slowest_first[1::2]]
             again = [pool.submit(check_again, half, folder, running) for half in halves if half]
             axioms = axioms_of(theorems, folder, running)
-            problems += [*unlisted_axioms(root, axioms), *(p for half in again if (p := half.result()))]
+            problems += [
+                *unlisted_axioms(root, axioms),
+                *(p for half in again if (p := half.result())),
+            ]
     return CoqRecord(
         tool=f"sonnx-clip {__version__}",
         spec_sha256=spec.digest,
@@ -233,18 +241,29 @@ def compile_all(
 def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, str]:
     """The seconds that a file takes, and Coq's complaint. Without a compiled file it is no proof."""
     started = time.monotonic()
-    status, output, killed = _run(["coqc", "-q", *_load_path(folder), str(folder / source.path)], running)
+    status, output, killed = _run(
+        ["coqc", "-q", *_load_path(folder), str(folder / source.path)], running
+    )
     seconds = round(time.monotonic() - started, 2)
     if status == 0 and (folder / source.path).with_suffix(".vo").is_file():
         return seconds, ""
     place = _PLACE.search(output)
     line = int(place["line"]) if place else 1
     words = " ".join(output[place.end() :].partition("\n")[2].split() if place else output.split())
-    reason = f"no answer within {SECONDS} s" if killed else words[:400] or f"coqc ended with status {status}"
-    return seconds, f"{source.path}:{line}: {source.statement_at(line)} is not accepted by Coq: {reason}"
+    reason = (
+        f"no answer within {SECONDS} s"
+        if killed
+        else words[:400] or f"coqc ended with status {status}"
+    )
+    return (
+        seconds,
+        f"{source.path}:{line}: {source.statement_at(line)} is not accepted by Coq: {reason}",
+    )
 
 
-def axioms_of(theorems: Sequence[CoqTheorem], folder: Path, running: Running) -> dict[str, tuple[str, ...]]:
+def axioms_of(
+    theorems: Sequence[CoqTheorem], folder: Path, running: Running
+) -> dict[str, tuple[str, ...]]:
     """The axioms on which the theorems of each module rest together: Coq's `Print Assumptions`.
 
     Raises:
@@ -284,7 +303,9 @@ def unlisted_axioms(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterato
     """Where the axioms of a module differ from the list that a person keeps."""
     file = root / GOLDEN
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    listed = dict(line.split(": ", 1) for line in lines if line.strip() and not line.startswith("#"))
+    listed = dict(
+        line.split(": ", 1) for line in lines if line.strip() and not line.startswith("#")
+    )
     now = {module: ", ".join(axioms) or CLOSED for module, axioms in found.items()}
     for module in sorted(now.keys() | listed.keys()):
         if now.get(module) != listed.get(module):
@@ -301,7 +322,9 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     coqc.
     """
     wanted = [part for module in modules for part in ("-norec", module)]
-    status, output, killed = _run(["coqchk", "-silent", "-o", *_load_path(folder), *wanted], running)
+    status, output, killed = _run(
+        ["coqchk", "-silent", "-o", *_load_path(folder), *wanted], running
+    )
     if status != 0 or killed:
         said = f"no answer within {SECONDS} s" if killed else " ".join(output.split())[-400:]
         return f"coqchk rejects the compiled files: {said}"
@@ -326,5 +349,7 @@ def _load_path(folder: Path) -> list[str]:
 
 
 def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
-    done = run_limited(command, SECONDS, running, megabytes=MEGABYTES, environment=LARGE_PAGES, together=True)
+    done = run_limited(
+        command, SECONDS, running, megabytes=MEGABYTES, environment=LARGE_PAGES, together=True
+    )
     return done.status, done.text, done.killed

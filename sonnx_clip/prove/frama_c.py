@@ -74,7 +74,9 @@ class WpGoal(Stored):
     @property
     def shown_by(self) -> tuple[str, ...]:
         """The provers that proved every goal they received."""
-        return tuple(name for name in PROVERS if self.by.get(name, 0) == self.total - self.simplifier)
+        return tuple(
+            name for name in PROVERS if self.by.get(name, 0) == self.total - self.simplifier
+        )
 
     @property
     def status(self) -> WpStatus:
@@ -126,7 +128,11 @@ class OfType(Stored):
             *(f"{name} is missing" for name in due(etype) if name not in there),
             *(f"{name}_terminates is missing" for name in functions(etype) if name not in ended),
             *(g.name for g in self.goals if g.status == "not proved"),
-            *(f"{p.function}, {p.kind}: {p.status}" for p in self.properties if p.status != "Valid"),
+            *(
+                f"{p.function}, {p.kind}: {p.status}"
+                for p in self.properties
+                if p.status != "Valid"
+            ),
             *(f"{name}_smoke is missing" for name in functions(etype) if name not in smoked),
             *(f"{s.function}_smoke: false was proved" for s in self.smoke if not s.held),
         )
@@ -145,7 +151,9 @@ class OfType(Stored):
     @property
     def shown(self) -> int:
         """How many goals the simplifier and the provers together show."""
-        return sum(g.simplifier + max([0, *(g.by.get(name, 0) for name in PROVERS)]) for g in self.goals)
+        return sum(
+            g.simplifier + max([0, *(g.by.get(name, 0) for name in PROVERS)]) for g in self.goals
+        )
 
     @property
     def simplified(self) -> int:
@@ -219,7 +227,9 @@ def with_smoke(unit: str, count: int) -> str:
     """
     text, found = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
     if found != count:
-        raise UserError(f"{found} contracts were found instead of {count}", "generated/c/acsl", _AGAIN)
+        raise UserError(
+            f"{found} contracts were found instead of {count}", "generated/c/acsl", _AGAIN
+        )
     return text
 
 
@@ -337,7 +347,11 @@ def _run(tool: FramaC, folder: Path, seconds: int, *more: str) -> list[str]:
     command = tool.command(folder / "unit.c", folder, seconds, *more)
     done = run_limited(command, WHOLE, environment=LARGE_PAGES, together=True)
     lines = [*done.text.splitlines(), ""]
-    words = [f"{line.strip()} {after.strip()}" for line, after in pairwise(lines) if _TROUBLE.search(line)]
+    words = [
+        f"{line.strip()} {after.strip()}"
+        for line, after in pairwise(lines)
+        if _TROUBLE.search(line)
+    ]
     words = [word.strip() for word in words[:_LINES]]
     if done.killed:
         words.append(f"it did not end within {WHOLE} s")

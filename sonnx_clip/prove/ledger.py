@@ -73,7 +73,9 @@ class Ledger:
         self._lock = Lock()
         with self._readable():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+            self._db = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=30
+            )
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             form: int = self._db.execute("PRAGMA user_version").fetchone()[0]
@@ -90,7 +92,9 @@ class Ledger:
         except (sqlite3.DatabaseError, OSError, ValueError, TypeError) as error:
             if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", None) in _OUTSIDE:
                 todo = "check the folder; another run may be using the file"
-                raise UserError(f"the ledger cannot be used: {error}", str(self.path), todo) from error
+                raise UserError(
+                    f"the ledger cannot be used: {error}", str(self.path), todo
+                ) from error
             todo = "remove the file and run again"
             raise UserError(f"this file is not a ledger: {error}", str(self.path), todo) from error
 

@@ -103,7 +103,9 @@ class ProofsRecord(Excerpt):
         replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
         found = []
         for o in obligations:
-            answers = {r.prover: r for r in replies.get(o.id, ()) if r.task and r.prover in self.provers}
+            answers = {
+                r.prover: r for r in replies.get(o.id, ()) if r.task and r.prover in self.provers
+            }
             if o.kind == "smoke" and answers.keys() != set(self.provers):
                 answers = {}
             found.append(Outcome(o, tuple(answers.values())))
@@ -112,7 +114,12 @@ class ProofsRecord(Excerpt):
 
 def theory_digests() -> dict[str, str]:
     """SHA-256 of every file that the proofs use or are about, by its path: theories, drivers, C."""
-    files = [path for folder in _FOLDERS for path in sorted(repo_file(folder).rglob("*")) if path.is_file()]
+    files = [
+        path
+        for folder in _FOLDERS
+        for path in sorted(repo_file(folder).rglob("*"))
+        if path.is_file()
+    ]
     root = repo_file("")
     return {path.relative_to(root).as_posix(): digest_of_file(path) for path in files}
 

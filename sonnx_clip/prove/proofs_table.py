@@ -67,7 +67,11 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
     """The rows below each heading: the name of a row, and the ids that it counts."""
     for section in _SECTIONS:
         ids = [entry.id for entry in getattr(spec, section)]
-        rows = {f"all {len(ids)} classes": {*ids}} if section == "classes" else {id_: {id_} for id_ in ids}
+        rows = (
+            {f"all {len(ids)} classes": {*ids}}
+            if section == "classes"
+            else {id_: {id_} for id_ in ids}
+        )
         yield section.replace("_", " "), rows
     yield "soundness", {"smoke": {"smoke"}}
 
@@ -109,7 +113,9 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
 
 def _numbers(spec: Spec, witness: object) -> str:
     given = {name: getattr(witness, name) for name in spec.head.operands}
-    texts = {name: ", ".join(text) if isinstance(text, tuple) else text for name, text in given.items()}
+    texts = {
+        name: ", ".join(text) if isinstance(text, tuple) else text for name, text in given.items()
+    }
     return ", ".join(f"{name} = {text}" for name, text in texts.items())
 
 

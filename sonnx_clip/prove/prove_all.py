@@ -141,7 +141,9 @@ class ProofSession:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         outcomes, of_canaries = (
-            tuple(Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers)) for o in every)
+            tuple(
+                Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers)) for o in every
+            )
             for every in (obligations, canaries)
         )
         files = complete_files | {c.file for c in canaries}
@@ -149,7 +151,9 @@ class ProofSession:
         self._run.wall = time.monotonic() - start
         return Proofs(outcomes, of_canaries, strays, frozenset(self._said), self._run)
 
-    def _batches(self, obligations: Iterable[Obligation], *, are_canaries: bool = False) -> Iterator[_Batch]:
+    def _batches(
+        self, obligations: Iterable[Obligation], *, are_canaries: bool = False
+    ) -> Iterator[_Batch]:
         by_file = groupby(sorted(obligations, key=lambda o: o.file), key=lambda o: o.file)
         for file, group in [(f, tuple(g)) for f, g in by_file]:
             for prover in self.provers:
@@ -203,12 +207,16 @@ class ProofSession:
                 self._run.sent += [o.id for _, o in waiting[answered]]
                 self._run.prover_cpu += answered.result().cpu
 
-    def _unanswered(self, batch: _Batch, printed: PrintedTasks) -> Iterator[tuple[Obligation, Task]]:
+    def _unanswered(
+        self, batch: _Batch, printed: PrintedTasks
+    ) -> Iterator[tuple[Obligation, Task]]:
         """Note what Why3 printed, and yield what is left to ask.
 
         A goal that it did not print is not proved, nor is one whose task holds an unknown assertion.
         """
-        listing = Listing({g: t.digest for g, t in printed.tasks.items()}, frozenset(printed.account.said))
+        listing = Listing(
+            {g: t.digest for g, t in printed.tasks.items()}, frozenset(printed.account.said)
+        )
         self._note(batch, listing)
         if not printed.complaint and not printed.account.refused:
             self.ledger.record_listing(self.why3.digest(batch.file), batch.prover.name, listing)
@@ -255,7 +263,9 @@ def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
 
     Starting Why3 and reading the theories that all files use takes longer than to print most of them.
     """
-    for _, group in groupby(sorted(batches, key=lambda b: b.prover.name), key=lambda b: b.prover.name):
+    for _, group in groupby(
+        sorted(batches, key=lambda b: b.prover.name), key=lambda b: b.prover.name
+    ):
         of_prover = list(group)
         yield from filter(None, (of_prover[at::count] for at in range(count)))
 
@@ -307,4 +317,6 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 
 def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
-    return shlex.join(command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o)))
+    return shlex.join(
+        command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o))
+    )

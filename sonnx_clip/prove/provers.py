@@ -19,7 +19,11 @@ from sonnx_clip.root.files import digest_of_file, digest_of_parts
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
 
 INSTALL = "install it: apt-get install why3 z3 cvc5"
-_VERDICTS: dict[str, ProverVerdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
+_VERDICTS: dict[str, ProverVerdict] = {
+    "unsat": "valid",
+    "sat": "countermodel",
+    "unknown": "unknown",
+}
 GRACE = 2  # seconds beyond its own limit after which a prover is killed
 _WORDS = 2000  # characters of a prover's last words that are kept
 
@@ -56,7 +60,10 @@ class ProverLimits:
     megabytes: int = 4000
 
 
-_VERSIONS = {"Z3": re.compile(r"^Z3 version (\S+)"), "cvc5": re.compile(r"^This is cvc5 version (\S+)")}
+_VERSIONS = {
+    "Z3": re.compile(r"^Z3 version (\S+)"),
+    "cvc5": re.compile(r"^This is cvc5 version (\S+)"),
+}
 NAMES = tuple(COMMANDS)
 
 
@@ -74,7 +81,8 @@ def _find(name: str) -> Prover:
     found = _VERSIONS[match].search(said)
     if found is None:
         raise UserError(
-            f"{command[0]} does not print its version", todo=f"its output: {said[:200]!r}; {INSTALL}"
+            f"{command[0]} does not print its version",
+            todo=f"its output: {said[:200]!r}; {INSTALL}",
         )
     program = Path(shutil.which(command[0]) or "")
     return Prover(match, command, found[1], digest_of_file(program), _libraries(program))
@@ -102,11 +110,17 @@ def ask(
         folder: where the task's file is written and left.
         running: keeps the prover's process group while it runs.
     """
-    file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"  # nobody else writes it
+    file = (
+        folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
+    )  # nobody else writes it
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
-    filled = [part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command]
+    filled = [
+        part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command
+    ]
     asked = [*filled, str(file)]
-    done = run_limited(asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True)
+    done = run_limited(
+        asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True
+    )
     verdict = read_answer(done.text, digest, done.status, killed=done.killed)
     return reply(prover, digest, verdict, _last(done.text, done.status), done.cpu)
 
@@ -114,7 +128,12 @@ def ask(
 def reply(prover: Prover, task: str, verdict: ProverVerdict, words: str, cpu: float = 0.0) -> Reply:
     """The answer of a prover to the task with a digest; without a task, the reason."""
     return Reply(
-        prover=prover.name, version=prover.version, verdict=verdict, cpu=round(cpu, 3), task=task, words=words
+        prover=prover.name,
+        version=prover.version,
+        verdict=verdict,
+        cpu=round(cpu, 3),
+        task=task,
+        words=words,
     )
 
 
@@ -125,14 +144,21 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Prove
     out_of_time = "timeout" in (*lines[1:2], *lines[2:][-1:])
     if killed or out_of_time or any("interrupted by timeout" in line for line in lines):
         return "timeout"
-    if status != 0 or len(lines) != 3 or lines[0] != f"task {digest}" or lines[2] != f"end {digest}":
+    if (
+        status != 0
+        or len(lines) != 3
+        or lines[0] != f"task {digest}"
+        or lines[2] != f"end {digest}"
+    ):
         return "failed"
     return _VERDICTS.get(lines[1], "failed")
 
 
 def _last(output: str, status: int) -> str:
     words = "\n".join(
-        line for line in output.splitlines() if not line.strip().strip('"').startswith(("task ", "end "))
+        line
+        for line in output.splitlines()
+        if not line.strip().strip('"').startswith(("task ", "end "))
     )
     words = words.strip()[-_WORDS:] or "(no output)"
     return words if status == 0 else f"{words} [exit status {status}]"

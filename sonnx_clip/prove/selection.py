@@ -35,13 +35,17 @@ def select(
     for pattern in only:
         matching = {o.id for o in obligations if _matches(o, pattern)}
         if not matching:
-            near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
+            near = nearest(
+                pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id))
+            )
             listed = "generated/why3/obligations.json lists the ids"
             todo = f"did you mean {' or '.join(near)}?" if near else listed
             raise UserError(f"no obligation has or shows the id `{pattern}`", "--only", todo)
         named |= matching
     chosen = tuple(
-        o for o in obligations if (not wanted or o.subject in wanted) and (not only or o.id in named)
+        o
+        for o in obligations
+        if (not wanted or o.subject in wanted) and (not only or o.id in named)
     )
     if not chosen:
         raise UserError(

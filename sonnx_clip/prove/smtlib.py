@@ -92,7 +92,9 @@ def _name(between: str) -> str:
     above = between.rstrip().rpartition("\n\n")[2].splitlines()
     names = [line.removeprefix(";;").strip() for line in above if line.startswith(";; ")]
     names = [name for name in names if not name.startswith('File "')]
-    return names[-1].replace('"', "") if names else ""  # Why3 1.6 and later put quotation marks around it
+    return (
+        names[-1].replace('"', "") if names else ""
+    )  # Why3 1.6 and later put quotation marks around it
 
 
 def read_term(text: str) -> tuple[Term, ...]:

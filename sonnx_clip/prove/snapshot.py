@@ -101,7 +101,9 @@ def configure(build: Path, root: Path | None = None) -> Why3:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     written = (text for path, text in texts.items() if path.startswith("why3/"))
-    base = digest_of("\0".join([version, *INLINE, *_library(Path(data)), *drivers.values(), *written]))
+    base = digest_of(
+        "\0".join([version, *INLINE, *_library(Path(data)), *drivers.values(), *written])
+    )
     files = _own_drivers(Path(data), drivers.values())
     program = digest_of_file(Path(shutil.which("why3") or ""))
     config = build / "why3" / "why3.conf"

@@ -86,7 +86,9 @@ def print_tasks(
     assert len(stems) == len(files), files
     inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), tuple(stems), running)
     whole: dict[str, Texts] = {stem: {} for stem in stems}
-    options = [o for stem, file in stems.items() if inlined[stem] for o in (file, *_whole(inlined[stem]))]
+    options = [
+        o for stem, file in stems.items() if inlined[stem] for o in (file, *_whole(inlined[stem]))
+    ]
     if options and not complaint:
         whole, complaint = _print(why3, (prover.why3_name, *options), tuple(stems), running)
     if complaint and len(files) > 1:
@@ -103,9 +105,13 @@ def _printed(
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     texts = {goal: text for goal, text in inlined.items() if not _is_smoke(goal[1])}
     accounted = Account() if complaint else account(texts, whole, lemmas, prover.name)
-    texts |= {goal: accounted.smoke.get(goal, text) for goal, text in whole.items() if _is_smoke(goal[1])}
+    texts |= {
+        goal: accounted.smoke.get(goal, text) for goal, text in whole.items() if _is_smoke(goal[1])
+    }
     cleaned = {goal: clean(text) for goal, text in texts.items()}
-    return PrintedTasks({g: Task(text, digest_of(text)) for g, text in cleaned.items()}, accounted, complaint)
+    return PrintedTasks(
+        {g: Task(text, digest_of(text)) for g, text in cleaned.items()}, accounted, complaint
+    )
 
 
 def _is_smoke(goal: str) -> bool:

@@ -44,14 +44,20 @@ _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bi
 _ARITHMETIC = "conversion, rounding and comparison of IEEE 754 by the SMT-LIB theory FloatingPoint"
 _C = "what C says of its scalar types and of memory"
 _PRINTED = "how Why3 prints the [val] in C"
-_CONTRACT = "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
+_CONTRACT = (
+    "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
+)
 _BESIDE = "written by hand, and read by a person: no proof speaks of it"
 _GENERIC = "proved once for every type that meets the axioms; each type proves that it does"
-_ABSTRACT = "its meaning is a driver's, or that of whoever clones the module; nothing is assumed of it here"
+_ABSTRACT = (
+    "its meaning is a driver's, or that of whoever clones the module; nothing is assumed of it here"
+)
 _LIBRARY = "widely used; the tasks name what they take from it"
 _READ_AS = "decides how a formula is read: the tasks show it as it was read"
 _EXTRACTION = "sonnx_clip/backends/c_reference.py"
-_EXTRACTED = "how Why3 prints the programs as C; its own driver is named with its digest in proofs.json"
+_EXTRACTED = (
+    "how Why3 prints the programs as C; its own driver is named with its digest in proofs.json"
+)
 _RUN = "how a prover is run: limits and seeds, and nothing that states something"
 _DRIVER = "takes in Why3's own driver and ours, and states nothing more; DATA is the folder of Why3"
 _INLINED = "Why3 replaces names by their definitions, and takes premises out of the goal"
@@ -73,7 +79,12 @@ def trusted(
         texts: the theories by path; those of the repository by default.
     """
     known = tuple(obligations)
-    return (*_of_theories(known, texts or dict(theory_texts())), *_of_drivers(known), *_of_c(), *_of_numpy())
+    return (
+        *_of_theories(known, texts or dict(theory_texts())),
+        *_of_drivers(known),
+        *_of_c(),
+        *_of_numpy(),
+    )
 
 
 def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[TrustedItem, ...]:
@@ -89,7 +100,9 @@ def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[Trust
         ends = ours[name].discharged_by if name in ours else ()
         reason = _OURS if name in ours else _RECURSIVE if name.endswith("'def") else _WHY3S
         found.append(
-            TrustedItem(kind, name, _IN_TASKS, statement, _LOGIC if kind == "setting" else reason, ends)
+            TrustedItem(
+                kind, name, _IN_TASKS, statement, _LOGIC if kind == "setting" else reason, ends
+            )
         )
     return tuple(found)
 
@@ -107,11 +120,15 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     now = Counter(t.line for t in found)
     news = [*(now - kept).elements()]
     never = [t.line for t in found if t.kind == "refused" and t.line not in news]
-    gone = [line for line in (kept - now).elements() if not line.startswith(("assertion ", "setting "))]
+    gone = [
+        line for line in (kept - now).elements() if not line.startswith(("assertion ", "setting "))
+    ]
     return [*(f"+ {line}" for line in (*news, *never)), *(f"- {line}" for line in gone)]
 
 
-def _of_theories(obligations: tuple[Obligation, ...], texts: Mapping[str, str]) -> Iterator[TrustedItem]:
+def _of_theories(
+    obligations: tuple[Obligation, ...], texts: Mapping[str, str]
+) -> Iterator[TrustedItem]:
     instances = [o for o in obligations if o.kind == "instance"]
     ours = {Path(where).stem for where in texts if where.startswith("why3/")}
     library: dict[str, str] = {}
@@ -134,17 +151,23 @@ def _of_theories(obligations: tuple[Obligation, ...], texts: Mapping[str, str]) 
             said = f"no definition of {', '.join(symbols)}"
             yield TrustedItem("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
     for name, where in sorted(library.items()):
-        yield TrustedItem("symbol", f"library {name}", where, "a theory of Why3's own library", _LIBRARY, ())
+        yield TrustedItem(
+            "symbol", f"library {name}", where, "a theory of Why3's own library", _LIBRARY, ()
+        )
 
 
-def _taken(found: Found, module: str, where: str, instances: list[Obligation]) -> Iterator[TrustedItem]:
+def _taken(
+    found: Found, module: str, where: str, instances: list[Obligation]
+) -> Iterator[TrustedItem]:
     """The assumption at one place of a theory, if any."""
     name, statement = f"{module}.{found.name}", found.text
     if found.kind == "axiom":
         shown = tuple(o.id for o in instances if o.goal == found.name)
         yield TrustedItem("axiom", name, where, statement, found.comment, shown)
     elif found.kind == "clone":
-        yield TrustedItem("assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances))
+        yield TrustedItem(
+            "assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances)
+        )
     elif found.kind == "val":
         yield TrustedItem("symbol", name, where, statement, found.comment or _C, ())
     elif found.kind == "meta":
@@ -157,10 +180,14 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
     ids = {o.id for o in obligations}
     types = {o.subject.lower(): o.subject for o in obligations}
     yield from _of_tools()
-    texts = {f"{DRIVERS}/{p.name}": p.read_text(encoding="utf-8") for p in repo_file(DRIVERS).iterdir()}
+    texts = {
+        f"{DRIVERS}/{p.name}": p.read_text(encoding="utf-8") for p in repo_file(DRIVERS).iterdir()
+    }
     for where, text in sorted(texts.items()):
         name, digest = Path(where).name, f"sha256 {digest_of(text)}"
-        yield TrustedItem("symbol", where, where, digest, "the file as a whole, read by a person", ())
+        yield TrustedItem(
+            "symbol", where, where, digest, "the file as a whole, read by a person", ()
+        )
         for found in directives(tokens(text).plain):
             if found.word == "prelude":
                 yield TrustedItem("symbol", f"{name}.prelude", where, found.text or "", _LOGIC, ())
@@ -172,7 +199,9 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
             arithmetic = found.module.startswith(("convert.", "scale_bias."))
             named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
             reason = _PRINTED if name.endswith(".drv") else named
-            yield TrustedItem("symbol", f"{found.module}.{symbol}", where, found.text or "", reason, shown)
+            yield TrustedItem(
+                "symbol", f"{found.module}.{symbol}", where, found.text or "", reason, shown
+            )
 
 
 def _of_tools() -> Iterator[TrustedItem]:
@@ -183,7 +212,9 @@ def _of_tools() -> Iterator[TrustedItem]:
         yield TrustedItem("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
     configured = " ".join(configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
     yield TrustedItem("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
-    yield TrustedItem("symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ())
+    yield TrustedItem(
+        "symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ()
+    )
     yield TrustedItem("symbol", "why3 transformations", _TASKS, " ".join(INLINE), _INLINED, ())
 
 

@@ -30,7 +30,9 @@ def summary(spec: Spec) -> dict[Place, str]:
         found[section, entry.id, "claim"] = unparse(claim)
         found[section, entry.id, "proved for"] = ", ".join(entry.holds_for)
         for name, condition in entry.repaired.items():
-            found[section, entry.id, name] = f"refuted; holds where, and only where, {unparse(condition)}"
+            found[section, entry.id, name] = (
+                f"refuted; holds where, and only where, {unparse(condition)}"
+            )
     for case in spec.cases:
         for family in spec.families:
             ids = [c.id for c in spec.classes_of(family.id, case.id)]
@@ -38,7 +40,9 @@ def summary(spec: Spec) -> dict[Place, str]:
     for latitude in spec.latitude:
         found["latitude", latitude.id, "where"] = unparse(latitude.when)
         found["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
-        found["latitude", latitude.id, "with --policy strict"] = "accepted" if latitude.always else "refused"
+        found["latitude", latitude.id, "with --policy strict"] = (
+            "accepted" if latitude.always else "refused"
+        )
     return found
 
 
@@ -60,7 +64,9 @@ def weakened(spec: Spec) -> Iterator[UserError]:
         for id_, lines in entries.items()
         for key, text in lines.items()
     }
-    differing = [place for place in dict.fromkeys((*kept, *now)) if kept.get(place) != now.get(place)]
+    differing = [
+        place for place in dict.fromkeys((*kept, *now)) if kept.get(place) != now.get(place)
+    ]
     yaml = read_document(spec.path)[0] if differing else document
     for place in differing:
         section, id_, _ = place

@@ -96,7 +96,9 @@ class PotentialError(Part):
     @model_validator(mode="after")
     def _is_detected(self) -> Self:
         if not (self.obligations or self.gates or self.tests or self.mutants or self.make):
-            raise ValueError(f"{self.id} has no detection: name obligations, gates, tests, mutants or make")
+            raise ValueError(
+                f"{self.id} has no detection: name obligations, gates, tests, mutants or make"
+            )
         return self
 
 
@@ -181,7 +183,9 @@ class Kit(Part):
                 raise ValueError(f"{of} names {name}, which is not under `tools` or `constraints`")
         if idle := sorted(set(self.tools) - {r.command for r in self.requirements}):
             raise ValueError(f"the command {idle[0]} has no requirement (TOR)")
-        if idle := sorted(set(self.tools) - set(chain.from_iterable(e.commands for e in self.errors))):
+        if idle := sorted(
+            set(self.tools) - set(chain.from_iterable(e.commands for e in self.errors))
+        ):
             raise ValueError(f"the command {idle[0]} has no potential error (ERR)")
         return self
 
@@ -192,11 +196,17 @@ class Kit(Part):
             if node.id in seen:
                 raise ValueError(f"two nodes have the id {node.id}")
             if (node.below is None) != (not seen) or (node.below and node.below not in seen):
-                raise ValueError(f"`below` of {node.id} must name an earlier node; the first node has none")
+                raise ValueError(
+                    f"`below` of {node.id} must name an earlier node; the first node has none"
+                )
             if node.below and seen[node.below].kind not in ("goal", "strategy"):
-                raise ValueError(f"{node.id} is below {node.below}, which is not a goal or strategy")
+                raise ValueError(
+                    f"{node.id} is below {node.below}, which is not a goal or strategy"
+                )
             seen[node.id] = node
-        carrying = {node.below for node in self.assurance_case if node.kind not in ("context", "assumption")}
+        carrying = {
+            node.below for node in self.assurance_case if node.kind not in ("context", "assumption")
+        }
         for node in self.assurance_case:
             if node.kind in ("goal", "strategy") and node.id not in carrying:
                 raise ValueError(f"{node.id} has no goal or solution below it")
@@ -205,7 +215,9 @@ class Kit(Part):
         return self
 
     @property
-    def _numbered(self) -> dict[str, tuple[Requirement | PotentialError | Constraint | KnownProblem, ...]]:
+    def _numbered(
+        self,
+    ) -> dict[str, tuple[Requirement | PotentialError | Constraint | KnownProblem, ...]]:
         sections = (self.requirements, self.errors, self.constraints, self.known_problems)
         return dict(zip(("TOR", "ERR", "UC", "KP"), sections, strict=True))
 

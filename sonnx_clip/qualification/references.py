@@ -21,7 +21,11 @@ _HEADS = {"what is trusted", "---"}
 
 
 def unresolved(
-    kit: Kit, root: Path, commands: Collection[str], obligations: Collection[str], mutants: Collection[str]
+    kit: Kit,
+    root: Path,
+    commands: Collection[str],
+    obligations: Collection[str],
+    mutants: Collection[str],
 ) -> list[str]:
     """A line for each name of the file that leads nowhere, with what to correct.
 
@@ -34,12 +38,17 @@ def unresolved(
     """
     found = [
         *(f"`tools` lacks the command {name}" for name in sorted(set(commands) - set(kit.tools))),
-        *(f"`tools` has {name}, which is not a command" for name in sorted(set(kit.tools) - set(commands))),
+        *(
+            f"`tools` has {name}, which is not a command"
+            for name in sorted(set(kit.tools) - set(commands))
+        ),
     ]
     targets = re.findall(r"^([a-z-]+):", _text(root / "Makefile"), re.MULTILINE)
     verified: tuple[Requirement | PotentialError, ...] = (*kit.requirements, *kit.errors)
     for entry in verified:
-        found += [f"{entry.id}: unknown test {name}" for name in entry.tests if not _is_test(root, name)]
+        found += [
+            f"{entry.id}: unknown test {name}" for name in entry.tests if not _is_test(root, name)
+        ]
         found += [
             f"{entry.id}: no obligation matches {pattern}"
             for pattern in entry.obligations
@@ -48,11 +57,15 @@ def unresolved(
     for error in kit.errors:
         found += [f"{error.id}: unknown gate {g}" for g in error.gates if not _is_defined(root, g)]
         found += [f"{error.id}: unknown mutants {m}" for m in error.mutants if m not in mutants]
-        found += [f"{error.id}: the Makefile has no target {t}" for t in error.make if t not in targets]
+        found += [
+            f"{error.id}: the Makefile has no target {t}" for t in error.make if t not in targets
+        ]
     for report in kit.upstream:
         for name in report.runtimes:
             if not (root / "docs/runtimes" / f"{name}.json").is_file():
-                found.append(f"`upstream` ({report.topic}): no runtime {name} has a record in docs/runtimes")
+                found.append(
+                    f"`upstream` ({report.topic}): no runtime {name} has a record in docs/runtimes"
+                )
     for node in kit.assurance_case:
         if node.link and not _is_place(root, node.link):
             found.append(f"{node.id}: unknown link {node.link}")

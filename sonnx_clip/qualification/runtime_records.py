@@ -98,7 +98,9 @@ class RuntimeRecord(Stored):
 def record_of(report: Report) -> RuntimeRecord:
     """The record of a report."""
     # Behaviours whose texts differ in numbers alone are one.
-    alike = grouped(((one.verdict, re.sub(r"\d+", "", one.text)), one) for one in _behaviours(report))
+    alike = grouped(
+        ((one.verdict, re.sub(r"\d+", "", one.text)), one) for one in _behaviours(report)
+    )
     deviations = [d for *_, d in report.deviations]
     failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
     return RuntimeRecord(
@@ -156,7 +158,9 @@ def _shortened(words: str) -> str:
     return printable(" ".join(words.split()), _LONGEST)
 
 
-def _fitting(readings: tuple[str, ...], explained_by: str | None, matches: Iterable[ReadingMatch]) -> str:
+def _fitting(
+    readings: tuple[str, ...], explained_by: str | None, matches: Iterable[ReadingMatch]
+) -> str:
     if not readings:
         return "no reading" + (f"; all follow from {explained_by}" if explained_by else "")
     named = "the cases" if "cases" in readings else ", ".join(readings)

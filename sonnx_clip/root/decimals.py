@@ -43,7 +43,9 @@ def exact_decimal(number: Fraction) -> Decimal:
     return EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
-@lru_cache(maxsize=1 << 16)  # the page and the text of the vectors show each special value many times
+@lru_cache(
+    maxsize=1 << 16
+)  # the page and the text of the vectors show each special value many times
 def decimal_text(number: Fraction, form: BinaryFormat) -> str:
     """A number >= 0 of a format as a decimal that rounds to it.
 

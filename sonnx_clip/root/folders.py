@@ -39,7 +39,9 @@ def repo_file(relative: str) -> Path:
 def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/sonnx-clip``, by default ``~/.cache/sonnx-clip``; UserError if there is no home."""
     named = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(named).is_absolute():  # a relative path is to be ignored: XDG Base Directory Specification
+    if Path(
+        named
+    ).is_absolute():  # a relative path is to be ignored: XDG Base Directory Specification
         return Path(named, "sonnx-clip")
     try:
         return Path.home() / ".cache" / "sonnx-clip"

@@ -24,7 +24,9 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
         return f"{platform.machine()} {platform.processor()}"
     kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
     said = sorted({line for line in lines if line.startswith(kept)})
-    model = next((line.partition(":")[2].strip() for line in said if line.startswith("model name")), "")
+    model = next(
+        (line.partition(":")[2].strip() for line in said if line.startswith("model name")), ""
+    )
     return f"{platform.machine()} {model} {digest_of_parts(said)}"
 
 
@@ -38,7 +40,9 @@ def _own_files(name: str) -> tuple[str, str, list[list[str]]] | None:
     if (record := found.read_text("RECORD")) is None:
         return None
     others = re.compile(r"\.\./|.*(\.dist-info/|\.pyc$)")
-    rows = sorted(row for row in csv.reader(record.splitlines()) if row and not others.match(row[0]))
+    rows = sorted(
+        row for row in csv.reader(record.splitlines()) if row and not others.match(row[0])
+    )
     return found.version, str(found.locate_file("")), rows
 
 

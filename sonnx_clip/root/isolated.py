@@ -59,13 +59,19 @@ def run_isolated(work: Callable[..., bytes], *given: object, seconds: float) -> 
         process.kill()
         process.join()
         receiver.close()
-    return IsolatedOutcome(answer) if done else IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
+    return (
+        IsolatedOutcome(answer) if done else IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
+    )
 
 
-def _child(sender: Connection, work: Callable[..., bytes], given: tuple[object, ...], seconds: float) -> None:
+def _child(
+    sender: Connection, work: Callable[..., bytes], given: tuple[object, ...], seconds: float
+) -> None:
     faulthandler.disable()  # the parent reports how this process dies
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the parent is interrupted too, and kills this process
     _limit(seconds)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
@@ -89,7 +95,9 @@ def _limit(seconds: float) -> None:
     for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+            resource.setrlimit(
+                kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
+            )
 
 
 @contextmanager

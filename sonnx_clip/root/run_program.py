@@ -115,7 +115,14 @@ def run_limited(
     running = running or Running()
     full = [*command]
     if megabytes is not None:
-        full = ["sh", "-c", 'ulimit -v "$1"; shift; exec "$@"', "sh", str(megabytes * 1000), *command]
+        full = [
+            "sh",
+            "-c",
+            'ulimit -v "$1"; shift; exec "$@"',
+            "sh",
+            str(megabytes * 1000),
+            *command,
+        ]
     setpriv = shutil.which("setpriv") if tied and sys.platform == "linux" else None
     if setpriv and shutil.which(full[0]):
         full = [setpriv, "--pdeathsig", "KILL", *full]

@@ -23,7 +23,9 @@ _MINUTE = 60.0
 
 
 @contextmanager
-def progress(label: str, total: int, unit: str, console: Console, known: int | None = None) -> Iterator[Show]:
+def progress(
+    label: str, total: int, unit: str, console: Console, known: int | None = None
+) -> Iterator[Show]:
     """Show the progress of a stage: a bar on a terminal, else lines on standard error.
 
     Args:
@@ -36,11 +38,24 @@ def progress(label: str, total: int, unit: str, console: Console, known: int | N
     if not console.is_terminal:
         yield _in_lines(label, total, unit, known)
         return
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     left = (TextColumn("left"), TimeRemainingColumn()) if known is not None else ()
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn(), *left)
-    with Progress(*columns, TextColumn("{task.fields[item]}"), console=console, transient=True) as bar:
+    columns = (
+        *Progress.get_default_columns()[:2],
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        *left,
+    )
+    with Progress(
+        *columns, TextColumn("{task.fields[item]}"), console=console, transient=True
+    ) as bar:
         task = bar.add_task(label, total=total, item="")
         yield lambda done, item: bar.update(task, completed=done, item=item)
 
@@ -83,7 +98,11 @@ def hanging(line: str, width: int | None, indent: int = 4) -> str:
         return line
     start = len(line) - len(line.lstrip())
     parts = textwrap.wrap(
-        line, width, subsequent_indent=" " * (start + indent), break_long_words=False, break_on_hyphens=False
+        line,
+        width,
+        subsequent_indent=" " * (start + indent),
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return "\n".join(parts)
 

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 IMPORTS, OPENS = -2, -1
 """Values of `call` before the first call: the runtime is imported, or opened for an element type."""
 
-_HEAD, _REQUEST, _LOG, _BITS = 1 << 12, 1 << 25, 1 << 23, 1 << 27  # only pages that are written take memory
+_HEAD, _REQUEST, _LOG, _BITS = (
+    1 << 12,
+    1 << 25,
+    1 << 23,
+    1 << 27,
+)  # only pages that are written take memory
 _NOTES = _HEAD + _REQUEST  # offset of the log
 
 
@@ -87,7 +92,9 @@ class Board:
 
     def bits(self, request: Request) -> Array:
         """The bits of the results, shape (calls, length); TypeError if they do not fit."""
-        return np.ndarray((request.count, request.length), request.pool.dtype, self._memory, _NOTES + _LOG)
+        return np.ndarray(
+            (request.count, request.length), request.pool.dtype, self._memory, _NOTES + _LOG
+        )
 
     def note(self, **record: Any) -> None:
         """Append a note; it is dropped when the log is full."""

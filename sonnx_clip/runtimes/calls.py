@@ -42,14 +42,20 @@ class Request:
     pool: Array  # values of the first tensor, shape (k,)
     starts: Array  # the index in the pool of the first entry of each call, shape (p,)
     scalars: tuple[Array, ...]  # each of shape (p,)
-    indices: Array | None = None  # of each entry of each call in the pool, shape (p, length), not `starts`
+    indices: Array | None = (
+        None  # of each entry of each call in the pool, shape (p, length), not `starts`
+    )
     # at_start: whether X is at the start of the guarded memory, not at its end, shape (p,); by default in the
     # second half of the calls
     at_start: Array | None = None
     guards: frozenset[str] = ALL  # those that are active
     beside: tuple[Array, ...] = ()  # values of each other tensor, shape (k,)
-    lengths: Array | None = None  # entries of X in each call, shape (p,), where not all have `length`
-    form: ModelForm | None = None  # of the models that are called; None for the function of the runtime
+    lengths: Array | None = (
+        None  # entries of X in each call, shape (p,), where not all have `length`
+    )
+    form: ModelForm | None = (
+        None  # of the models that are called; None for the function of the runtime
+    )
     purpose: str = ""  # what the calls are for, a key of `extent.PURPOSES`
 
     @property
@@ -96,10 +102,14 @@ class Request:
 class Failure:
     """A call without a result that can be compared, or with forbidden access to memory."""
 
-    tags: tuple[str, ...]  # C1 if the result has another shape, C3 if it has another type, or is no array
+    tags: tuple[
+        str, ...
+    ]  # C1 if the result has another shape, C3 if it has another type, or is no array
     words: str  # what there was instead; the runtime's own words if it raised
     raised: bool = False  # there was no result at all
-    refusal: bool = False  # the exception may be a rejection; an AssertionError, for example, is none
+    refusal: bool = (
+        False  # the exception may be a rejection; an AssertionError, for example, is none
+    )
     environment: bool = False  # the exception is about the machine: memory, a package, a file
     memory: bool = False  # forbidden memory was accessed; the result can be compared nevertheless
     blamed: tuple[int, ...] | None = None  # if it killed the runtime, the classes whose entries did

@@ -80,7 +80,9 @@ def command_words(command: str, option: str = "--exec", example: str = "./harnes
     try:
         found = shlex.split(command)
     except ValueError as error:
-        raise UserError(f"{option}: {command}: {error}", todo="quote the command as in a shell") from None
+        raise UserError(
+            f"{option}: {command}: {error}", todo="quote the command as in a shell"
+        ) from None
     if not found:
         raise UserError(f"{option} needs a program", todo=f"for example {option} {example}")
     return found
@@ -93,7 +95,10 @@ def model_command_words(command: str) -> list[str]:
     found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
     unknown = [key for key in found if key not in _PLACEHOLDERS]
     missing = [key for key in _PLACEHOLDERS if key not in found]
-    for wrong, what in ((unknown, "unknown placeholder {}"), (missing, "placeholder {} is missing")):
+    for wrong, what in (
+        (unknown, "unknown placeholder {}"),
+        (missing, "placeholder {} is missing"),
+    ):
         if wrong:
             todo = f"use {{model}}, {{in}} and {{out}}, for example --onnx-cmd {example}"
             raise UserError(f"--onnx-cmd: {what.format('{' + wrong[0] + '}')}", todo=todo)
@@ -103,7 +108,9 @@ def model_command_words(command: str) -> list[str]:
 def require_ascii(name: str) -> None:
     """UserError for a name that is not in ASCII and no path or command: it may look like another name."""
     kind, _, target = split_name(name)
-    is_place = kind in ("exec", "so", "onnx-cmd") or (not kind and file_function(target) is not None)
+    is_place = kind in ("exec", "so", "onnx-cmd") or (
+        not kind and file_function(target) is not None
+    )
     if not name.isascii() and not is_place:
         found = next(character for character in name if not character.isascii())
         what = f"the runtime name `{name}` contains U+{ord(found):04X}"
@@ -182,13 +189,17 @@ def _runtime_of(
     try:
         inspect.signature(found).bind(*[None] * len(node.operands))
     except TypeError as error:
-        raise UserError(f"{where} cannot be called with {node.signature}: {error}", todo=todo) from None
+        raise UserError(
+            f"{where} cannot be called with {node.signature}: {error}", todo=todo
+        ) from None
     except ValueError:  # it has no signature
         pass
     return Runtime(version, lambda _: found, imports, lambda _: f"{call}({node.call})")
 
 
-def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
+def environment(
+    name: str, words: str, where: str | None = None, todo: str | None = None
+) -> UserError:
     """The error for a runtime that cannot be loaded on this machine, which is no verdict on the runtime."""
     kind, _, target = split_name(name)
     if (entry := entry_point(name)) is not None:
@@ -222,7 +233,9 @@ def named(name: str) -> tuple[Any, str]:
     in_file = file_function(name) is not None
     module = _imported(module_name) if in_file else importlib.import_module(module_name)
     if in_file and not hasattr(module, function):
-        own = [key for key, value in vars(module).items() if inspect.isroutine(value) and key[0] != "_"]
+        own = [
+            key for key, value in vars(module).items() if inspect.isroutine(value) and key[0] != "_"
+        ]
         there = f"it has {', '.join(own)}" if own else "it has no function"
         raise UserError(f"{module_name} has no function `{function}`", None, there)
     return getattr(module, function), f"{name} {getattr(module, '__version__', '')}".strip()
@@ -295,17 +308,27 @@ def runtime_of(
     onnx_cmd: str | None = None,
 ) -> str:
     """The name of the runtime that the options give; UserError if they contradict each other."""
-    given = {"--runtime": runtime, "--exec": exec, "--so": so, "--onnx": onnx, "--onnx-cmd": onnx_cmd}
+    given = {
+        "--runtime": runtime,
+        "--exec": exec,
+        "--so": so,
+        "--onnx": onnx,
+        "--onnx-cmd": onnx_cmd,
+    }
     chosen = [option for option, value in given.items() if value is not None]
     if len(chosen) != 1:
         what = f"{' and '.join(chosen)} exclude each other" if chosen else "no runtime is named"
-        todo = "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
+        todo = (
+            "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
+        )
         raise UserError(what, todo=f"use one of {todo}")
     if exec is None and (endian is not None or stdio):
         option = "--stdio" if endian is None else "--endian"
         raise UserError(f"{option} needs --exec", todo="add --exec COMMAND")
     if (so is None) != (abi is None):
-        here, lacks = ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
+        here, lacks = (
+            ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
+        )
         raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both options")
     if exec is not None:
         command_words(exec)
@@ -319,7 +342,9 @@ def runtime_of(
     if onnx is not None:
         if split_name(f"onnx:{onnx}")[0] != "onnx":
             what = f"--onnx {onnx} is not a function"
-            raise UserError(what, todo="use module:open or ./file.py:open, which opens a model (bytes)")
+            raise UserError(
+                what, todo="use module:open or ./file.py:open, which opens a model (bytes)"
+            )
         return f"onnx:{onnx}"
     if onnx_cmd is not None:
         model_command_words(onnx_cmd)

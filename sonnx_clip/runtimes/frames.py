@@ -83,7 +83,9 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
             raise FrameError(f"its hello is {_OTHER[order]}-endian: use --endian {_OTHER[order]}")
         raise FrameError(f"its hello has version {version}; the checker supports version {VERSION}")
     if size > _MOST_NAME:
-        raise FrameError(f"its hello has a name of {size:,} bytes; at most {_MOST_NAME:,} are allowed")
+        raise FrameError(
+            f"its hello has a name of {size:,} bytes; at most {_MOST_NAME:,} are allowed"
+        )
     return size
 
 

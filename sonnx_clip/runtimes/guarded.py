@@ -63,16 +63,21 @@ class _Place:
     """
 
     def __init__(self) -> None:
-        descriptor = unnamed_file(_SIZE)  # closed here, since a runtime may write on all open descriptors
+        descriptor = unnamed_file(
+            _SIZE
+        )  # closed here, since a runtime may write on all open descriptors
         try:
-            found = [_system().mmap(None, _SIZE, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
+            found = [
+                _system().mmap(None, _SIZE, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)
+            ]
         finally:
             os.close(descriptor)
         if _FAILED in found:
             raise OSError(ctypes.get_errno(), f"mmap of {_SIZE} bytes")
         self._address = found[0]
         self._theirs, self._ours = (
-            np.ctypeslib.as_array((ctypes.c_uint8 * _SIZE).from_address(address)) for address in found
+            np.ctypeslib.as_array((ctypes.c_uint8 * _SIZE).from_address(address))
+            for address in found
         )
         self._guards, self._key = frozenset[str](), ()  # type: tuple[frozenset[str], tuple[object, ...]]
 
@@ -80,10 +85,14 @@ class _Place:
         """Allow the runtime what these guards allow."""
         for guard, offset, size, access in _PARTS:
             if (guard in guards) != (guard in self._guards):
-                _system().mprotect(self._address + offset, size, access if guard in guards else _BOTH)
+                _system().mprotect(
+                    self._address + offset, size, access if guard in guards else _BOTH
+                )
         self._guards = guards
 
-    def put(self, bits: Array, dtype: np.dtype[Any], guards: frozenset[str], *, at_start: bool) -> Array:
+    def put(
+        self, bits: Array, dtype: np.dtype[Any], guards: frozenset[str], *, at_start: bool
+    ) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the memory."""
         key = (bits.shape, bits.strides, dtype, bits.flags.aligned, at_start, guards)
         if key != self._key:
@@ -102,7 +111,9 @@ class _Place:
         One that is not aligned is a byte further in: the guard beside it is a byte away.
         """
         steps = [(n - 1) * step for n, step in zip(bits.shape, bits.strides, strict=True)]
-        low = sum(min(0, step) for step in steps) if bits.size else 0  # where its memory begins, from entry 0
+        low = (
+            sum(min(0, step) for step in steps) if bits.size else 0
+        )  # where its memory begins, from entry 0
         size = sum(map(abs, steps)) + bits.itemsize if bits.size else 0
         off = 0 if bits.flags.aligned else 1
         if size + off > _ROOM:
@@ -155,10 +166,16 @@ class Operands:
     def of_call(self, call: int) -> tuple[Array, ...]:
         """The operands of a call."""
         request, at_start = self._request, self._sides[call]
-        key = (self._starts[call] if request.indices is None else ~call, at_start, request.length_of(call))
+        key = (
+            self._starts[call] if request.indices is None else ~call,
+            at_start,
+            request.length_of(call),
+        )
         if key != self._there:
             self._tensors = [
-                place.put(self._bits(call, *pools), self._type, self._guards & _OF_ONE, at_start=at_start)
+                place.put(
+                    self._bits(call, *pools), self._type, self._guards & _OF_ONE, at_start=at_start
+                )
                 for place, *pools in zip(self._of_tensors, request.pools, self._cycles, strict=True)
             ]
             self._there = key

@@ -54,7 +54,9 @@ LAYOUTS = (
     Layout("reversed", 65, "v[::-1].copy()[::-1]"),
     Layout("transposed", 63, "v.reshape(9, 7).T.copy().T"),
     Layout("offset", 65, "np.append(v[:1], v)[1:]"),
-    Layout("unaligned", 65, r"np.frombuffer(b'\0' + v.tobytes(), v.dtype, offset=1)", optional=True),
+    Layout(
+        "unaligned", 65, r"np.frombuffer(b'\0' + v.tobytes(), v.dtype, offset=1)", optional=True
+    ),
     Layout("rank-2", 63, "v.reshape(9, 7)"),
     Layout("rank-3", 63, "v.reshape(3, 3, 7)"),
     Layout("rank-4", 63, "v.reshape(3, 1, 3, 7)"),

@@ -63,7 +63,9 @@ def opened(name: str) -> OpenModel:
 
     def open_model(model: bytes) -> ModelFunction:
         def run(inputs: Mapping[str, Any]) -> Any:
-            with tempfile.TemporaryDirectory(prefix="sonnx-clip-", ignore_cleanup_errors=True) as folder:
+            with tempfile.TemporaryDirectory(
+                prefix="sonnx-clip-", ignore_cleanup_errors=True
+            ) as folder:
                 return _call(Path(folder), words, model, inputs)
 
         return run
@@ -87,14 +89,20 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
     for number, (name, given) in enumerate(inputs.items()):
         tensor = numpy_helper.from_array(given, name)
         (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
-    filled = [re.sub(r"\{(model|in|out)\}", lambda found: str(places[found[1]]), word) for word in words]
-    done = run_limited(filled, None, tied=False)  # the supervisor limits it, and ends it with this process
+    filled = [
+        re.sub(r"\{(model|in|out)\}", lambda found: str(places[found[1]]), word) for word in words
+    ]
+    done = run_limited(
+        filled, None, tied=False
+    )  # the supervisor limits it, and ends it with this process
     if done.unstarted is not None:
         raise done.unstarted
     if done.status < 0:
         raise EndedError(how_ended(-done.status))
     if done.status in _OF_A_SHELL:
-        raise EndedError(f"{how_ended(_OF_A_SHELL[done.status])} (exit status {done.status} of a shell)")
+        raise EndedError(
+            f"{how_ended(_OF_A_SHELL[done.status])} (exit status {done.status} of a shell)"
+        )
     if done.status:
         lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
         last = printable(lines[-1]) if lines else "its standard error is empty"

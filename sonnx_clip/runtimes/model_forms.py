@@ -116,7 +116,11 @@ def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
     for count in (1, 2):
         for names in combinations(_NAMES, count):
             values = [{getattr(form, name) for form in some} for name in names]
-            alike = [f for f in every if all(getattr(f, n) in v for n, v in zip(names, values, strict=True))]
+            alike = [
+                f
+                for f in every
+                if all(getattr(f, n) in v for n, v in zip(names, values, strict=True))
+            ]
             if len(alike) == len(some):
                 return " and ".join(_in_words(name, some) for name in names)
     shown = "; ".join(str(form) for form in some[:_SHOWN])
@@ -198,7 +202,11 @@ def model_statements(
     """
     found = [f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape, node))})"]
     if form.bounds != "inputs":
-        called = _ATTRIBUTES if form.bounds == "attributes" else {name: name for name in form.bound_names}
+        called = (
+            _ATTRIBUTES
+            if form.bounds == "attributes"
+            else {name: name for name in form.bound_names}
+        )
         named = ", ".join(f'("{called[name]}", {name})' for name in form.bound_names)
         found += [f"c = [{named}]", _CONSTANTS[form.bounds]]
     return found
@@ -209,4 +217,8 @@ def call_statements(
 ) -> list[str]:
     """Python statements that make the model, open it by `set_up`, and make its inputs ``d``."""
     inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, node))
-    return [*model_statements(etype, form, shape, node), *([set_up] if set_up else []), f"d = dict({inputs})"]
+    return [
+        *model_statements(etype, form, shape, node),
+        *([set_up] if set_up else []),
+        f"d = dict({inputs})",
+    ]

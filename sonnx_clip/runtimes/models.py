@@ -18,7 +18,14 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Caller, Request, failure_of
 from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
 from sonnx_clip.runtimes.model_forms import SYMBOLIC, ModelForm, base, inputs_of, model_statements
-from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, OpenModel, OperatorNode, RunText, Runtime
+from sonnx_clip.runtimes.runtime import (
+    CLIP_NODE,
+    ClipFunction,
+    OpenModel,
+    OperatorNode,
+    RunText,
+    Runtime,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +55,11 @@ def runtime_of_models(
     function with a text may reject models whose X has no rank (`ranked`: it is known to): then each rank has
     a model, whose X has a symbolic shape. All else is as in `Runtime`.
     """
-    runs = run_text if callable(run_text) else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
+    runs = (
+        run_text
+        if callable(run_text)
+        else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
+    )
 
     def open_(etype: str) -> ClipFunction:
         two = np.zeros(2, numpy_type(etype))
@@ -93,7 +104,12 @@ def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
         what = f"the runtime {name} supports only Clip"
         raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
     found = runtime_of_models(
-        runtime.open_model, runtime.version, runtime.imports, runtime.run_model, node=node, few=runtime.few
+        runtime.open_model,
+        runtime.version,
+        runtime.imports,
+        runtime.run_model,
+        node=node,
+        few=runtime.few,
     )
     return replace(found, open_model=None, run_model=None, strides=runtime.strides)
 
@@ -137,7 +153,11 @@ def opened(name: str) -> OpenModel:
 
 
 def model_of_form(
-    etype: str, form: ModelForm, shape: Sequence[int], bounds: Sequence[Any], node: OperatorNode = CLIP_NODE
+    etype: str,
+    form: ModelForm,
+    shape: Sequence[int],
+    bounds: Sequence[Any],
+    node: OperatorNode = CLIP_NODE,
 ) -> onnx.ModelProto:
     """The model of a form for X of a shape, made by the statements that a reproducer has.
 
@@ -166,8 +186,16 @@ class FormFunction:
     def prepare(self, operands: Sequence[Any]) -> ModelFunction:
         """Open a model that can serve these operands, if the last one cannot."""
         x, *bounds = operands
-        shape = x.shape if self.form.shape == "static" else x.ndim if self.form.shape == "symbolic" else ()
-        constants = () if self.form.bounds == "inputs" else tuple(bound.tobytes() for bound in bounds)
+        shape = (
+            x.shape
+            if self.form.shape == "static"
+            else x.ndim
+            if self.form.shape == "symbolic"
+            else ()
+        )
+        constants = (
+            () if self.form.bounds == "inputs" else tuple(bound.tobytes() for bound in bounds)
+        )
         if self._run is None or self._key != (shape, constants):
             self._run = None  # the memory of one model at a time
             model = model_of_form(self._type, self.form, x.shape, bounds, self._node)

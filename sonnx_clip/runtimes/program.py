@@ -168,7 +168,11 @@ class Program:
         while len(found) < size or left:
             wanted = [self._out] if len(found) < size else []
             ready, free, _ = select.select(wanted, [self._in] if left else [], [], _LOOK)
-            so_far = f", after {len(found):,} of {size:,} bytes of {what}" if found else f", without {what}"
+            so_far = (
+                f", after {len(found):,} of {size:,} bytes of {what}"
+                if found
+                else f", without {what}"
+            )
             if free:
                 try:
                     left = left[os.write(self._in, left) :]
@@ -212,7 +216,10 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
     theirs_in, ours_in = map(_moved, os.pipe())
     ours_out, theirs_out = map(_moved, os.pipe())
     give, take = (0, 1) if stdio else (3, 4)
-    actions: list[Any] = [(os.POSIX_SPAWN_DUP2, theirs_in, give), (os.POSIX_SPAWN_DUP2, theirs_out, take)]
+    actions: list[Any] = [
+        (os.POSIX_SPAWN_DUP2, theirs_in, give),
+        (os.POSIX_SPAWN_DUP2, theirs_out, take),
+    ]
     if not stdio:
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
     try:

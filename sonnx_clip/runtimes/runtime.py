@@ -27,7 +27,10 @@ RUNTIMES = ("sonnx", "sonnx-c", "numpy", "onnxruntime", "onnx-reference")
 ADAPTERS = ("onnxruntime-threads", "torch", "torch-numbers", "jax", "openvino", "tract", "litert")
 """What is judged where it is named; each package is an extra of this one."""
 
-KNOWN = {name: f"sonnx_clip.runtimes.adapters.{name.replace('-', '_')}" for name in (*RUNTIMES, *ADAPTERS)}
+KNOWN = {
+    name: f"sonnx_clip.runtimes.adapters.{name.replace('-', '_')}"
+    for name in (*RUNTIMES, *ADAPTERS)
+}
 """The module of each."""
 
 EXTRAS = {
@@ -79,12 +82,18 @@ class Runtime:
     imports: str  # Python statements at the start of a reproducer
     call: Callable[[str], str]  # element type id -> Python text of the same call on x, l and m
     open_model: OpenModel | None = None  # None if it runs no models
-    open_unoptimised: OpenModel | None = None  # without optimising the graph; None if it cannot be chosen
+    open_unoptimised: OpenModel | None = (
+        None  # without optimising the graph; None if it cannot be chosen
+    )
     # run_model: whether optimised -> the text of what these two do, on an onnx.ModelProto. A runtime that has
     # it is judged in several forms of a model.
     run_model: Callable[[bool], RunText] | None = None
-    strides: bool = True  # the memory layout of X matters to it; if not, layouts differ by shape alone
-    entries: int | None = None  # the most entries that X can have; longer calls are split. None for no limit
+    strides: bool = (
+        True  # the memory layout of X matters to it; if not, layouts differ by shape alone
+    )
+    entries: int | None = (
+        None  # the most entries that X can have; longer calls are split. None for no limit
+    )
     few: bool = False  # make few calls, since each starts a program
     set_up: str = ""  # a statement that opens the model p for `call`, which then takes its inputs d
 
@@ -129,5 +138,10 @@ def code_digest(name: str) -> str | None:
     """SHA-256 of the code on which a verdict on one of `OURS` depends, in hex; None of others."""
     if name not in OURS:
         return None
-    files = [*sorted(package().glob("oracle/*.py")), *sorted(repo_root().glob("generated/c/*.[ch]"))]
-    return digest_of_parts([name, *(part for file in files for part in (file.name, file.read_bytes()))])
+    files = [
+        *sorted(package().glob("oracle/*.py")),
+        *sorted(repo_root().glob("generated/c/*.[ch]")),
+    ]
+    return digest_of_parts(
+        [name, *(part for file in files for part in (file.name, file.read_bytes()))]
+    )

@@ -137,8 +137,14 @@ class CFunction:
         if etype not in abi.symbols:
             raise Unsupported(f"the file has no function for {etype}")
         function = library[abi.symbols[etype]]
-        self._function, self._operands, self._by_value = function, abi.operands, abi.bounds == "value"
-        self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
+        self._function, self._operands, self._by_value = (
+            function,
+            abi.operands,
+            abi.bounds == "value",
+        )
+        self._number = _FLOATS.get(etype) or getattr(
+            ctypes, f"c_uint{8 * bits_type(etype).itemsize}"
+        )
         bound = self._number if self._by_value else ctypes.c_void_p
         kinds = {"n": getattr(ctypes, f"c_{abi.length}"), **dict.fromkeys(BOUNDS, bound)}
         function.argtypes = [kinds.get(name, ctypes.c_void_p) for name in abi.operands]
@@ -158,7 +164,9 @@ class CFunction:
             given["x"] = address
         for name, bound in zip(BOUNDS, bounds, strict=True):
             given[name] = bound.ctypes.data
-            if self._by_value:  # from the bits: a conversion to a Python float would quiet a signalling NaN
+            if (
+                self._by_value
+            ):  # from the bits: a conversion to a Python float would quiet a signalling NaN
                 given[name] = self._number.from_buffer_copy(bound.tobytes())
         status = self._function(*(given[name] for name in self._operands))
         if status:
@@ -167,8 +175,15 @@ class CFunction:
 
     def written(self) -> list[str]:
         """What the last call wrote beside its result, in words."""
-        around = {"past the end of": self._memory[-_AROUND:], "before the start of": self._memory[:_AROUND]}
-        return [f"it wrote {place} its result" for place, part in around.items() if (part != _FILLED).any()]
+        around = {
+            "past the end of": self._memory[-_AROUND:],
+            "before the start of": self._memory[:_AROUND],
+        }
+        return [
+            f"it wrote {place} its result"
+            for place, part in around.items()
+            if (part != _FILLED).any()
+        ]
 
 
 @cache

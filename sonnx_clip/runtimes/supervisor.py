@@ -41,7 +41,9 @@ _SHOWN = 120  # bytes kept of both ends of what a runtime prints
 _PIPE = 1 << 16  # bytes that a pipe holds
 _EVERY = 0.02  # seconds between two looks at a process
 _KILLING = 5.0  # seconds in which all processes of a runtime have to be dead
-_LONGEST_LOOK = 0.5  # seconds that one look counts at most: the supervisor may have been waiting, too
+_LONGEST_LOOK = (
+    0.5  # seconds that one look counts at most: the supervisor may have been waiting, too
+)
 _SHORTEST_LOOK = 0.1
 _FORK = multiprocessing.get_context("fork")
 
@@ -66,7 +68,9 @@ def supervise(
     try:
         connection.send("here")
         while True:
-            connection.send(supervisor.start() if connection.recv() == "start" else supervisor.handle())
+            connection.send(
+                supervisor.start() if connection.recv() == "start" else supervisor.handle()
+            )
     except (EOFError, OSError, SystemExit):  # the checker has ended, or ends this process
         pass
     finally:
@@ -191,7 +195,9 @@ class _Supervisor:
                 call = board.call
                 time_taken.reset()
             elif time_taken.spent() > limit:
-                words = f"no answer within {limit:g} s of its own time ({option} SECONDS allows more)"
+                words = (
+                    f"no answer within {limit:g} s of its own time ({option} SECONDS allows more)"
+                )
                 last = board.last_words()
                 return self._died(f"{words}: {last}" if last else words, hung=True)
         self._remark()
@@ -231,7 +237,9 @@ class _Supervisor:
             _prctl(_DIE_WITH_PARENT, signal.SIGKILL)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            for source, target in zip((os.open(os.devnull, os.O_RDWR), *outputs), range(3), strict=True):
+            for source, target in zip(
+                (os.open(os.devnull, os.O_RDWR), *outputs), range(3), strict=True
+            ):
                 os.dup2(source, target)
             os.closerange(3, 1024)
             with suppress(OSError):  # where memory runs out, this process goes first

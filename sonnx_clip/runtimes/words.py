@@ -15,7 +15,9 @@ def printable(text: str, longest: int = _LONGEST) -> str:
     'a\\x1b[31m\\ud800'
     """
     cut = text[:longest]
-    shown = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in cut)
+    shown = "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in cut
+    )
     return shown if len(text) <= longest else f"{shown}… ({len(text):,} characters)"
 
 

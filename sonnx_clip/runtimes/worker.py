@@ -17,7 +17,15 @@ import psutil
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
-from sonnx_clip.runtimes.calls import Answer, Caller, Died, Request, failure_of, read_answer, remarks_of
+from sonnx_clip.runtimes.calls import (
+    Answer,
+    Caller,
+    Died,
+    Request,
+    failure_of,
+    read_answer,
+    remarks_of,
+)
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
 from sonnx_clip.runtimes.model_forms import ModelForm, call_statements
 from sonnx_clip.runtimes.models import handler_of
@@ -48,7 +56,12 @@ class UnsupportedError(Exception):
 
 
 def open_runtime(
-    board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
+    board: Board,
+    runtime_name: str,
+    etype: str,
+    *,
+    models_only: bool = False,
+    node: OperatorNode = CLIP_NODE,
 ) -> tuple[dict[str, Any], Handle | None]:
     """Import a runtime in its process and open it for an element type, or for forms of a model only.
 
@@ -72,7 +85,12 @@ def open_runtime(
             if failure.environment:
                 return missing(error), None
             words = failure.words
-            return {"word": "unsupported", "version": version, "words": words, "models": models}, None
+            return {
+                "word": "unsupported",
+                "version": version,
+                "words": words,
+                "models": models,
+            }, None
     greeting = {
         "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
@@ -96,7 +114,9 @@ class Child:
     `program` is called first in that process, with picklable arguments; see `supervise`.
     """
 
-    def __init__(self, name: str, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
+    def __init__(
+        self, name: str, program: Program, arguments: tuple[object, ...], limits: Limits
+    ) -> None:
         context = mp.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
         self.name = name
@@ -142,7 +162,9 @@ class Child:
         self.remarks = remarks_of(self._board)
         if found["word"] == "missing":
             why = self.remarks if is_program else ()  # it ended, perhaps
-            raise environment(self.name, "; ".join((found["words"], *why)), found["where"], found["todo"])
+            raise environment(
+                self.name, "; ".join((found["words"], *why)), found["where"], found["todo"]
+            )
         return found
 
     def ask(self, request: Request) -> Answer:
@@ -178,7 +200,9 @@ class Child:
                 if supervisor.status() == psutil.STATUS_STOPPED:
                     self.kill()
                     supervisor.resume()  # so that it ends, with its descendants
-                    raise RuntimeDiedError("the process that watches it was stopped by a signal (SIGSTOP)")
+                    raise RuntimeDiedError(
+                        "the process that watches it was stopped by a signal (SIGSTOP)"
+                    )
             except psutil.NoSuchProcess:
                 if not self._connection.poll(0):  # something else may hold the other end open
                     raise EOFError from None
@@ -237,9 +261,13 @@ class Worker(Child):
         self._set_up: str = found["set_up"]
         self._form = None if found["form"] is None else ModelForm(**found["form"])
 
-    def call_text(self, shape: Sequence[int], form: ModelForm | None = None) -> tuple[list[str], str]:
+    def call_text(
+        self, shape: Sequence[int], form: ModelForm | None = None
+    ) -> tuple[list[str], str]:
         """The Python text of a call with X of a shape: statements after the operands, and the result."""
         set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
         form = form or self._form
-        before = [] if form is None else call_statements(self.etype, form, shape, set_up, self._node)
+        before = (
+            [] if form is None else call_statements(self.etype, form, shape, set_up, self._node)
+        )
         return before, call

@@ -7,7 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.types import FloatBits
-from sonnx_clip.language.values import comparison_key, decode, encode, infinity, integer_range, sign_bit
+from sonnx_clip.language.values import (
+    comparison_key,
+    decode,
+    encode,
+    infinity,
+    integer_range,
+    sign_bit,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.entries import ABSENT
 
@@ -44,7 +51,9 @@ def bounds_in_use(spec: Spec, etype: ElementType) -> tuple[TypedBounds, ...]:
     by_sides: dict[tuple[int | None, ...], TypedBounds] = {}
     for bounds in spec.bounds_in_use:
         if all(text == ABSENT or holds(text, etype) for text in bounds.texts):
-            sides = tuple(None if text == ABSENT else int(encode(text, etype)) for text in bounds.texts)
+            sides = tuple(
+                None if text == ABSENT else int(encode(text, etype)) for text in bounds.texts
+            )
             by_sides.setdefault(sides, TypedBounds(sides, bounds.reason))
     return tuple(by_sides.values())
 

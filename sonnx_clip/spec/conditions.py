@@ -63,8 +63,12 @@ class ConditionParser:
         self._on_tensors()
         for section, keys, name, variables, result in _ON_ELEMENTS:
             for index, entry in enumerate(getattr(self.spec, section)):
-                more = [self.head.second if variable == _SECOND else variable for variable in variables]
-                scope = self._scope(name, getattr(entry, "families", self.every), more, result=result)
+                more = [
+                    self.head.second if variable == _SECOND else variable for variable in variables
+                ]
+                scope = self._scope(
+                    name, getattr(entry, "families", self.every), more, result=result
+                )
                 found = reduce(lambda of, key: getattr(of, key, None), keys, entry)
                 if isinstance(found, dict):
                     for family in found:
@@ -73,7 +77,9 @@ class ConditionParser:
                     self._parse((section, index, *keys), scope)
         for index, wrong in enumerate(self.spec.wrong_clips):
             scope = self._scope("a wrong Clip", self.every, result=True)
-            self._parse(("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT)
+            self._parse(
+                ("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT
+            )
         self._causes()
         self._theorems()
 
@@ -104,7 +110,10 @@ class ConditionParser:
                 self._check_parameters(index, definition.parameters)
                 general = dict.fromkeys(definition.parameters, Kind.ELEMENT)
                 scope = replace(
-                    scope, name="a definition with parameters", variables=general, uses=self._general()
+                    scope,
+                    name="a definition with parameters",
+                    variables=general,
+                    uses=self._general(),
                 )
             tree = self._parse(("definitions", index, "is"), scope, None)
             usable = Usable(len(definition.parameters), kind_of(tree), families)
@@ -143,7 +152,9 @@ class ConditionParser:
         uses = {id_: Usable(0, Kind.BOOL, families) for id_ in ids}
         if part.tensors:
             return tensor_scope(name, {**self._general(), **uses}, families, self.head)
-        taking = [d for d in self.spec.dialects if {etype.id for etype in types} <= set(d.element_types)]
+        taking = [
+            d for d in self.spec.dialects if {etype.id for etype in types} <= set(d.element_types)
+        ]
         known = {None, *(dialect.id for dialect in taking)}
         for predicate, allowed in allowed_answers(self.spec).items():
             if allowed.dialect in known:
@@ -169,7 +180,9 @@ class ConditionParser:
     ) -> Scope:
         """A scope on elements: the operands and more variables."""
         variables = (*self.head.operands, *more)
-        return element_scope(name, variables, self.uses, frozenset(families), self.head, result=result)
+        return element_scope(
+            name, variables, self.uses, frozenset(families), self.head, result=result
+        )
 
     def _parse(
         self,
@@ -213,13 +226,17 @@ class ConditionParser:
             raise self.document.error(way, f"`{name}` is {reserved[name]}", "choose another name")
 
     def _check_parameters(self, index: int, parameters: tuple[str, ...]) -> None:
-        taken = {entry.id for s in ("cases", "definitions", "classes") for entry in getattr(self.spec, s)}
+        taken = {
+            entry.id for s in ("cases", "definitions", "classes") for entry in getattr(self.spec, s)
+        }
         for position, name in enumerate(parameters):
             way = ("definitions", index, "parameters", position)
             self._check_free(way, name)
             if name in taken or name in parameters[:position]:
                 what = "is the id of an entry" if name in taken else "is there twice"
-                raise self.document.error(way, f"the parameter `{name}` {what}", "choose another name")
+                raise self.document.error(
+                    way, f"the parameter `{name}` {what}", "choose another name"
+                )
 
 
 def _in_family(scope: Scope, family: str) -> Scope:

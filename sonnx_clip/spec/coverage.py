@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 PATH = "spec/coverage.yaml"
 Name: TypeAlias = Text
 """An id of spec/clip.yaml; or one of a dialect, a stroke and an aspect; or that of an obligation."""
-Sort: TypeAlias = Literal["encoded", "disputed", "encoded and disputed", "descriptive", "not encoded"]
+Sort: TypeAlias = Literal[
+    "encoded", "disputed", "encoded and disputed", "descriptive", "not encoded"
+]
 _SHOWN = 90
 
 
@@ -83,7 +85,9 @@ class Covered:
     line: int  # of the file, from 1, at which they begin
     section: tuple[str, ...]  # the headings above them, the outermost first
     text: str  # with one space between words; an ellipsis for those that the answer does not write out
-    start: int  # the place of the first character in the text of the file with one space between words
+    start: (
+        int  # the place of the first character in the text of the file with one space between words
+    )
     end: int  # the place after the last one
     answer: SentenceAnswer  # what becomes of them
     reason: str | None  # why they state nothing, written out
@@ -111,7 +115,9 @@ def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     known = [page.id for page in spec.texts]
     for source in file.sources.keys() - set(known):
         what = f"spec/clip.yaml has no source `{source}`"
-        yield Diagnostic(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
+        yield Diagnostic(
+            ("sources", source), what, suggestion(source, known, "it has"), of_key=True
+        )
     if len(file.sources) < len(known):
         source = next(source for source in known if source not in file.sources)
         what = f"the source `{source}` of spec/clip.yaml has no answers"
@@ -169,7 +175,9 @@ def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Itera
         for index, answer in enumerate(answers):
             way, reason = ("sources", source, index), answer.descriptive
             if reason is not None and reason not in file.reasons and len(reason.split()) < 3:
-                todo = f"{suggestion(reason, file.reasons, 'there are')}; or give the reason in words"
+                todo = (
+                    f"{suggestion(reason, file.reasons, 'there are')}; or give the reason in words"
+                )
                 yield Diagnostic((*way, "descriptive"), f"there is no reason `{reason}`", todo)
             for position, name in enumerate(answer.encoded_by):
                 if name not in known and name not in obligations:
@@ -193,7 +201,9 @@ def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagno
             for span in text.spans(source.section, source.words) or ()
         ]
         for index, one in enumerate(one for one in covered if one.source == page.id):
-            quoting = [names for names, (start, end) in spans if one.start < end and start < one.end]
+            quoting = [
+                names for names, (start, end) in spans if one.start < end and start < one.end
+            ]
             given = {*one.answer.encoded_by, *one.answer.disputed_by}
             disputed = any(name in findings & given for names in quoting for name in names)
             for names in quoting:
@@ -211,6 +221,10 @@ def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
     found: dict[object, tuple[list[str], Source]] = {}
     for way, source in quoted(spec):
         id_ = getattr(spec, str(way[0]))[int(way[1])].id
-        shared = (way[3], source.page, source.section, source.words) if way[0] == "dialects" else way
-        found.setdefault(shared, ([], source))[0].append(f"{id_}/{way[3]}" if way[0] == "dialects" else id_)
+        shared = (
+            (way[3], source.page, source.section, source.words) if way[0] == "dialects" else way
+        )
+        found.setdefault(shared, ([], source))[0].append(
+            f"{id_}/{way[3]}" if way[0] == "dialects" else id_
+        )
     yield from found.values()

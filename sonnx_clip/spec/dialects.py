@@ -13,7 +13,14 @@ from sonnx_clip.language.types import ElementType, Id, NumberText, Part, Source,
 from sonnx_clip.language.values import Value, encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic, Way, unknown
-from sonnx_clip.spec.entries import Conditions, ExampleValues, NamedEntry, Numbers, Witness, Witnesses
+from sonnx_clip.spec.entries import (
+    Conditions,
+    ExampleValues,
+    NamedEntry,
+    Numbers,
+    Witness,
+    Witnesses,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +62,9 @@ class Ranks(Part):
         """As English text."""
         if self.greatest is None:
             return "any" if self.least == 0 else f"{self.least} and more"
-        return str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
+        return (
+            str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
+        )
 
 
 class Printed(Part):
@@ -90,7 +99,9 @@ class Dialect(NamedEntry):
     system: Literal["sonnx", "onnx", "directml"]  # who defines it
     version: Text  # operator set, feature level, or chapter, as the system writes it
     after: DialectId | None = None  # the version before; None for the first
-    node_of: DialectId | None = None  # whose nodes it gives a meaning, where it is not the dialect itself
+    node_of: DialectId | None = (
+        None  # whose nodes it gives a meaning, where it is not the dialect itself
+    )
     page: Id  # the text that defines it
     section: Text  # where that text does
     element_types: Annotated[tuple[Word, ...], Field(min_length=1)]  # of X
@@ -98,7 +109,9 @@ class Dialect(NamedEntry):
     bounds: Literal["inputs", "attributes", "members"]  # how they are given
     bound_type: Literal["tensor", "float32"]  # in which type they are given
     # missing: the values of missing bounds; None if a missing one is refused
-    missing: Annotated[Missing | None, BeforeValidator(lambda value: None if value == "refused" else value)]
+    missing: Annotated[
+        Missing | None, BeforeValidator(lambda value: None if value == "refused" else value)
+    ]
     reading: Id  # the meaning that its words allow
     answers: Id  # the reading that decides where they allow more than one answer
     scale_bias: bool  # whether X may be scaled and shifted first
@@ -121,7 +134,10 @@ class Dialect(NamedEntry):
         """The words of the page on each aspect, as quotations."""
         return {
             aspect: Source.model_construct(
-                page=self.page, section=words.section or self.section, quote=words.quote, fact=words.fact
+                page=self.page,
+                section=words.section or self.section,
+                quote=words.quote,
+                fact=words.fact,
             )
             for aspect, words in self.sayings.items()
         }
@@ -153,7 +169,9 @@ class DialectExample(ExampleValues):
     def _fits(self) -> Self:
         x = next(iter(self.values.values()), ())
         if (x == "finite") != isinstance(self.Y, ComputedBy):
-            what = "entries that are drawn need a Y that is computed, and entries that are listed one"
+            what = (
+                "entries that are drawn need a Y that is computed, and entries that are listed one"
+            )
             raise ValueError(what)
         if isinstance(self.Y, tuple) and len(x) != len(self.Y):
             raise ValueError(f"X has {len(x)} entries, and Y another number")
@@ -180,7 +198,9 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
             yield from unknown((*way, "equivalence", "to"), d.equivalence.to, readings, "reading")
         yield from _check_aspects(way, d)
         yield from _check_numbers(spec, way, d)
-        for id_ in set(d.changes) - set(earlier.get(d.after or "", ())).intersection(d.element_types):
+        for id_ in set(d.changes) - set(earlier.get(d.after or "", ())).intersection(
+            d.element_types
+        ):
             what = f"`{d.id}` and the row before do not both take {id_}"
             yield Diagnostic((*way, "changes", id_), what, of_key=True)
         earlier[d.id] = d.element_types
@@ -203,7 +223,9 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
             yield Diagnostic((*way, "id"), what, "quote the page")
     if printed := d.printed_default:
         quotes = [words.quote or "" for words in d.sayings.values()]
-        if not all(any(number in quote for quote in quotes) for number in (printed.min, printed.max)):
+        if not all(
+            any(number in quote for quote in quotes) for number in (printed.min, printed.max)
+        ):
             what = "no quotation of this row has these numbers"
             yield Diagnostic((*way, "printed_default"), what, "quote them")
 
@@ -214,7 +236,9 @@ def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
     for position, id_ in enumerate(d.element_types):
         if id_ in types and getattr(types[id_], d.system) is None:
             todo = f"add it to the element type: {d.system}: …"
-            yield Diagnostic((*way, "element_types", position), f"{d.system} has no name for {id_}", todo)
+            yield Diagnostic(
+                (*way, "element_types", position), f"{d.system} has no name for {id_}", todo
+            )
     try:
         for etype in (types[id_] for id_ in d.element_types if id_ in types):
             defaults(spec, d, etype)
@@ -243,7 +267,12 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
 def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
     """The defaults of missing bounds as numbers of the element type; None if they are refused."""
     given, of = given_defaults(spec, dialect, etype), bound_type(spec, dialect, etype)
-    if given is None or dialect.missing is None or dialect.missing.of == "element" or of.id == etype.id:
+    if (
+        given is None
+        or dialect.missing is None
+        or dialect.missing.of == "element"
+        or of.id == etype.id
+    ):
         return given
     low, high = (convert(value, of, etype) for value in given)
     assert low is not None
@@ -266,7 +295,11 @@ def used_bounds(
         raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
     given = (None if text is None else encode(text, of) for text in texts)
     return tuple(
-        (missing or ())[place] if value is None else value if of.id == etype.id else convert(value, of, etype)
+        (missing or ())[place]
+        if value is None
+        else value
+        if of.id == etype.id
+        else convert(value, of, etype)
         for place, value in enumerate(given)
     )
 
@@ -275,7 +308,9 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     """The bounds of an example as its dialect has them, a missing one too."""
     given = (example.values.get(name) for name in spec.head.operands[1:])
     texts = [None if of is None else str(of) for of in given]
-    low, high = used_bounds(spec, spec.dialect(example.dialect), spec.element_type(example.type), texts)
+    low, high = used_bounds(
+        spec, spec.dialect(example.dialect), spec.element_type(example.type), texts
+    )
     assert low is not None
     assert high is not None
     return low, high

@@ -48,16 +48,22 @@ class Document:
         self.text = text
         root = self._compose()
         if root is None:
-            raise UserError("the file is empty", self.name, "a specification is expected (docs/language.md)")
+            raise UserError(
+                "the file is empty", self.name, "a specification is expected (docs/language.md)"
+            )
         self.root = root
         self._seen: set[int] = set()
         self.data: Any = self._plain(root, ())
 
     def _compose(self) -> Node | None:
         text = self.text
-        nesting = text.count("[") + text.count("{") + 2 * max(map(len, text.splitlines()), default=0)
+        nesting = (
+            text.count("[") + text.count("{") + 2 * max(map(len, text.splitlines()), default=0)
+        )
         try:
-            root: Node | None = yaml.compose(text, _LOADER if nesting < _SHALLOW else yaml.BaseLoader)
+            root: Node | None = yaml.compose(
+                text, _LOADER if nesting < _SHALLOW else yaml.BaseLoader
+            )
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
@@ -71,10 +77,14 @@ class Document:
 
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
         if id(node) in self._seen:
-            raise self._at(_position(node), "aliases are not part of this form", way, "write the value out")
+            raise self._at(
+                _position(node), "aliases are not part of this form", way, "write the value out"
+            )
         self._seen.add(id(node))
         if node.tag not in _PLAIN_TAGS:
-            raise self._at(_position(node), f"the tag `{node.tag}` is not known", way, "leave the tag out")
+            raise self._at(
+                _position(node), f"the tag `{node.tag}` is not known", way, "leave the tag out"
+            )
         if isinstance(node, MappingNode):
             found: dict[str, Any] = {}
             for key, value in node.value:
@@ -105,7 +115,9 @@ class Document:
         for part in way:
             if isinstance(node, MappingNode):
                 node = next((value for key, value in node.value if key.value == part), node)
-            elif isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value):
+            elif (
+                isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value)
+            ):
                 node = node.value[part]
         return node
 
@@ -139,13 +151,17 @@ class Document:
         line_start = self.text.rfind("\n", 0, index) + 1
         return Position(self.text.count("\n", 0, index) + 1, index - line_start + 1)
 
-    def error(self, way: Way, what: str, todo: str | None = None, at: Position | None = None) -> UserError:
+    def error(
+        self, way: Way, what: str, todo: str | None = None, at: Position | None = None
+    ) -> UserError:
         """An error at a value, or at a given place in it."""
         return self._at(at or self.position(way), what, way, todo)
 
     def _at(self, at: Position, what: str, way: Way, todo: str | None = None) -> UserError:
         path = spell(way)
-        return UserError(what, f"{self.name}:{at.line}:{at.column}{f' ({path})' if path else ''}", todo)
+        return UserError(
+            what, f"{self.name}:{at.line}:{at.column}{f' ({path})' if path else ''}", todo
+        )
 
 
 def read_document(path: Path) -> tuple[Document, bytes]:
@@ -202,7 +218,9 @@ def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagno
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
     """Raise the UserError of the first diagnostic in the file, if there is any."""
-    placed = [((document.key_position if d.of_key else document.position)(d.way), d) for d in diagnostics]
+    placed = [
+        ((document.key_position if d.of_key else document.position)(d.way), d) for d in diagnostics
+    ]
     if placed:
         at, first = min(placed, key=lambda pair: pair[0])
         raise document.error(first.way, first.what, first.todo, at)

@@ -53,7 +53,9 @@ def is_number(value: object) -> bool:
 
 OperatorName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$")]
 Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
-Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
+Families: TypeAlias = Annotated[
+    tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)
+]
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
 Reasons: TypeAlias = Annotated[dict[FamilyId, Text], Field(default_factory=dict)]
 """The families that an entry leaves out, and why."""
@@ -158,7 +160,9 @@ class AnsweredWitness(Witness):
     further: ClassVar[tuple[str, ...]] = ("A",)
 
 
-Dimension: TypeAlias = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
+Dimension: TypeAlias = (
+    Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
+)
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,9 @@ class DeclaredTensor:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     type: Word  # id of the element type
-    dims: tuple[Dimension, ...] | None  # numbers, and names where symbolic; None if no shape is declared
+    dims: (
+        tuple[Dimension, ...] | None
+    )  # numbers, and names where symbolic; None if no shape is declared
     sparse: bool = False
 
 
@@ -198,7 +204,9 @@ class Interpretation(Part):
 
     ours: Text
     alternative: Text
-    ran: Form | None = None  # of a reading, on NaN: of the runs of findings whose answers show that it may
+    ran: Form | None = (
+        None  # of a reading, on NaN: of the runs of findings whose answers show that it may
+    )
 
 
 class Restriction(Part):
@@ -212,7 +220,9 @@ class Restriction(Part):
     role: Literal["precondition"]
     holds: Condition
     interpretation: Interpretation | None = None
-    broken_alone_by: Annotated[dict[Symbol, Broken], Field(min_length=1)]  # it breaks no other restriction
+    broken_alone_by: Annotated[
+        dict[Symbol, Broken], Field(min_length=1)
+    ]  # it breaks no other restriction
     source: Source
     also: tuple[Source, ...] = ()  # the same in other words, elsewhere on the page
 
@@ -329,7 +339,9 @@ class Mechanism(NamedEntry):
     is_: Annotated[Condition | None, Field(alias="is")] = None  # the answer
     returns: Condition | None = None  # whether the answer may be Y
     computes: Conversion | None = None  # operands are converted, and the result back
-    compares: Conversion | None = None  # operands are converted to be compared; one of them is the answer
+    compares: Conversion | None = (
+        None  # operands are converted to be compared; one of them is the answer
+    )
     bounds: Limitation | None = None  # the scalars are converted
     absent: dict[Symbol, NumberText] | None = None  # what absent scalars are read as
 
@@ -337,7 +349,9 @@ class Mechanism(NamedEntry):
     def _has_one(self) -> Self:
         kinds = ("is_", "returns", "computes", "compares", "bounds", "absent")
         if sum(getattr(self, kind) is not None for kind in kinds) != 1:
-            raise ValueError("give one of `is`, `returns`, `computes`, `compares`, `bounds` and `absent`")
+            raise ValueError(
+                "give one of `is`, `returns`, `computes`, `compares`, `bounds` and `absent`"
+            )
         return self
 
 
@@ -355,7 +369,9 @@ class Latitude(NamedEntry):
     when: Condition
     accepts: Condition
     always: bool = False
-    given_by: Annotated[tuple[Id, ...], Field(min_length=1)]  # the readings that give what it accepts
+    given_by: Annotated[
+        tuple[Id, ...], Field(min_length=1)
+    ]  # the readings that give what it accepts
     inhabited_by: AnsweredWitness
 
 
@@ -398,7 +414,9 @@ class Reading(NamedEntry):
         for key in ("agrees", "agrees_bitwise"):
             differs = f"differs{key.removeprefix('agrees')}_at"
             for family in sorted(getattr(self, key).keys() ^ getattr(self, differs).keys()):
-                raise ValueError(f"`{key}` and `{differs}` do not both have {family}; give both or neither")
+                raise ValueError(
+                    f"`{key}` and `{differs}` do not both have {family}; give both or neither"
+                )
         return self
 
     @property
@@ -437,14 +455,17 @@ class Example(ExampleValues):
     further: ClassVar[tuple[str, ...]] = ("Y",)
 
     family: FamilyId
-    not_representable_in: tuple[Word, ...] = ()  # the types of the family that lack one of the numbers
+    not_representable_in: tuple[
+        Word, ...
+    ] = ()  # the types of the family that lack one of the numbers
 
     @property
     def given(self) -> tuple[tuple[str, ...], ...]:
         """The operands, entry by entry."""
         *operands, result = self.values.values()
         return tuple(
-            tuple(of if isinstance(of, str) else of[index] for of in operands) for index in range(len(result))
+            tuple(of if isinstance(of, str) else of[index] for of in operands)
+            for index in range(len(result))
         )
 
     @property

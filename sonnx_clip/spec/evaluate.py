@@ -49,13 +49,17 @@ def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTe
     for name, change in restriction.broken_alone_by.items():
         tensor = found[name]
         if isinstance(change, Change) and tensor is not None:
-            found[name] = replace(tensor, **{key: getattr(change, key) for key in change.model_fields_set})
+            found[name] = replace(
+                tensor, **{key: getattr(change, key) for key in change.model_fields_set}
+            )
         else:
             found[name] = None
     return found
 
 
-def as_tensors(spec: Spec, etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, TensorValue]:
+def as_tensors(
+    spec: Spec, etype: ElementType, numbers: Mapping[str, Value]
+) -> dict[str, TensorValue]:
     """Numbers as tensors: of one entry, or scalars for the operands that are scalars."""
     scalars = set(spec.head.operands) - spec.head.tensors
     shapes = {name: () if name in scalars else (1,) for name in numbers}
@@ -107,14 +111,18 @@ class Evaluator:
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)
-        self._numbers = {text: values.encode(text, etype) for text in named if text not in self._place}
+        self._numbers = {
+            text: values.encode(text, etype) for text in named if text not in self._place
+        }
         self._conditions = {case.id: case.when for case in spec.cases}
         self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
         self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
         self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
-            "is_nan": lambda value: (key := self._key(value)) != key,  # true of the key of a NaN alone
+            "is_nan": lambda value: (
+                (key := self._key(value)) != key
+            ),  # true of the key of a NaN alone
             "is_signalling": partial(values.is_signalling, etype=etype),
             "shape": operator.attrgetter("shape"),
             "becomes": self._becomes,
@@ -153,12 +161,18 @@ class Evaluator:
             case tree.Connective(operator=word, left=left, right=right):
                 return self._connect(word, self._compile(left), self._compile(right))
             case tree.If(condition=condition, then=then, otherwise=otherwise):
-                test, yes, no = self._compile(condition), self._compile(then), self._compile(otherwise)
+                test, yes, no = (
+                    self._compile(condition),
+                    self._compile(then),
+                    self._compile(otherwise),
+                )
                 return lambda env: yes(env) if test(env) else no(env)
             case tree.Call(function=name, arguments=arguments):
                 compiled = [self._compile(argument) for argument in arguments]
                 of_cases = isinstance(expr, tree.CasesResult)
-                return self._result_of(compiled) if of_cases else self._call(name, compiled, arguments)
+                return (
+                    self._result_of(compiled) if of_cases else self._call(name, compiled, arguments)
+                )
             case tree.Use(id=name, arguments=arguments):
                 return self._use(name, [self._compile(argument) for argument in arguments])
             case tree.Every(body=body):
@@ -245,7 +259,9 @@ class Evaluator:
                 return (), self._connect("and", *parts) if own else lambda _: False
         if (allowed := allowed_answers(self.spec).get(name)) is not None:
             return self._allowed(allowed)
-        if (stated := next((entry for entry in self.spec.properties if entry.id == name), None)) is not None:
+        if (
+            stated := next((entry for entry in self.spec.properties if entry.id == name), None)
+        ) is not None:
             claim, operands = self._compile(stated.claim), operator.itemgetter(*self._operands)
             return (), lambda env: claim({**env, self._head.result: self.result(*operands(env))})
         definition = self.spec.definition(name)
@@ -255,7 +271,9 @@ class Evaluator:
 
     def _allowed(self, of: Allowed) -> tuple[tuple[str, ...], Function]:
         returns = self._compile(self.spec.reading(of.reading).returns)
-        ends = defaults(self.spec, self.spec.dialect(of.dialect), self.etype) if of.dialect else None
+        ends = (
+            defaults(self.spec, self.spec.dialect(of.dialect), self.etype) if of.dialect else None
+        )
         missing = dict(zip(self._head.scalars, ends, strict=True)) if ends else {}
         return of.parameters, lambda env: returns({**missing, **env})
 
@@ -271,9 +289,13 @@ class Evaluator:
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
-        shown = ", ".join(f"{name} = {show(value, self.etype)}" for name, value in environment.items())
+        shown = ", ".join(
+            f"{name} = {show(value, self.etype)}" for name, value in environment.items()
+        )
         what = f"no case holds for {shown} ({self.etype.id})"
-        raise NoCaseError(what, f"{shown_path(self.spec.path)} (cases)", "exactly one case must hold")
+        raise NoCaseError(
+            what, f"{shown_path(self.spec.path)} (cases)", "exactly one case must hold"
+        )
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
@@ -284,7 +306,9 @@ class Evaluator:
     def classes(self, *values: Value) -> list[ValueClass]:
         """The classes of values of the operands; one, if the specification is right."""
         environment = self.named(values)
-        return [klass for klass in self._classes[self.case(*values).id] if self(klass.when, environment)]
+        return [
+            klass for klass in self._classes[self.case(*values).id] if self(klass.when, environment)
+        ]
 
     def class_of(self, *values: Value) -> ValueClass:
         """The class of values of the operands; ValueError if there is not exactly one."""

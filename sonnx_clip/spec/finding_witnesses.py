@@ -13,7 +13,15 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.dialects import used_bounds
 from sonnx_clip.spec.document import Diagnostic, Way
 from sonnx_clip.spec.evaluate import as_tensors, evaluator
-from sonnx_clip.spec.findings import END, Contrast, FindingWitness, Refutation, Side, Stands, Theorem
+from sonnx_clip.spec.findings import (
+    END,
+    Contrast,
+    FindingWitness,
+    Refutation,
+    Side,
+    Stands,
+    Theorem,
+)
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.texts import fold, source_text
 
@@ -28,8 +36,12 @@ if TYPE_CHECKING:
 class Answers:
     """What one side of a contrast allows."""
 
-    given: tuple[Value | None, ...]  # operands of the element type; None for a bound that becomes no number
-    values: tuple[Value, ...] = ()  # the answers listed one by one; none if a bound becomes no number
+    given: tuple[
+        Value | None, ...
+    ]  # operands of the element type; None for a bound that becomes no number
+    values: tuple[
+        Value, ...
+    ] = ()  # the answers listed one by one; none if a bound becomes no number
     any_nan: bool = False  # any NaN is allowed besides
 
 
@@ -46,11 +58,17 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
     if dialect is None and None in bounds:
         what = f"the reading `{side.by}` does not define missing bounds"
         raise UserError(what, todo="give it, at the witness or at this side; or name a dialect")
-    used = used_bounds(spec, dialect, etype, bounds) if dialect else (encode(str(of), etype) for of in bounds)
+    used = (
+        used_bounds(spec, dialect, etype, bounds)
+        if dialect
+        else (encode(str(of), etype) for of in bounds)
+    )
     operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
     reading = spec.reading(dialect.reading if dialect else side.by)
     numbers = tuple(value for value in operands if value is not None)
-    return Answers(operands, *(answers_told(spec, etype, reading, numbers) if numbers == operands else ()))
+    return Answers(
+        operands, *(answers_told(spec, etype, reading, numbers) if numbers == operands else ())
+    )
 
 
 def differ(one: Answers, other: Answers, etype: ElementType, *, bitwise: bool) -> bool:
@@ -104,7 +122,9 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic(way, error.what, error.todo)
         cited = any(words.page in only_cited for words in finding.words)
         if not finding.witnesses and not cited:
-            yield Diagnostic(("findings", index, "id"), "it has no witness", "give numbers or lines")
+            yield Diagnostic(
+                ("findings", index, "id"), "it has no witness", "give numbers or lines"
+            )
         for position, part in enumerate(finding.claim):
             shown = cited or any(isinstance(witness, Stands) for witness in finding.witnesses)
             if not shown and not isinstance(part, Theorem):

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, Tag, model_validator
 
-from sonnx_clip.language.types import ElementType, Form, Id, Lines, Part, Source, Text, Word, chosen_by
+from sonnx_clip.language.types import (
+    ElementType,
+    Form,
+    Id,
+    Lines,
+    Part,
+    Source,
+    Text,
+    Word,
+    chosen_by,
+)
 from sonnx_clip.spec.entries import Condition, Families, NamedEntry, Witness
 
 if TYPE_CHECKING:
@@ -144,7 +154,11 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
     """All such names, ``onnx_13_returns``, with their meanings."""
     head = spec.head
     every = (*head.operands, head.result)
-    missing = {operand.onnx: (operand.id,) for operand in reversed(spec.operands) if operand.role == "scalar"}
+    missing = {
+        operand.onnx: (operand.id,)
+        for operand in reversed(spec.operands)
+        if operand.role == "scalar"
+    }
     found = {r.predicate: Allowed(r.id, every) for r in spec.readings}
     for d in spec.dialects:
         found[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
@@ -157,4 +171,6 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
 def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
     """The element types of a theorem of a finding, in the order of the file."""
     families, types = part.families or (), part.types or ()
-    return tuple(etype for etype in spec.element_types if etype.family in families or etype.id in types)
+    return tuple(
+        etype for etype in spec.element_types if etype.family in families or etype.id in types
+    )

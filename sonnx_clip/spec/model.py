@@ -80,13 +80,17 @@ class Spec(Part):
     format: Annotated[int, Field(ge=1, le=1)]
     operator: OperatorName
     operands: Annotated[
-        tuple[Operand, ...], Field(min_length=1), YamlSection("operand", own_ids=True, answers=False)
+        tuple[Operand, ...],
+        Field(min_length=1),
+        YamlSection("operand", own_ids=True, answers=False),
     ]
     result: OperatorResult
     sources: Annotated[
         tuple[Page, ...], Field(min_length=1), YamlSection("source", own_ids=True, answers=False)
     ]
-    families: Annotated[tuple[Family, ...], Field(min_length=1), YamlSection("family", own_ids=True)]
+    families: Annotated[
+        tuple[Family, ...], Field(min_length=1), YamlSection("family", own_ids=True)
+    ]
     element_types: Annotated[
         tuple[ElementType, ...], Field(min_length=1), YamlSection("element type", own_ids=True)
     ]
@@ -108,7 +112,9 @@ class Spec(Part):
     dialects: Annotated[tuple[Dialect, ...], YamlSection("dialect")] = ()
     findings: Annotated[tuple[SourceFinding, ...], YamlSection("finding", answers=False)] = ()
     examples: Annotated[tuple[Example, ...], YamlSection("example")] = ()
-    dialect_examples: Annotated[tuple[DialectExample, ...], YamlSection("example of a dialect")] = ()
+    dialect_examples: Annotated[
+        tuple[DialectExample, ...], YamlSection("example of a dialect")
+    ] = ()
 
     _digest: str = PrivateAttr(default="")
     _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))

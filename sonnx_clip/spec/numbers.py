@@ -60,7 +60,9 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
     for index, case in enumerate(spec.cases):
         if case.result not in names and not is_number(case.result):
             what = f"`{case.result}` is not allowed here"
-            yield Diagnostic(("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number")
+            yield Diagnostic(
+                ("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number"
+            )
     for way, values in _operand_values(spec):
         operands = tuple(spec.head.scalars) if values.of_scalars else names
         needed = (*(() if values.partial else operands), *values.further)
@@ -71,7 +73,9 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic((*way, name), f"the key `{name}` is not known here", todo, of_key=True)
         for name in needed if given <= known else ():
             if name not in given:
-                yield Diagnostic(way, f"the key `{name}` is missing", f"add `{name}: …` to this entry")
+                yield Diagnostic(
+                    way, f"the key `{name}` is missing", f"add `{name}: …` to this entry"
+                )
 
 
 def order_operands(spec: Spec) -> None:
@@ -79,7 +83,9 @@ def order_operands(spec: Spec) -> None:
     names = (*spec.head.operands, spec.head.second)
     for _, values in _operand_values(spec):
         given = values.model_extra or {}
-        for name in sorted(given, key=lambda name: names.index(name) if name in names else len(names)):
+        for name in sorted(
+            given, key=lambda name: names.index(name) if name in names else len(names)
+        ):
             given[name] = given.pop(name)
 
 
@@ -119,7 +125,9 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
         else:
             if etype.id in listed:
                 place = (*way, "not_representable_in", listed.index(etype.id))
-                yield Diagnostic(place, f"`{example.id}` can be represented in {etype.id}", "remove the type")
+                yield Diagnostic(
+                    place, f"`{example.id}` can be represented in {etype.id}", "remove the type"
+                )
 
 
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:

@@ -46,7 +46,9 @@ def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     if source.quote is None:
         return ()
     text = source_text(repo_file(spec.page(source.page).file))
-    return tuple(sorted({text.line(start) for start, _ in text.spans(source.section, source.quote) or ()}))
+    return tuple(
+        sorted({text.line(start) for start, _ in text.spans(source.section, source.quote) or ()})
+    )
 
 
 def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
@@ -91,7 +93,9 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     if spans is None:
         titles = list(dict.fromkeys(section.title for section in text.sections))
         what = f"{path.name} has no section `{source.section}`"
-        yield Diagnostic((*way, "section"), what, suggestion(plain(source.section), titles, "it has"))
+        yield Diagnostic(
+            (*way, "section"), what, suggestion(plain(source.section), titles, "it has")
+        )
         return
     if len(fold(source.quote)) < _SHORTEST:
         what = "this quotation is too short to be found again"

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.language.special import sampled
-from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
+from sonnx_clip.language.values import (
+    Value,
+    encode,
+    equal,
+    float_bits,
+    identical,
+    infinity,
+    is_nan,
+    sign_bit,
+)
 from sonnx_clip.spec.entries import Reading, is_number
 from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 
@@ -23,7 +32,9 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
     tried = dict.fromkeys((*triple, *(encode(text, etype) for text in (*nans, *given))))
     try:
         return tuple(y for y in tried if ask(reading.returns, {**ask.named(triple), "Y": y}))
-    except NoCaseError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
+    except (
+        NoCaseError
+    ):  # the cases have a gap here, so that a reading that speaks of them allows nothing
         return ()
 
 
@@ -36,7 +47,9 @@ def answers_told(
         return allowed, False
     ask = evaluator(spec, etype)
     form, quiet = float_bits(etype), int(encode("nan", etype))
-    nans = [y | sign for y in (quiet, quiet + 1, infinity(form) + 1) for sign in (0, sign_bit(form))]
+    nans = [
+        y | sign for y in (quiet, quiet + 1, infinity(form) + 1) for sign in (0, sign_bit(form))
+    ]
     any_nan = all(ask(reading.returns, {**ask.named(triple), "Y": y}) for y in nans)
     return tuple(y for y in allowed if not (any_nan and is_nan(y, etype))), any_nan
 
@@ -46,7 +59,9 @@ def same_value(a: Value, b: Value, etype: ElementType) -> bool:
     return identical(a, b) or equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
 
 
-def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool) -> bool:
+def agrees(
+    spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool
+) -> bool:
     """Whether a triple is in the region of agreement of a reading with the cases, as the file states it."""
     regions = reading.regions(bitwise=bitwise)
     if etype.family not in regions:
@@ -57,10 +72,16 @@ def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, 
 
 def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     """Whether a reading allows two answers of different values for some samples."""
-    signed = getattr(etype.bits, "signed", None)  # the first type with such bits has samples as different
-    first = next(t for t in spec.types_of(etype.family) if getattr(t.bits, "signed", None) == signed)
+    signed = getattr(
+        etype.bits, "signed", None
+    )  # the first type with such bits has samples as different
+    first = next(
+        t for t in spec.types_of(etype.family) if getattr(t.bits, "signed", None) == signed
+    )
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
         found = (answers(spec, first, reading, of) for of in sampled(first, len(spec.operands)))
-        spec.memo[key] = any(not same_value(y, allowed[0], first) for allowed in found for y in allowed)
+        spec.memo[key] = any(
+            not same_value(y, allowed[0], first) for allowed in found for y in allowed
+        )
     return bool(spec.memo[key])

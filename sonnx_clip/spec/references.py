@@ -51,9 +51,13 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
 def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     operands, result = spec.head.operands, spec.result.id
     if result in operands:
-        yield Diagnostic(("result", "id"), f"`{result}` is an operand", "the result has a name of its own")
+        yield Diagnostic(
+            ("result", "id"), f"`{result}` is an operand", "the result has a name of its own"
+        )
     elif result != "Y":
-        yield Diagnostic(("result", "id"), f"the result is called `{result}`", "conditions know it as Y")
+        yield Diagnostic(
+            ("result", "id"), f"the result is called `{result}`", "conditions know it as Y"
+        )
     taken = {
         "variable of the language": VARIABLES - {result},
         "name of the rendered theories": THEORY_NAMES | {spec.head.second},
@@ -62,12 +66,18 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     for index, name in enumerate(operands):
         for of, names in taken.items():
             if name in names or name.lower() in names:
-                yield Diagnostic(("operands", index, "id"), f"`{name}` is a {of}", "choose another name")
+                yield Diagnostic(
+                    ("operands", index, "id"), f"`{name}` is a {of}", "choose another name"
+                )
     if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
-        yield Diagnostic(("readings",), "there is no reading `cases`", "all others are compared with it")
+        yield Diagnostic(
+            ("readings",), "there is no reading `cases`", "all others are compared with it"
+        )
     roles = [operand.role for operand in spec.operands]
     if roles[0] == "scalar":
-        yield Diagnostic(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
+        yield Diagnostic(
+            ("operands",), "no operand is a tensor", "the result has the entries of a tensor"
+        )
     elif roles != sorted(roles, reverse=True):
         yield Diagnostic(("operands",), "a tensor follows a scalar", "name the tensors first")
 
@@ -109,8 +119,16 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
         for family in (family.id for family in spec.families):
             if (family in entry.families) == (family in entry.not_for):
                 stated = family in entry.families
-                what = f"is stated for {family} and excused from it" if stated else f"leaves out {family}"
-                todo = "remove one of the two" if stated else f"name it, or write not_for: {{{family}: why}}"
+                what = (
+                    f"is stated for {family} and excused from it"
+                    if stated
+                    else f"leaves out {family}"
+                )
+                todo = (
+                    "remove one of the two"
+                    if stated
+                    else f"name it, or write not_for: {{{family}: why}}"
+                )
                 yield Diagnostic((section, index, "id"), f"`{entry.id}` {what}", todo)
 
 
@@ -129,7 +147,9 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
                 what = f"the constraint is not stated for the family `{family}`"
                 yield Diagnostic(way, what, "add it to `families`, or drop it here", of_key=True)
             elif family not in entry.repaired:
-                what = f"it is refuted for `{family}`, and no condition is given under which it holds"
+                what = (
+                    f"it is refuted for `{family}`, and no condition is given under which it holds"
+                )
                 yield Diagnostic(way, what, f"add to `repaired`: {{{family}: …}}", of_key=True)
 
 
@@ -159,7 +179,9 @@ def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
     for index, wrong in enumerate(spec.wrong_clips):
         if wrong.id not in named:
-            yield Diagnostic(("wrong_clips", index, "id"), f"nothing is false of `{wrong.id}`", "remove it")
+            yield Diagnostic(
+                ("wrong_clips", index, "id"), f"nothing is false of `{wrong.id}`", "remove it"
+            )
         if wrong.of is not None:
             yield from unknown(
                 ("wrong_clips", index, "of"), wrong.of, definitions, "definition without parameters"

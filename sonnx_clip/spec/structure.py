@@ -74,9 +74,15 @@ def _placed(document: Document, details: ErrorDetails) -> tuple[Position, UserEr
         case "literal_error":
             at = document.key_position(way) if details["loc"][-1] == "[key]" else at
             comma = "; inside { } a text with a comma needs quotes" if ")" in str(given) else ""
-            what, todo = f"`{_short(given)}` is not allowed here", f"one of: {context['expected']}{comma}"
+            what, todo = (
+                f"`{_short(given)}` is not allowed here",
+                f"one of: {context['expected']}{comma}",
+            )
         case "string_pattern_mismatch":
-            what, todo = f"`{_short(given)}` is not a valid name", f"it must match {context['pattern']}"
+            what, todo = (
+                f"`{_short(given)}` is not a valid name",
+                f"it must match {context['pattern']}",
+            )
         case "value_error":
             what = str(context["error"])
         case _:

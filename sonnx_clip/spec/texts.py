@@ -104,8 +104,14 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
     padded = ["", *(line.strip() for line in lines), ""]
     return [
         (index, 1 if re.search(r"- \d+$", line) else 2)
-        for index, (above, line, below) in enumerate(zip(padded, padded[1:], padded[2:], strict=False))
-        if 0 < len(line) <= 60 and not above and not below and not line.endswith(".") and "=" not in line
+        for index, (above, line, below) in enumerate(
+            zip(padded, padded[1:], padded[2:], strict=False)
+        )
+        if 0 < len(line) <= 60
+        and not above
+        and not below
+        and not line.endswith(".")
+        and "=" not in line
     ]
 
 

@@ -38,7 +38,9 @@ def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
     """Whether a property is false of its wrong operator for some samples, where its condition holds."""
     etype, head = spec.types_of(family)[0], spec.head
     ask = WrongEvaluator(spec, etype, spec.wrong_clip(entry.false_for))
-    second = any(isinstance(node, Name) and node.id == head.second for node in subtrees(entry.claim))
+    second = any(
+        isinstance(node, Name) and node.id == head.second for node in subtrees(entry.claim)
+    )
     names = (*head.operands, head.second) if second else head.operands
     repaired = entry.repaired.get(etype.family)
     for numbers in sampled(etype, len(names)):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.evaluate_table import ReadingName
 
 _BOOL = np.dtype(np.bool_)
-_FLOATS = frozenset(map(np.dtype, ("f2", "f4", "f8")))  # bfloat16 is not NumPy's own: kernels use its bits
+_FLOATS = frozenset(
+    map(np.dtype, ("f2", "f4", "f8"))
+)  # bfloat16 is not NumPy's own: kernels use its bits
 METHODS = frozenset({"view", "clip", "max", "min"})
 """The methods of arrays that have a meaning."""
 
@@ -37,7 +39,9 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     Whatever would let a value out of the symbolic world, or is not in the table, raises `UntraceableError`.
     """
 
-    def __init__(self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], has_axes: bool) -> None:
+    def __init__(
+        self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], has_axes: bool
+    ) -> None:
         self.run, self.memory, self.dtype, self.has_axes = run, memory, dtype, has_axes
 
     def __getattr__(self, name: str) -> Any:
@@ -82,11 +86,17 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     ) -> SymbolicArray:
         """A ufunc: its name is looked up in the table."""
         if method != "__call__" or options:
-            _refuse(f"np.{ufunc.__name__} with {method if method != '__call__' else ', '.join(options)}")
+            _refuse(
+                f"np.{ufunc.__name__} with {method if method != '__call__' else ', '.join(options)}"
+            )
         return self._operation(ufunc.__name__, inputs, out[0])
 
     def __array_function__(
-        self, function: Callable[..., Any], _: object, arguments: Sequence[Any], named: Mapping[str, Any]
+        self,
+        function: Callable[..., Any],
+        _: object,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
     ) -> Any:
         """A function of NumPy that is no ufunc."""
         known: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -104,7 +114,9 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         others = self.run.any("rest", "element", self.memory.value.samples[::-1])
         return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
 
-    def _operation(self, name: str, operands: Sequence[Any], out: SymbolicArray | None) -> SymbolicArray:
+    def _operation(
+        self, name: str, operands: Sequence[Any], out: SymbolicArray | None
+    ) -> SymbolicArray:
         elements = [o.dtype for o in operands if type(o) is SymbolicArray and o.dtype != _BOOL]
         dtype = elements[0] if elements else _BOOL
         values = [self._operand(o, dtype) for o in operands]
@@ -132,8 +144,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self, name: str, values: Sequence[SymbolicValue], dtype: np.dtype[Any], *, has_axes: bool
     ) -> SymbolicArray:
         meaning = self.run.table.get(name)
-        wanted = [kind for name, kind in meaning.parameters if name not in CHOICES] if meaning else []
-        if meaning is None or not _fits(meaning.module, dtype) or wanted != [v.kind for v in values]:
+        wanted = (
+            [kind for name, kind in meaning.parameters if name not in CHOICES] if meaning else []
+        )
+        if (
+            meaning is None
+            or not _fits(meaning.module, dtype)
+            or wanted != [v.kind for v in values]
+        ):
             _refuse(f"np.{name} of {dtype}")
         how = _reading(dtype) if meaning.module in _READ else None
         result = self.run.apply(name, values, how)

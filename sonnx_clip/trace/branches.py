@@ -59,7 +59,9 @@ def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: s
     if isinstance(step, Bind):
         assert all(p.steps[at] == step for p in paths), "paths part where nothing is decided"
         return LetTree(step.name, step.text, _tree(paths, at + 1, leaf, absent))
-    ways = [[p for p in paths if getattr(p.steps[at], "taken", None) is way] for way in (True, False)]
+    ways = [
+        [p for p in paths if getattr(p.steps[at], "taken", None) is way] for way in (True, False)
+    ]
     then, otherwise = (_tree(way, at + 1, leaf, absent) for way in ways)
     return then if then == otherwise else IfTree(step.condition, then, otherwise)
 
@@ -69,7 +71,11 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
     match node:
         case LetTree(name=name, text=text, body=body):
             rest, used = _without_unused(body)
-            return (LetTree(name, text, rest), used | _words_of(text)) if name in used else (rest, used)
+            return (
+                (LetTree(name, text, rest), used | _words_of(text))
+                if name in used
+                else (rest, used)
+            )
         case IfTree(condition=condition, then=then, otherwise=otherwise):
             (yes, of_yes), (no, of_no) = _without_unused(then), _without_unused(otherwise)
             return IfTree(condition, yes, no), of_yes | of_no | {condition}

@@ -116,7 +116,10 @@ def reading(name: ReadingName, etype: ElementType) -> PatternOrder:
 
 
 def evaluate(
-    meaning: Meaning, arguments: tuple[Values, ...], how: PatternOrder, others: Mapping[str, Meaning]
+    meaning: Meaning,
+    arguments: tuple[Values, ...],
+    how: PatternOrder,
+    others: Mapping[str, Meaning],
 ) -> Values:
     """The result of an operation on patterns and masks, choices included, all of one shape.
 
@@ -142,4 +145,8 @@ def _value(
         case Apply(function=name, arguments=parts):
             values = tuple([_value(part, environment, how, others) for part in parts])
             symbol = how.symbols.get(name)
-            return symbol(*values) if symbol is not None else evaluate(others[name], values, how, others)
+            return (
+                symbol(*values)
+                if symbol is not None
+                else evaluate(others[name], values, how, others)
+            )

@@ -122,7 +122,9 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
         raise UserError(f"{run.etype.id}: {said}", _where(what, error), _SEEN) from error
     if not in_place and entries.memory.value.text != x.text:
         said = f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`"
-        raise UserError(said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH)
+        raise UserError(
+            said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH
+        )
     column = int(np.flatnonzero(run.live)[0])
     return Path(
         kernel.__name__,

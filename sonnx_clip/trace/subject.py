@@ -36,7 +36,9 @@ class Subject:
     @cached_property
     def functions(self) -> tuple[FunctionType, ...]:
         """The functions that the modules define."""
-        found = (f for module in self.modules for f in vars(module).values() if inspect.isfunction(f))
+        found = (
+            f for module in self.modules for f in vars(module).values() if inspect.isfunction(f)
+        )
         names = {module.__name__ for module in self.modules}
         return tuple(f for f in dict.fromkeys(found) if f.__module__ in names)
 

@@ -73,7 +73,11 @@ def _bounds(etype: ElementType) -> tuple[int, ...]:
     """Zeros, infinities, NaNs and numbers of both signs; of integers the extremes and their neighbours."""
     if not isinstance(etype.bits, FloatBits):
         return special_patterns(etype)[:8]
-    top, minus, nan = infinity(etype.bits), sign_bit(etype.bits), constant_pattern("nan", etype.bits)
+    top, minus, nan = (
+        infinity(etype.bits),
+        sign_bit(etype.bits),
+        constant_pattern("nan", etype.bits),
+    )
     one, two = (int(encode(text, etype)) for text in ("1", "2"))
     return (0, minus, one, two, one | minus, two | minus, top, top | minus, nan, nan | minus | 1)
 
@@ -174,7 +178,9 @@ class SymbolicRun:
         bits = self.samples.noise(len(self.free)) & np.uint64((1 << (self.etype.width or 0)) - 1)
         return self.any("any", "element", np.stack([bits, bits]))
 
-    def apply(self, name: str, arguments: Sequence[SymbolicValue], how: ReadingName | None) -> SymbolicValue:
+    def apply(
+        self, name: str, arguments: Sequence[SymbolicValue], how: ReadingName | None
+    ) -> SymbolicValue:
         """The result of an operation of the table, as a new step; its choices are free variables."""
         meaning = self.table[name]
         given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]

@@ -37,9 +37,15 @@ _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 def hidden(what: Subject) -> Iterator[str]:
     """A line for each place in the traced modules that a run on symbols would not see."""
     for module, file in zip(what.modules, what.files, strict=True):
-        read = [n for n in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef)]
+        read = [
+            n
+            for n in ast.parse(file.read_text(encoding="utf-8")).body
+            if isinstance(n, ast.FunctionDef)
+        ]
         for node in read:
-            yield from (f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node))
+            yield from (
+                f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node)
+            )
         places = {(node.name, node.lineno) for node in read}
         for function in what.functions:
             name, line = function.__name__, function.__code__.co_firstlineno
@@ -70,9 +76,14 @@ class _Function:
                 return ""
             case ast.Compare(ops=ops, comparators=others):
                 known = all(
-                    isinstance(op, _COMPARISONS) or _is_none(o) for op, o in zip(ops, others, strict=True)
+                    isinstance(op, _COMPARISONS) or _is_none(o)
+                    for op, o in zip(ops, others, strict=True)
                 )
-                return "" if known and len(ops) == 1 else "a comparison other than <, <=, >, >=, ==, !="
+                return (
+                    ""
+                    if known and len(ops) == 1
+                    else "a comparison other than <, <=, >, >=, ==, !="
+                )
             case ast.cmpop():
                 return ""
             case ast.Call():
@@ -85,25 +96,39 @@ class _Function:
                 return f".{name} of Python"
             case ast.Assign(targets=targets) if not all(_is_local(t) for t in targets):
                 return "an assignment to something other than a local name"
-        return "" if isinstance(node, _PLAIN) else f"{_said(node)}, which a run on symbols does not follow"
+        return (
+            ""
+            if isinstance(node, _PLAIN)
+            else f"{_said(node)}, which a run on symbols does not follow"
+        )
 
     def _call(self, node: ast.Call) -> str:
         if extra := [k.arg or "**" for k in node.keywords if k.arg != "out"]:
             return f"the argument {extra[0]}"
         match node.func:
             case ast.Name(id=name):
-                return "" if self._is_traced(self._global(name)) else f"a call of {name}, which is not traced"
+                return (
+                    ""
+                    if self._is_traced(self._global(name))
+                    else f"a call of {name}, which is not traced"
+                )
             case ast.Attribute(value=ast.Name(id="np"), attr=name):
                 if self._global("np") is not np:
                     return "a call of np, which is not NumPy"
-                return "" if name in table() else f"np.{name}, which has no meaning in why3/numpy.mlw"
+                return (
+                    "" if name in table() else f"np.{name}, which has no meaning in why3/numpy.mlw"
+                )
             case ast.Attribute(value=ast.Attribute(attr="dtype"), attr="type"):
                 return ""
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if inspect.ismodule(self._global(name)):
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if inspect.ismodule(
+                self._global(name)
+            ):
                 traced = self._is_traced(getattr(self._global(name), attr, None))
                 return "" if traced else f"a call of {name}.{attr}, which is not traced"
             case ast.Attribute(attr=name):
-                return "" if name in METHODS else f".{name}(), which has no meaning in why3/numpy.mlw"
+                return (
+                    "" if name in METHODS else f".{name}(), which has no meaning in why3/numpy.mlw"
+                )
         return "a call of something other than a name"
 
     def _global(self, name: str) -> Any:
@@ -111,7 +136,9 @@ class _Function:
 
     def _is_traced(self, found: Any) -> bool:
         if isinstance(found, type):
-            return issubclass(found, tuple) and found.__module__ in {m.__name__ for m in self.what.modules}
+            return issubclass(found, tuple) and found.__module__ in {
+                m.__name__ for m in self.what.modules
+            }
         return found in self.what.functions
 
 
@@ -126,7 +153,12 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _said(node: ast.AST) -> str:
-    names = {ast.JoinedStr: "an f-string", ast.Subscript: "an entry", ast.Global: "global", ast.Try: "try"}
+    names = {
+        ast.JoinedStr: "an f-string",
+        ast.Subscript: "an entry",
+        ast.Global: "global",
+        ast.Try: "try",
+    }
     return names.get(type(node), type(node).__name__.lower())
 
 

@@ -20,7 +20,9 @@ BEGIN: Final = frozenset({
     "let", "meta", "inductive", "coinductive", "exception", "scope", "end",
 })  # fmt: skip
 _MARKS: Final = frozenset({"rec", "ghost", "partial", "lemma", "function", "predicate", "constant"})
-_MARKED: Final = frozenset({"let", "val", "rec", "ghost", "partial", "lemma"})  # marks stand behind these
+_MARKED: Final = frozenset(
+    {"let", "val", "rec", "ghost", "partial", "lemma"}
+)  # marks stand behind these
 _OPEN: Final = frozenset({"(", "{", "[", "begin", "match", "try", "while", "for"})
 _CLOSE: Final = frozenset({")", "}", "]", "done", "end"})
 # Behind these words a formula or a program goes on, so that a `let` there belongs to it.
@@ -127,7 +129,12 @@ def _declaration(read: Tokens, module: str, every: tuple[Why3Token, ...]) -> Why
     while every[at : at + 1] and every[at].text in (*_MARKS, "export", "import"):
         at += 1
     behind = at + 1
-    while every[at:behind] and every[at].text == "(" and every[behind - 1].text != ")" and every[behind:]:
+    while (
+        every[at:behind]
+        and every[at].text == "("
+        and every[behind - 1].text != ")"
+        and every[behind:]
+    ):
         behind += 1  # an operator
     name = "".join(token.text for token in every[at:behind])
     while every[behind : behind + 1] and every[behind].kind == "attribute":

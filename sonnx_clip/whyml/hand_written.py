@@ -81,7 +81,9 @@ def _obligation(
     file = f"why3/{stem}.mlw"
     where = f"{file} ({d.module}.{d.name})"
     if shown is None:
-        raise UserError("the goal does not say what it shows", where, "add [@shows:ID,…] after its name")
+        raise UserError(
+            "the goal does not say what it shows", where, "add [@shows:ID,…] after its name"
+        )
     if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
         raise UserError(
             f"the goal shows {unknown[0]}, which is not in spec/clip.yaml", where, "correct the id"
@@ -102,7 +104,9 @@ def _obligation(
         text = _QUOTED.sub(r"\1", d.comment.split(". ")[0]).removesuffix(".")
         title = f"{text[:1].lower()}{text[1:]}{types}"
     goal = f"{d.name}'vc" if form[0] == "let" else d.name
-    return Obligation(f"{stem}.{d.name}", kind, stem, shown, title, file, d.module, goal, d.statement)
+    return Obligation(
+        f"{stem}.{d.name}", kind, stem, shown, title, file, d.module, goal, d.statement
+    )
 
 
 # --- Reads Why3's driver files: how a symbol of a theory is printed for a prover, or in C -------------------
@@ -110,7 +114,9 @@ def _obligation(
 # A directive of such a file takes one line. Comments have to be taken away before, as `Tokens.plain` does.
 
 
-_LINE: Final = re.compile(r'\s*(?P<word>\w+)(?P<names>(?:\s+[\w.]+)*)\s*(?:"(?P<text>[^"]*)")?(?P<rest>.*)')
+_LINE: Final = re.compile(
+    r'\s*(?P<word>\w+)(?P<names>(?:\s+[\w.]+)*)\s*(?:"(?P<text>[^"]*)")?(?P<rest>.*)'
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,9 @@ class Directive:
     @property
     def symbol(self) -> str | None:
         """The symbol whose printing a ``syntax`` defines; None for another directive."""
-        return self.names[1] if self.word == "syntax" and len(self.names) == 2 and self.text else None
+        return (
+            self.names[1] if self.word == "syntax" and len(self.names) == 2 and self.text else None
+        )
 
 
 def directives(text: str) -> Iterator[Directive]:
@@ -152,5 +160,7 @@ def directives(text: str) -> Iterator[Directive]:
         elif word == "end":
             module = ""
         else:
-            rest, said = (" ".join(part.split()) for part in (found["rest"], line.strip()[len(word) :]))
+            rest, said = (
+                " ".join(part.split()) for part in (found["rest"], line.strip()[len(word) :])
+            )
             yield Directive(module, word, names, found["text"], rest, said)

@@ -56,7 +56,11 @@ def test_the_text_of_an_expression_is_that_of_the_type(type_id, expr, text):
 
 @pytest.mark.parametrize(
     "expr",
-    [tree.Call("clip", (X, L, L), Kind.ELEMENT), tree.Use("same", (X, L), Kind.BOOL), tree.Number("0")],
+    [
+        tree.Call("clip", (X, L, L), Kind.ELEMENT),
+        tree.Use("same", (X, L), Kind.BOOL),
+        tree.Number("0"),
+    ],
 )
 def test_expression_without_acsl_form_is_rejected(expr):
     with pytest.raises(UserError, match="ACSL has no expression for `"):
@@ -88,15 +92,23 @@ def test_acsl_assumptions_hold_for_every_value():
     assert np.array_equal(negative.astype(np.int32).astype(np.uint16), negative + 0xFFFF + 1)
     for etype in OF_BITS:
         text = render_acsl(SPEC)[contract_path(etype)]
-        assert r"axiom mask: \forall integer a; 0x8000 <= a <= 0xFFFF ==> (a & 0x7FFF) == a - 0x8000;" in text
-        assert r"axiom wrap: \forall integer a; -0x8000 <= a < 0 ==> (uint16_t)a == a + 0xFFFF + 1;" in text
+        assert (
+            r"axiom mask: \forall integer a; 0x8000 <= a <= 0xFFFF ==> (a & 0x7FFF) == a - 0x8000;"
+            in text
+        )
+        assert (
+            r"axiom wrap: \forall integer a; -0x8000 <= a < 0 ==> (uint16_t)a == a + 0xFFFF + 1;"
+            in text
+        )
 
 
 @pytest.mark.parametrize("etype", OF_BITS, ids=lambda etype: etype.id)
 def test_the_order_of_bits_is_that_of_the_numbers(etype):
     """The definitions of the contracts, done in Python, against the decoded values."""
     top = int({"float16": "0x7C00", "bfloat16": "0x7F80"}[etype.id], 16)
-    assert f"predicate is_nan(uint16_t a) = magnitude(a) > 0x{top:X};" in render_acsl_of(SPEC, etype.id)
+    assert f"predicate is_nan(uint16_t a) = magnitude(a) > 0x{top:X};" in render_acsl_of(
+        SPEC, etype.id
+    )
 
     def magnitude(a):
         return a if a < 0x8000 else a - 0x8000

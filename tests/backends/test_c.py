@@ -42,7 +42,9 @@ def test_a_fault_of_the_extraction(fault, words, tmp_path, monkeypatch):
 UNDEFINED = r"the C calls write, which is not defined|Unsupported: \[C.translate_decl\]"
 
 
-@pytest.mark.parametrize(("line", "words"), [("type source", "Unsupported: type"), ("val write", UNDEFINED)])
+@pytest.mark.parametrize(
+    ("line", "words"), [("type source", "Unsupported: type"), ("val write", UNDEFINED)]
+)
 def test_a_driver_that_lacks_a_line_is_a_failure(line, words):
     """Why3 ends with status 0 when it cannot print a type, and prints a call for what it does not know."""
     name, theory, driver = _of_int8()

@@ -104,6 +104,7 @@ def test_acceptable_answers_are_those_of_the_latitude(etype):
                 assert np.array_equal(accepted & nan, nan)
                 due.append((id_, "nan"))
         found = [
-            (a["latitude"], "nan" if "any_nan" in a else int(a["bits"], 16)) for a in vector["acceptable"]
+            (a["latitude"], "nan" if "any_nan" in a else int(a["bits"], 16))
+            for a in vector["acceptable"]
         ]
         assert sorted(found, key=str) == sorted(due, key=str)

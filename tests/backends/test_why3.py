@@ -42,8 +42,12 @@ def _trees():
     a, b, c = (Compare("<", x, other, Kind.ELEMENT) for other in others)
     for inner in (Not(a), If(a, b, c, Kind.BOOL), *(Connective(word, a, b) for word in HOW_TIGHT)):
         yield Not(inner)
-        yield from (If(*three, Kind.BOOL) for three in ((inner, b, c), (c, inner, b), (c, b, inner)))
-        yield from (Connective(word, *two) for word in HOW_TIGHT for two in ((inner, c), (c, inner)))
+        yield from (
+            If(*three, Kind.BOOL) for three in ((inner, b, c), (c, inner, b), (c, b, inner))
+        )
+        yield from (
+            Connective(word, *two) for word in HOW_TIGHT for two in ((inner, c), (c, inner))
+        )
 
 
 def _in_parentheses(expr):
@@ -51,7 +55,9 @@ def _in_parentheses(expr):
         case Not(operand=operand):
             return f"(not {_in_parentheses(operand)})"
         case If(condition=condition, then=then, otherwise=otherwise):
-            return "(if {} then {} else {})".format(*map(_in_parentheses, (condition, then, otherwise)))
+            return "(if {} then {} else {})".format(
+                *map(_in_parentheses, (condition, then, otherwise))
+            )
         case Connective(operator=operator, left=left, right=right):
             return f"({_in_parentheses(left)} {HOW_TIGHT[operator]} {_in_parentheses(right)})"
         case _:
@@ -62,7 +68,10 @@ def _in_parentheses(expr):
 def test_why3_reads_what_the_tree_means(tmp_path):
     """Trees, printed with as few parentheses as the printer thinks right, and with all of them."""
     pairs = [(printer("int8").show(tree), _in_parentheses(tree)) for tree in _trees()]
-    goals = [f"  goal g{i}: forall x l m y: t. ({few}) <-> {many}\n" for i, (few, many) in enumerate(pairs)]
+    goals = [
+        f"  goal g{i}: forall x l m y: t. ({few}) <-> {many}\n"
+        for i, (few, many) in enumerate(pairs)
+    ]
     head = "module Trees\n  type t\n  predicate lt t t\n  predicate le t t\n  predicate eq t t\n"
     file = tmp_path / "trees.mlw"
     file.write_text(head + "".join(goals) + "end\n")

@@ -54,7 +54,11 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write(SOME, tmp_path)
     assert (tmp_path / "generated/b.txt").read_text() == "as it was\n"
-    assert sorted(path.name for path in (tmp_path / "generated").iterdir()) == ["b.txt", "replay.sh", "why3"]
+    assert sorted(path.name for path in (tmp_path / "generated").iterdir()) == [
+        "b.txt",
+        "replay.sh",
+        "why3",
+    ]
 
 
 def test_the_command(bench):

@@ -19,7 +19,9 @@ def _replay(bench, obligations, *options):
     script, out = bench.root / PATH, bench.build / "replay.tsv"
     script.write_text(text)
     bench.build.mkdir(exist_ok=True)
-    done = subprocess.run(["sh", script, *options, out], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", script, *options, out], capture_output=True, text=True, check=False
+    )
     lines = [line.split("\t") for line in out.read_text().splitlines()] if out.is_file() else []
     return done.returncode, done.stdout + done.stderr, lines
 
@@ -34,7 +36,9 @@ def test_every_obligation_stands_in_the_script():
     text = repo_file(PATH).read_text()
     goals = re.findall(r'^  -G "([^"]+)"', text, re.MULTILINE)
     assert sorted(goals) == sorted(o.goal for o in obligations() if o.kind != "instance")
-    instances = re.findall(r"^ask 60 (\S+) Instance -a inline_all -a introduce_premises$", text, re.MULTILINE)
+    instances = re.findall(
+        r"^ask 60 (\S+) Instance -a inline_all -a introduce_premises$", text, re.MULTILINE
+    )
     assert instances == list(dict.fromkeys(o.file for o in obligations() if o.kind == "instance"))
 
 
@@ -47,7 +51,9 @@ def test_some_obligations_are_replayed(bench):
     status, said, lines = _replay(bench, some)
     proofs = sum(o.kind != "smoke" for o in some)
     assert status == 0
-    assert said.startswith(f"{2 * proofs} of {2 * proofs} goals Valid ({proofs} obligations, two provers); ")
+    assert said.startswith(
+        f"{2 * proofs} of {2 * proofs} goals Valid ({proofs} obligations, two provers); "
+    )
     assert sorted(line[:4] for line in lines) == sorted(
         [prover, o.file, o.theory, o.goal] for o in some for prover in ("Z3", "cvc5")
     )
@@ -72,14 +78,20 @@ def test_a_fault_fails_the_replay(name, fault, bench, tmp_path, some):
 
 def test_a_tool_that_is_named_is_used_and_recorded(bench, tmp_path, some):
     other = tmp_path / "z3-99"
-    other.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Z3 version 99.1.2 - 64 bit || echo sat\n')
+    other.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo Z3 version 99.1.2 - 64 bit || echo sat\n'
+    )
     other.chmod(0o755)
     status, _, lines = _replay(bench, some, "--z3", str(other))
     assert status == 1
     (file,) = (bench.root / "build" / "replays").iterdir()
     record = dict(line.split(": ") for line in file.read_text().splitlines())
     proofs = sum(o.kind != "smoke" for o in some)
-    assert (record["z3"], record["goals"], record["valid"]) == ("99.1.2", str(2 * proofs), str(proofs))
+    assert (record["z3"], record["goals"], record["valid"]) == (
+        "99.1.2",
+        str(2 * proofs),
+        str(proofs),
+    )
     assert {line[4] for line in lines if line[0] == "Z3"} == {"Unknown"}
     assert sorted(record) == sorted(ReplayEvidence.model_fields)
 
@@ -105,7 +117,9 @@ def test_the_whole_replay_agrees_with_the_proofs(bench):
     assert ended.status == 0
     status, said, lines = _replay(bench, obligations())
     assert status == 0, said
-    replayed = {(prover, file, theory, goal): answer for prover, file, theory, goal, answer in lines}
+    replayed = {
+        (prover, file, theory, goal): answer for prover, file, theory, goal, answer in lines
+    }
     assert len(replayed) == len(lines) == 2 * len(obligations())
     assert len(ended.outcomes) == len(obligations())
     for row in ended.outcomes.values():

@@ -16,8 +16,16 @@ GOAL = "goal monotone [@shows:monotone] :"
     [
         ("  (** A greater x never gives a smaller result. *)\n", "", "the goal has no comment"),
         (GOAL, "goal monotone :", "the goal does not say what it shows"),
-        (GOAL, "goal monotone [@shows:monotony] :", "the goal shows monotony, which is not in spec"),
-        (GOAL, "goal monotone [@shows:smoke] :", "a smoke goal, and no other, has a name that begins with"),
+        (
+            GOAL,
+            "goal monotone [@shows:monotony] :",
+            "the goal shows monotony, which is not in spec",
+        ),
+        (
+            GOAL,
+            "goal monotone [@shows:smoke] :",
+            "a smoke goal, and no other, has a name that begins with",
+        ),
     ],
 )
 def test_a_goal_that_is_not_in_order(old, new, message, bench):

@@ -39,7 +39,11 @@ def main():
         return 2
     for title, heads, rows in (
         (f"vectors that agree, of {count():,}", LEVELS, builds),
-        ("this machine: warnings, sanitizers, unsafe flags", (*STANDARDS, "ASan, UBSan", *UNSAFE), natives),
+        (
+            "this machine: warnings, sanitizers, unsafe flags",
+            (*STANDARDS, "ASan, UBSan", *UNSAFE),
+            natives,
+        ),
         ("harness/frames.c with the kernels, judged by check --exec", ("element types",), frames),
     ):
         table = Table("target", *heads, title=title, title_justify="left")
@@ -66,7 +70,11 @@ def cell(target, *flags):
         if target.bare:
             return LINKS
         found = ran(target, program)
-        return f"{found.agree:,}" if found.fine else f"{found.agree:,} of {found.asked:,}: {found.words}"
+        return (
+            f"{found.agree:,}"
+            if found.fine
+            else f"{found.agree:,} of {found.asked:,}: {found.words}"
+        )
 
 
 def native_row(target):

@@ -23,9 +23,18 @@ def built(target: Target, folder: Path, *flags: str, sources: Sequence[Path] = (
     """Build the harness with the kernels; AssertionError if that fails or a compiler complains."""
     program = folder / "frames"
     command = [target.compiler, "-std=c99", "-O2", *target.flags, *WARNINGS, *flags]
-    command += [f"-I{repo_file('generated/c')}", str(repo_file("harness/frames.c")), *c_files(sources)]
+    command += [
+        f"-I{repo_file('generated/c')}",
+        str(repo_file("harness/frames.c")),
+        *c_files(sources),
+    ]
     if target.bare:
-        start = [str(repo_file("harness/cortex_m.c")), "-T", str(repo_file("harness/cortex_m.ld")), "-lgcc"]
+        start = [
+            str(repo_file("harness/cortex_m.c")),
+            "-T",
+            str(repo_file("harness/cortex_m.ld")),
+            "-lgcc",
+        ]
         command += [*FREESTANDING, *BARE, *start]
     done = call([*command, "-o", str(program)])
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"

@@ -52,9 +52,19 @@ OTHERS = (
     _emulated("s390x, big-endian", "s390x-linux-gnu", "qemu-s390x"),
     _cortex("Cortex-M0, soft float", "microbit", "-mcpu=cortex-m0"),
     _cortex(
-        "Cortex-M4, hard float", "mps2-an386", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"
+        "Cortex-M4, hard float",
+        "mps2-an386",
+        "-mcpu=cortex-m4",
+        "-mfloat-abi=hard",
+        "-mfpu=fpv4-sp-d16",
     ),
-    _cortex("Cortex-M7, hard double", "mps2-an500", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
+    _cortex(
+        "Cortex-M7, hard double",
+        "mps2-an500",
+        "-mcpu=cortex-m7",
+        "-mfloat-abi=hard",
+        "-mfpu=fpv5-d16",
+    ),
 )
 
 
@@ -122,9 +132,23 @@ def compiled(target: Target, folder: Path, *flags: str, sources: Sequence[Path] 
     program = folder / "program"
     extra = [*FREESTANDING, "-Wl,-e,sonnx_clip_int8"] if target.bare else []
     harness = [] if target.bare else [str(repo_file("tests/c/check.c"))]
-    command = [target.compiler, "-std=c99", *target.flags, *WARNINGS, *flags, *extra, *include(folder)]
+    command = [
+        target.compiler,
+        "-std=c99",
+        *target.flags,
+        *WARNINGS,
+        *flags,
+        *extra,
+        *include(folder),
+    ]
     # Only the compiler's own helpers are offered, such as the comparison of soft floats: no C library.
-    command += [*c_files(sources), *harness, *(["-lgcc"] if target.bare else []), "-o", str(program)]
+    command += [
+        *c_files(sources),
+        *harness,
+        *(["-lgcc"] if target.bare else []),
+        "-o",
+        str(program),
+    ]
     done = call(command)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
     assert not done.stderr, done.stderr
@@ -138,7 +162,10 @@ def ran(target: Target, program: Path) -> Ran:
     last = lines[-1].split() if lines else []
     if len(last) != 6 or last[0] != "all:":
         return Ran(
-            0, 0, done.returncode or 1, (done.stderr or done.stdout).strip()[-500:] or "it said nothing"
+            0,
+            0,
+            done.returncode or 1,
+            (done.stderr or done.stdout).strip()[-500:] or "it said nothing",
         )
     wrong = next((line for line in lines if line.startswith("wrong:")), done.stderr.strip()[-500:])
     return Ran(int(last[1]), int(last[3]), done.returncode, wrong)
@@ -149,7 +176,16 @@ def survives(target: Target, folder: Path, flag: str) -> str:
     objects = folder / "unsafe"
     objects.mkdir()
     for source in kernels():
-        command = [target.compiler, "-std=c99", *target.flags, "-O3", flag, *include(folder), "-c", source]
+        command = [
+            target.compiler,
+            "-std=c99",
+            *target.flags,
+            "-O3",
+            flag,
+            *include(folder),
+            "-c",
+            source,
+        ]
         done = call([*command, "-o", str(objects / f"{Path(source).stem}.o")])
         if done.returncode:
             assert "sonnx_clip needs IEEE 754 arithmetic" in done.stderr, done.stderr

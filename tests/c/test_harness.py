@@ -14,7 +14,9 @@ from tests.meta.conftest import brief  # noqa: F401 - likewise
 
 
 def report_on(target, folder, types, *flags, **options):
-    return run_campaign(CheckOptions(named(target, built(target, folder, *flags, **options)), types))
+    return run_campaign(
+        CheckOptions(named(target, built(target, folder, *flags, **options)), types)
+    )
 
 
 @pytest.mark.usefixtures("brief")

@@ -4,7 +4,17 @@ import shutil
 
 import pytest
 
-from tests.c.targets import NATIVE, SANITIZERS, STANDARDS, UNSAFE, call, compiled, planted, ran, survives
+from tests.c.targets import (
+    NATIVE,
+    SANITIZERS,
+    STANDARDS,
+    UNSAFE,
+    call,
+    compiled,
+    planted,
+    ran,
+    survives,
+)
 
 
 @pytest.fixture(params=NATIVE, ids=lambda target: target.compiler)
@@ -52,4 +62,6 @@ def test_vectors_find_each_planted_mistake(first, tmp_path):
     program = compiled(first, tmp_path, sources=planted(tmp_path, MISTAKES))
     assert not ran(first, program).fine
     lines = call([str(program)]).stdout.splitlines()
-    assert {line.split()[1].rstrip(",") for line in lines if line.startswith("wrong: ")} == set(MISTAKES)
+    assert {line.split()[1].rstrip(",") for line in lines if line.startswith("wrong: ")} == set(
+        MISTAKES
+    )

@@ -18,14 +18,21 @@ def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows(
     assert len({claim.id for claim in claims}) == len(claims)
     for claim in claims:
         o = by_id[claim.id]
-        assert (o.kind, o.title, o.shows, o.subject) == (claim.kind, claim.title, claim.shows, claim.subject)
+        assert (o.kind, o.title, o.shows, o.subject) == (
+            claim.kind,
+            claim.title,
+            claim.shows,
+            claim.subject,
+        )
 
 
 def test_every_template_makes_a_claim():
     made = {(claim.role, claim.name) for claim in every_claim(SPEC)}
     for template in (template for section in templates().values() for template in section):
         pattern = re.compile(re.sub(r"\{[\w.]+\}", r"\\w+", template.goal))
-        assert any(role == template.role and pattern.fullmatch(name) for role, name in made), template.goal
+        assert any(role == template.role and pattern.fullmatch(name) for role, name in made), (
+            template.goal
+        )
 
 
 def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch):
@@ -34,6 +41,8 @@ def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch):
     assert len(list(expanded(SPEC, etype, "inhabited", case))) == 1
     for wrong in ({"title": "some input falls into {idd}"}, {"holds": "{id} and lowe"}):
         planted = {**templates(), "inhabited": (right.model_copy(update=wrong),)}
-        monkeypatch.setattr("sonnx_clip.claims.templates.templates", lambda planted=planted: planted)
+        monkeypatch.setattr(
+            "sonnx_clip.claims.templates.templates", lambda planted=planted: planted
+        )
         with pytest.raises((KeyError, LanguageError)):
             list(expanded(SPEC, etype, "inhabited", case))

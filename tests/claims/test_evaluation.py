@@ -30,12 +30,16 @@ def test_nine_tenths_of_the_claims_are_evaluated_and_hold():
     check_claims(SPEC)
 
 
-@pytest.mark.parametrize("id_", ["real", "int8", pytest.param("bfloat16", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "id_", ["real", "int8", pytest.param("bfloat16", marks=pytest.mark.nightly)]
+)
 def test_no_claim_holds_with_its_negation(id_):
     """Some sample reaches the conclusion of each: none passes because nothing was compared."""
     etype, tried = SPEC.element_type(id_), [*filter(is_evaluated, claims_of(SPEC, id_))]
     for claim in tried:
-        holds = truth(SPEC, etype).truth_of(replace(claim, conclusion=Not(Parentheses(claim.conclusion))))
+        holds = truth(SPEC, etype).truth_of(
+            replace(claim, conclusion=Not(Parentheses(claim.conclusion)))
+        )
         assert not all(map(holds, samples(SPEC, etype, claim))), claim.id
     assert len(tried) > 80
 
@@ -48,7 +52,9 @@ def test_no_claim_holds_with_its_negation(id_):
     ],
 )
 def test_claim_is_evaluated_in_the_first_type_of_each_kind_that_has_it(name, types):
-    assert sorted(etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == name) == types
+    assert (
+        sorted(etype.id for etype, claim in evaluated_claims(SPEC) if claim.name == name) == types
+    )
 
 
 BUGS = {bug.name: bug for bug in ALL if bug.file == YAML and bug.told}
@@ -68,7 +74,10 @@ QUICK = {
 DECLARED = "  M: {type: float32, dims: []}"
 MISTAKES = {
     "float16.prose_is_complete_refuted": ("{X: 1, L: nan, M: 2}", "{X: 1, L: 1, M: 2}"),
-    "float16.nan_inverted_inhabited": ("{X: nan, L: 1, M: 0, A: nan}", "{X: nan, L: 1, M: 0, A: 0}"),
+    "float16.nan_inverted_inhabited": (
+        "{X: nan, L: 1, M: 0, A: nan}",
+        "{X: nan, L: 1, M: 0, A: 0}",
+    ),
     "float16.onnx_6_after_onnx_1_changed": ("changes: {float16: inf, f", "changes: {float16: 1, f"),
     "restrictions.consistent": (DECLARED, DECLARED.replace("[]", "[1]")),
     "restrictions.R3_independent": (
@@ -110,7 +119,8 @@ def test_false_claim_on_restrictions_is_reported(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in BUGS]
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in BUGS],
 )
 def test_evaluation_finds_the_mistake(name, tmp_path):
     """The claim that its message names is false at a sample; tests/spec/test_errors.py reads messages."""

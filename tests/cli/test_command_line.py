@@ -42,7 +42,9 @@ def test_example_is_a_call_of_the_command(name: str) -> None:
 
 
 def test_json_is_format_json() -> None:
-    printing = [name for name, command in COMMANDS.items() for p in command.params if "--format" in p.opts]
+    printing = [
+        name for name, command in COMMANDS.items() for p in command.params if "--format" in p.opts
+    ]
     assert len(printing) >= 9
     for name in QUICK:
         arguments = [part for part in EXAMPLES[name][1:] if part != "--json"]
@@ -54,7 +56,10 @@ def test_json_is_format_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("lint", "model.onnx", "--json", "--format", "sarif"), "--json and --format sarif contradict"),
+        (
+            ("lint", "model.onnx", "--json", "--format", "sarif"),
+            "--json and --format sarif contradict",
+        ),
         (("check", "--status"), "--status needs a journal"),
         (("check", "--against", "directml-1.0"), "runtimes cannot be compared with `directml-1.0`"),
         (("check", "--against", "onnx", "--so", "lib.so"), "--against allows"),

@@ -32,5 +32,7 @@ def test_full_standard_output_is_an_error() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: standard output cannot be written: No space left on device")
+    assert done.stderr.startswith(
+        "error: standard output cannot be written: No space left on device"
+    )
     assert "Traceback" not in done.stderr

@@ -25,7 +25,9 @@ def make_small(patch: Callable[[object, str, object], None] = setattr) -> None:
     """Make the first unit of an element type small, and the others few and small."""
     patch(judge, "chosen", three_layouts)
     more = "more-0", "more-1"
-    patch(judge, "calls_of", lambda etype, part: islice(calls_of(etype, more[int(part[-1]) % 2]), 1))
+    patch(
+        judge, "calls_of", lambda etype, part: islice(calls_of(etype, more[int(part[-1]) % 2]), 1)
+    )
     patch(units, "kinds_of", lambda _, level: [] if level == "quick" else [("small", UNITS)])
 
 

@@ -23,7 +23,9 @@ from tests.meta.judged import three_layouts
 def run(*arguments):
     """Run `check` where no verdict has been kept."""
     with tempfile.TemporaryDirectory() as build:
-        return CliRunner().invoke(app, ["check", "--build", build, *arguments], catch_exceptions=False)
+        return CliRunner().invoke(
+            app, ["check", "--build", build, *arguments], catch_exceptions=False
+        )
 
 
 def verdicts(report, type_id):
@@ -72,7 +74,13 @@ def test_onnxruntime_deviates_in_nan_with_inverted_bounds_and_in_zeros_alone(onn
 def test_np_clip_violates_on_nan_bounds_and_returns_another_type_for_bfloat16(numpy_report):
     found = verdicts(numpy_report, "float32")
     wrong = {id_ for id_, verdict in found.items() if verdict == "violates"}
-    assert wrong == {"low_max_nan", "high_min_nan", "inside_min_nan", "inside_max_nan", "inside_both_nan"}
+    assert wrong == {
+        "low_max_nan",
+        "high_min_nan",
+        "inside_min_nan",
+        "inside_max_nan",
+        "inside_both_nan",
+    }
     assert verdicts(numpy_report, "bfloat16")["C3"] == "violates"
     assert set(verdicts(numpy_report, "int16").values()) == {"conforms"}
 
@@ -80,7 +88,9 @@ def test_np_clip_violates_on_nan_bounds_and_returns_another_type_for_bfloat16(nu
 def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_report):
     """One Python for all lines: each prints bits and what is expected."""
     reports = onnxruntime_report, numpy_report
-    deviations = [d for report in reports for t in report.types for c in t.classes for d in c.deviations]
+    deviations = [
+        d for report in reports for t in report.types for c in t.classes for d in c.deviations
+    ]
     assert deviations
     program = "\n".join(d.reproduce for d in deviations)
     done = subprocess.run(
@@ -112,12 +122,18 @@ def test_the_reproducers_go_to_a_file(tmp_path, monkeypatch):
 def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
     target = tmp_path / "numpy.json"
     types = ("--dtype", "uint16", "--dtype", "int16")
-    done = run("--runtime", "numpy", *types, "--policy", "strict", "--json", "--again", "-o", str(target))
+    done = run(
+        "--runtime", "numpy", *types, "--policy", "strict", "--json", "--again", "-o", str(target)
+    )
     assert done.exit_code == 0
     report = Report.model_validate_json(done.stdout)
     assert json.loads(target.read_text()) == json.loads(done.stdout)
     assert (report.format, report.policy, report.runtime) == (3, "strict", "numpy")
-    assert report.types[0].compared == sum(c.compared for c in report.types[0].classes if c.case) > 100_000
+    assert (
+        report.types[0].compared
+        == sum(c.compared for c in report.types[0].classes if c.case)
+        > 100_000
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["numpy.json"]
     compared, unseen = report.scope
     assert "every X of 16 bits under 24 pairs of bounds" in compared
@@ -135,7 +151,10 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
         (["--runtime", "numpy", "--dtype", "float31"], "float31"),
         (["--runtime", "numpy", "--dtype", "real"], "real is not a machine type"),
         (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "folder cannot be created"),
-        (["--runtime", "numpy", "-o", "docs"], "this is a folder, and only a regular file can be replaced"),
+        (
+            ["--runtime", "numpy", "-o", "docs"],
+            "this is a folder, and only a regular file can be replaced",
+        ),
     ],
 )
 def test_bad_input_is_one_message(arguments, words):

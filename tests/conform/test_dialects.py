@@ -145,7 +145,9 @@ def test_onnxruntime_deviates_in_older_versions_only():
     assert {form.form.opset for form in newest.forms if form.verdict == "refused"} <= {
         newest.forms[-1].form.opset
     }
-    assert {c.verdict for c in newest.classes} == {"conforms"}  # but for the operator set that it refuses
+    assert {c.verdict for c in newest.classes} == {
+        "conforms"
+    }  # but for the operator set that it refuses
     old = compared("onnxruntime", 6, "float32", "float64")
     assert [found.verdict for found in old.types] == ["unsupported", "violates"][::-1]
     assert "Could not find an implementation for Clip(6)" in old.types[1].words
@@ -170,7 +172,15 @@ def run(*arguments):
 
 
 def test_reports_are_written_and_printed(tmp_path):
-    arguments = ("onnx-12", "--runtime", "onnxruntime", "--dtype", "uint8", "--build", str(tmp_path))
+    arguments = (
+        "onnx-12",
+        "--runtime",
+        "onnxruntime",
+        "--dtype",
+        "uint8",
+        "--build",
+        str(tmp_path),
+    )
     done = run(*arguments, "--json")
     assert done.exit_code == 0
     printed = json.loads(done.stdout)

@@ -27,14 +27,18 @@ def parts(name: str, level: str) -> list[str]:
 
 @pytest.mark.parametrize("name", TYPES)
 def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
-    for lower, higher in pairwise(parts(name, level) for level in ("quick", "standard", "exhaustive")):
+    for lower, higher in pairwise(
+        parts(name, level) for level in ("quick", "standard", "exhaustive")
+    ):
         assert higher[: len(lower)] == lower
     assert parts(name, "quick") == ["chosen"]
     every = parts(name, "exhaustive")
     assert len(set(every)) == len(every)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", pytest.param("float32", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "name", ["uint8", "float16", pytest.param("float32", marks=pytest.mark.nightly)]
+)
 def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) -> None:
     lengths, pairs = np.zeros(plan.EVERY_LENGTH + 1, int), set()
     special = special_patterns(TYPES[name])

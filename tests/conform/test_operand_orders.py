@@ -23,7 +23,9 @@ def triples(name, more=()):
     etype = SPEC.element_type(name)
     patterns = [*special_patterns(etype), *(encode(text, etype) for text in more)]
     values = np.array(patterns, bits_type(name)).view(numpy_type(name))
-    return tuple(np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True))
+    return tuple(
+        np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True)
+    )
 
 
 def explanation(name, function, more=()):

@@ -83,7 +83,9 @@ def test_plan_reaches_every_class_in_every_layout_and_every_x_of_16_bits(type_id
 
 def test_plan_has_every_short_length_and_some_long_ones():
     requests = [request for request, _ in chosen(F32)]
-    lengths = {length for r in requests for length in ([r.length] if r.lengths is None else r.lengths)}
+    lengths = {
+        length for r in requests for length in ([r.length] if r.lengths is None else r.lengths)
+    }
     assert lengths >= {*range(131), 255, 256, 257, 1023, 1024, 1025, 2047, 65_537}
     assert len(np.unique(requests[-1].pool)) > 65_000
     assert sum(131 <= n <= 2000 for n in LENGTHS) > 15

@@ -53,7 +53,9 @@ def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(repo_root()))
 
 
-def run(pytester: pytest.Pytester, runtime: str, *more: str, types: str = "int8") -> pytest.RunResult:
+def run(
+    pytester: pytest.Pytester, runtime: str, *more: str, types: str = "int8"
+) -> pytest.RunResult:
     """A session with the plugin, in this process."""
     return pytester.runpytest_inprocess(
         *LOADED, "-p", "no:cacheprovider", "-p", "no:xdist", f"--sonnx-clip-runtime={runtime}",
@@ -80,10 +82,14 @@ def test_right_runtime_passes_in_each_class_of_each_type(pytester: pytest.Pytest
     assert result.ret == 0
 
 
-def test_wrong_runtime_fails_where_check_says_so_with_a_reproducer(pytester: pytest.Pytester) -> None:
+def test_wrong_runtime_fails_where_check_says_so_with_a_reproducer(
+    pytester: pytest.Pytester,
+) -> None:
     result = run(pytester, planted("ignores_upper"))
     report, classes = judged("planted:ignores_upper", "int8")
-    assert failed(result) == {f"sonnx-clip::int8::{c.id}" for c in cases(report) if c.outcome == "failed"}
+    assert failed(result) == {
+        f"sonnx-clip::int8::{c.id}" for c in cases(report) if c.outcome == "failed"
+    }
     assert result.ret == 1
     text = result.stdout.str()
     assert "Traceback" not in text
@@ -94,12 +100,16 @@ def test_wrong_runtime_fails_where_check_says_so_with_a_reproducer(pytester: pyt
 def test_file_beside_the_tests_is_judged(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine=MINE, test_own="def test_own(): pass")
     run(pytester, "./mine.py:right").assert_outcomes(passed=12)
-    result = run(pytester, "mine:no_upper", "-k", "sonnx-clip and inside")  # found from where pytest runs
+    result = run(
+        pytester, "mine:no_upper", "-k", "sonnx-clip and inside"
+    )  # found from where pytest runs
     result.assert_outcomes(passed=2, deselected=10)
 
 
 def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
-    result = run(pytester, "tests.meta.planted_forms:through_float_with_constants", "-v", types="int32")
+    result = run(
+        pytester, "tests.meta.planted_forms:through_float_with_constants", "-v", types="int32"
+    )
     forms = set(re.findall(r"\[(\S+)\] (?:PASSED|FAILED)", result.stdout.str()))
     wrong = failed(result)
     assert len(forms) > 10
@@ -110,7 +120,9 @@ def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
     assert {id_.partition("[")[0] for id_ in in_forms} <= wrong  # the class depends on the form
 
 
-def test_unsupported_types_are_skipped_and_comparing_nothing_fails(pytester: pytest.Pytester) -> None:
+def test_unsupported_types_are_skipped_and_comparing_nothing_fails(
+    pytester: pytest.Pytester,
+) -> None:
     line = "sonnx-clip::bfloat16::inside_nan drops it\n"
     result = expecting(pytester, line, planted("refuses_bfloat16"), "-rsfE", types="bfloat16")
     result.assert_outcomes(failed=2, skipped=26)
@@ -122,7 +134,9 @@ def test_unsupported_types_are_skipped_and_comparing_nothing_fails(pytester: pyt
 @pytest.mark.nightly
 def test_workers_of_xdist_share_it(pytester: pytest.Pytester) -> None:
     log, logs = pytester.path / "log", []
-    pytester.makepyfile(mine=f"open({str(log)!r}, 'a').write('x')\n{MINE}", test_own="def test_own(): pass")
+    pytester.makepyfile(
+        mine=f"open({str(log)!r}, 'a').write('x')\n{MINE}", test_own="def test_own(): pass"
+    )
     for options in (("-n", "2"), ("-p", "no:xdist")):
         result = pytester.runpytest_subprocess(
             *LOADED, *options, "--sonnx-clip-runtime=./mine.py:no_upper", "--sonnx-clip-types=uint8"
@@ -146,7 +160,9 @@ def test_expected_deviations_do_not_fail_and_others_do(pytester: pytest.Pytester
     first, *others = (f"sonnx-clip::int8::{c.id}" for c in cases(report) if c.outcome == "failed")
     assert others
     lines = "\n".join(f"{id_} our unit has no upper bound" for id_ in others)
-    result = expecting(pytester, f"# why we live with it\n\n{lines}\n", planted("ignores_upper"), "-rxfE")
+    result = expecting(
+        pytester, f"# why we live with it\n\n{lines}\n", planted("ignores_upper"), "-rxfE"
+    )
     result.assert_outcomes(xfailed=len(others), passed=10 - len(others), failed=1)
     assert failed(result) == {first}
     assert "our unit has no upper bound" in result.stdout.str()
@@ -219,5 +235,7 @@ def test_plugin_without_a_runtime_loads_nothing(pytester: pytest.Pytester) -> No
             assert "numpy" not in sys.modules
             assert not request.config.pluginmanager.has_plugin("sonnx-clip-tests")
     """)
-    result = pytester.runpytest_subprocess(*LOADED, "-p", "no:slipcover", "-p", "no:hypothesispytest")
+    result = pytester.runpytest_subprocess(
+        *LOADED, "-p", "no:slipcover", "-p", "no:hypothesispytest"
+    )
     result.assert_outcomes(passed=1)

@@ -48,7 +48,11 @@ def run(
     runtime: str, file: Path | None, *types: str, warn=lambda _: None, is_cache=False, **options
 ) -> Report:
     store = None if file is None else Store(file, "me", warn, is_cache=is_cache)
-    outer = {name: options.pop(name) for name in ("jobs", "again", "judge", "on_progress") if name in options}
+    outer = {
+        name: options.pop(name)
+        for name in ("jobs", "again", "judge", "on_progress")
+        if name in options
+    }
     try:
         return run_campaign(asked(runtime, *types, **options), store=store, **outer)
     finally:
@@ -94,7 +98,9 @@ NIGHTLY = ("planted_memory:is_wrong_in_call_3", "planted:refuses_inverted", "pla
     "runtime",
     [WRONG, *(pytest.param(f"tests.meta.{name}", marks=pytest.mark.nightly) for name in NIGHTLY)],
 )
-def test_report_is_the_same_with_and_without_a_store_and_after_any_part_of_it(runtime, tmp_path) -> None:
+def test_report_is_the_same_with_and_without_a_store_and_after_any_part_of_it(
+    runtime, tmp_path
+) -> None:
     whole, part = tmp_path / "whole.sqlite", tmp_path / "part.sqlite"
     without = text(run(runtime, None, jobs=1))
     assert text(run(runtime, whole, jobs=3)) == without
@@ -150,7 +156,9 @@ def test_cached_verdict_is_used_and_marked_but_no_crash(tmp_path) -> None:
         assert run(DIES, file, is_cache=True, level="quick").kept == {}
 
 
-def test_verdict_on_own_code_or_on_files_changed_meanwhile_is_not_cached(tmp_path, monkeypatch) -> None:
+def test_verdict_on_own_code_or_on_files_changed_meanwhile_is_not_cached(
+    tmp_path, monkeypatch
+) -> None:
     assert cache_identity(RIGHT) is None
     monkeypatch.setattr(campaign, "cache_identity", lambda _: "changed meanwhile")
     run(WRONG, tmp_path / "c.sqlite", is_cache=True)
@@ -173,7 +181,9 @@ CHANGES = {
     "Python": lambda _, patch: patch.setattr(identities.sys, "version", "3.99.0"),
     "environment": lambda _, patch: patch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2"),
     "library": lambda _, patch: patch.setattr(identities, "_library", lambda _: "built anew"),
-    "packages": lambda _, patch: patch.setattr(identities, "distribution", lambda name: f"{name} 9.9 x"),
+    "packages": lambda _, patch: patch.setattr(
+        identities, "distribution", lambda name: f"{name} 9.9 x"
+    ),
     "a package is gone": lambda _, patch: patch.setattr(identities, "distribution", lambda _: None),
     "checker": lambda _, patch: patch.setattr(identities, "our_code", lambda: "edited"),
 }
@@ -188,7 +198,11 @@ def test_identity_changes_with_everything_it_depends_on(what, monkeypatch, tmp_p
 
 
 def test_identity_of_own_code_has_version_and_files(tmp_path, monkeypatch) -> None:
-    found = {identity(RIGHT, "1"), identity(RIGHT, "2"), identity("tests.meta.planted_forms:right", "1")}
+    found = {
+        identity(RIGHT, "1"),
+        identity(RIGHT, "2"),
+        identity("tests.meta.planted_forms:right", "1"),
+    }
     assert len(found) == 3
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("clip = 1\n")
@@ -228,7 +242,9 @@ def test_edits_of_our_code_and_of_a_package_are_seen(tmp_path, monkeypatch) -> N
 def test_flags_of_the_processor_count(tmp_path: Path) -> None:
     found = []
     for flags, frequency in (("fpu avx2", 1), ("fpu avx2", 2), ("fpu", 1)):
-        (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags : {flags}\ncpu MHz : {frequency}\n")
+        (tmp_path / "cpuinfo").write_text(
+            f"processor : 0\nflags : {flags}\ncpu MHz : {frequency}\n"
+        )
         found.append(installed.processor(tmp_path / "cpuinfo"))
     assert found[0] == found[1] != found[2]
 
@@ -332,7 +348,13 @@ def test_empty_file_and_odd_names_become_stores(tmp_path) -> None:
 
 def plan(file: Path, runtime: str) -> None:
     """Enter a campaign of int16."""
-    named = {"runtime": runtime, "version": "planted", "level": "standard", "policy": "", "forms": ""}
+    named = {
+        "runtime": runtime,
+        "version": "planted",
+        "level": "standard",
+        "policy": "",
+        "forms": "",
+    }
     with closing(Store(file, "me")) as store:
         store.plan({**named, "types": ["int16"]}, asked(runtime, "int16").every_unit)
 

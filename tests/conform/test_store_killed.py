@@ -55,7 +55,10 @@ def text(report: Path) -> str:
 
 def done(file: Path) -> int:
     # There may be none yet, or it is being written; what a killed command left half done is taken back.
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as base:
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as base,
+    ):
         return base.execute("SELECT count(DISTINCT digest) FROM units").fetchone()[0]
     return 0
 
@@ -74,7 +77,9 @@ def test_killed_campaign_resumes(whole: str, tmp_path: Path) -> None:
     counts = [0]
     for _ in range(3):
         process = start(file, report, "--jobs", "2")
-        wait_until(lambda process=process: done(file) > counts[-1] or process.poll() is not None, PATIENCE)
+        wait_until(
+            lambda process=process: done(file) > counts[-1] or process.poll() is not None, PATIENCE
+        )
         time.sleep(moments.random() * 0.1)
         process.kill()  # itself alone: what it started has to notice
         process.communicate(timeout=PATIENCE)

@@ -34,7 +34,9 @@ def unpacked(html):
 
 def gathered_in(folder, document, reports=()):
     """What the evidence says of some records, before a page is rendered."""
-    return gather(records.read_records(made.write(folder / "build", document, reports), load_spec()))
+    return gather(
+        records.read_records(made.write(folder / "build", document, reports), load_spec())
+    )
 
 
 def written_in(folder, document, reports=()):
@@ -51,7 +53,9 @@ def rendered_once():
     """The specification of the repository is rendered, and its mutants are listed, once for all tests."""
     real, root, mutants = records.render_all, repo_root(), collect.all_mutants(load_spec())
     with pytest.MonkeyPatch.context() as monkeypatch:
-        shared = lambda spec: made.generated() if spec is load_spec() and repo_root() == root else real(spec)  # noqa: E731
+        shared = lambda spec: (
+            made.generated() if spec is load_spec() and repo_root() == root else real(spec)
+        )  # noqa: E731
         monkeypatch.setattr(records, "render_all", shared)
         monkeypatch.setattr(collect, "all_mutants", lambda _: mutants)
         yield

@@ -55,11 +55,15 @@ def run(folder, source):
     """What a script leaves in `output`, as JSON, by Node.js or else by Chromium."""
     if NODE is None:
         found = "document.getElementById('found').textContent = JSON.stringify(output);"
-        page = f'<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>{source}\n{found}'
+        page = (
+            f'<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>{source}\n{found}'
+        )
         return browse(folder, folder / "profile", wrapper=f"{page}</script>")[0]
     (folder / "script.js").write_text(f"{source}\nconsole.log(JSON.stringify(output));\n")
     command = [NODE, folder / "script.js"]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout)
+    return json.loads(
+        subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    )
 
 
 def drawn(etype, count, seed=0):
@@ -70,7 +74,9 @@ def drawn(etype, count, seed=0):
         one = lambda: source.choice(pool)  # noqa: E731
     else:
         pool = special_patterns(etype)
-        one = lambda: source.choice(pool) if source.random() < 0.6 else source.getrandbits(etype.width)  # noqa: E731
+        one = lambda: (
+            source.choice(pool) if source.random() < 0.6 else source.getrandbits(etype.width)
+        )  # noqa: E731
     for _ in range(count):
         t = tuple(one() for _ in range(3))
         yield (t[0], t[source.randrange(3)], t[source.randrange(3)]) if source.random() < 0.2 else t
@@ -113,7 +119,9 @@ def _due_of_bits(etype, triples):
     for dialect in spec.dialects:
         bounds = [_bounds(dialect.id, etype.id, l, m) for l, m in zip(*columns[1:], strict=True)]
         there = np.array([None not in of for of in bounds])
-        low, high = (from_bits(np.array([of[i] or 0 for of in bounds], width), etype.id) for i in range(2))
+        low, high = (
+            from_bits(np.array([of[i] or 0 for of in bounds], width), etype.id) for i in range(2)
+        )
         if not there.any():
             got = tolds = bounds
         else:
@@ -128,7 +136,9 @@ def _due_of_bits(etype, triples):
 def _holding(functions, *operands):
     """Of each triple the ids of the functions that hold."""
     columns = zip(*(holds(*operands) for holds in functions.values()), strict=True)
-    return [[id_ for id_, here in zip(functions, column, strict=True) if here] for column in columns]
+    return [
+        [id_ for id_, here in zip(functions, column, strict=True) if here] for column in columns
+    ]
 
 
 def _accepted(etype, x, l, m, result):
@@ -147,7 +157,10 @@ def _accepted(etype, x, l, m, result):
 def _answers(etype, allows, triple):
     """Of each triple the answers that a reading allows, and the words of them."""
     bits = f"u{triple[0].dtype.itemsize}"
-    quiet, sign = int(encode("nan", etype)) if etype.family == "float" else 0, 1 << (etype.width - 1)
+    quiet, sign = (
+        int(encode("nan", etype)) if etype.family == "float" else 0,
+        1 << (etype.width - 1),
+    )
     constant = lambda value: from_bits(np.full(len(triple[0]), value, bits), etype.id)  # noqa: E731
     floats = etype.family == "float"
     tried = [*triple, *(constant(v) for v in (quiet, quiet | sign) if floats)]

@@ -44,7 +44,9 @@ def _proofs():
     obligations = generated().obligations
     lines = repo_file(GOLDEN).read_text(encoding="utf-8").splitlines()
     rows = [line.partition(" ") for line in lines if line.startswith(("assertion ", "setting "))]
-    said = [(kind, *rest.split(": ", 1)) for kind, _, rest in rows]  # what the tasks take for granted
+    said = [
+        (kind, *rest.split(": ", 1)) for kind, _, rest in rows
+    ]  # what the tasks take for granted
     return json.dumps({
         "about": {"tool": "sonnx-clip 0.1.0", "spec_digest": load_spec().digest, "files": theory_digests()},
         "tools": TOOLS,
@@ -113,7 +115,10 @@ def spoilt_proofs():
     document["canaries"].remove(of_float16[1])
     document["strays"] = ["why3/clip.mlw Clip.stray", HOSTILE]
     first = document["trusted"][0]
-    document["trusted"] += [first | {"name": "cheat", "statement": "false"}, first | {"justification": " "}]
+    document["trusted"] += [
+        first | {"name": "cheat", "statement": "false"},
+        first | {"justification": " "},
+    ]
     return document
 
 
@@ -133,7 +138,9 @@ def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
             for id_, case in [*ids, ("C1", None), ("C3", None)]
         )
         verdict = worst(c.verdict for c in classes)
-        found.append(TypeReport(type=type_id, verdict=verdict, compared=10 * len(ids), classes=classes))
+        found.append(
+            TypeReport(type=type_id, verdict=verdict, compared=10 * len(ids), classes=classes)
+        )
     whole = {
         "tool": "sonnx-clip 0.1.0", "spec_sha256": spec.digest, "runtime": runtime,
         "runtime_version": installed_version(runtime) or f"{runtime} 1.0",
@@ -148,7 +155,9 @@ def deviation_in(id_, type_id, **fields):
     """An answer that no latitude accepts, to the numbers by which the YAML shows a class."""
     spec = load_spec()
     etype = spec.element_type(type_id)
-    klass = next((c for c in spec.classes_of(etype.family) if c.id == id_), spec.classes_of(etype.family)[0])
+    klass = next(
+        (c for c in spec.classes_of(etype.family) if c.id == id_), spec.classes_of(etype.family)[0]
+    )
     x, l, m = (int(encode(text, etype)) for text in klass.inhabited_by.texts().values())
     due = evaluator(spec, etype).result(x, l, m)
     bits = [show_bits(value, etype) for value in (x, l, m, due, int(encode("7", etype)))]
@@ -173,7 +182,9 @@ def write(build: Path, document, reports=()):
     """Lay out a build folder; our own Clip conforms in it where no report says otherwise."""
     names = {made.runtime for made in reports}
     (build / "verdicts").mkdir(parents=True, exist_ok=True)
-    (build / "proofs.json").write_text(document if isinstance(document, str) else json.dumps(document))
+    (build / "proofs.json").write_text(
+        document if isinstance(document, str) else json.dumps(document)
+    )
     for number, made in enumerate([*(ours(name) for name in OURS if name not in names), *reports]):
         (build / "verdicts" / f"{number}.json").write_text(made.model_dump_json())
     return build

@@ -9,7 +9,15 @@ from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources
 from sonnx_clip.prove.coq import digests as coq_digests
-from sonnx_clip.prove.frama_c import OPTIONS, FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
+from sonnx_clip.prove.frama_c import (
+    OPTIONS,
+    FramaCRecord,
+    OfType,
+    Smoke,
+    WpGoal,
+    WpProperty,
+    digests,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
@@ -44,8 +52,17 @@ def coq():
     rests = dict(line.split(": ", 1) for line in lines if not line.startswith("#"))
     sources = coq_sources(repo_root())
     theorems = [t.model_dump() for s in sources for t in s.theorems()]
-    axioms = {module: [] if text.startswith("closed") else text.split(", ") for module, text in rests.items()}
-    about = {"tool": "t", "spec_sha256": SPEC.digest, "coq": "8.16.1", "problems": [], "seconds": {}}
+    axioms = {
+        module: [] if text.startswith("closed") else text.split(", ")
+        for module, text in rests.items()
+    }
+    about = {
+        "tool": "t",
+        "spec_sha256": SPEC.digest,
+        "coq": "8.16.1",
+        "problems": [],
+        "seconds": {},
+    }
     return {**about, "sources": coq_digests(sources), "theorems": theorems, "axioms": axioms}
 
 
@@ -84,7 +101,9 @@ def replay(digest):
 
 
 # A report as `check --against onnx-13` writes it.
-COMPARISON = made.report("onnx-reference", types=("float32",), violates=("low_tie",), dialect="onnx-13")
+COMPARISON = made.report(
+    "onnx-reference", types=("float32",), violates=("low_tie",), dialect="onnx-13"
+)
 
 
 @pytest.fixture(scope="module")
@@ -120,19 +139,33 @@ def mutants(path, **changes):
 def test_records_of_other_files_are_stale(tmp_path, monkeypatch, coq):
     stale = coq | {"sources": {**coq["sources"], "coq/Clip.v": "0" * 64}}
     changed = of_type(TYPES[0], files=dict.fromkeys(digests(TYPES[0]), "0" * 64))
-    monkeypatch.setattr(collect, "MUTANTS", mutants(tmp_path / "mutants.json", mutated_sha256="0" * 64))
+    monkeypatch.setattr(
+        collect, "MUTANTS", mutants(tmp_path / "mutants.json", mutated_sha256="0" * 64)
+    )
     records = {"foundation.json": json.dumps(stale), "frama-c.json": frama_c(changed)}
     found = with_records(tmp_path, **records, **{"replays/one.txt": replay("0" * 64)})
-    assert basis(found, "Coq’s kernel") == basis(found, "Mutants") == basis(found, "Frama-C") == "stale"
+    assert (
+        basis(found, "Coq’s kernel")
+        == basis(found, "Mutants")
+        == basis(found, "Frama-C")
+        == "stale"
+    )
     assert basis(found, "Replay") == "not run"
     assert not any(e.theorems for e in found.entries)
     assert [k.status for k in found.c_kernels] == ["stale", *["not run"] * (len(TYPES) - 1)]
 
 
-@pytest.mark.parametrize("spoil", [{"axioms": {"Clip": ["wish"]}}, {"problems": ["coq/Clip.v:1: wish"]}])
-def test_fresh_records_are_taken_and_an_axiom_or_problem_of_coq_is_open(tmp_path, monkeypatch, coq, spoil):
+@pytest.mark.parametrize(
+    "spoil", [{"axioms": {"Clip": ["wish"]}}, {"problems": ["coq/Clip.v:1: wish"]}]
+)
+def test_fresh_records_are_taken_and_an_axiom_or_problem_of_coq_is_open(
+    tmp_path, monkeypatch, coq, spoil
+):
     monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "none.json"))
-    records = {"foundation.json": json.dumps(coq | spoil), "frama-c.json": frama_c(*map(of_type, TYPES))}
+    records = {
+        "foundation.json": json.dumps(coq | spoil),
+        "frama-c.json": frama_c(*map(of_type, TYPES)),
+    }
     found = with_records(tmp_path, **records, **{"replays/one.txt": replay(replayed_digest())})
     assert any("wish" in line for line in found.totals.open)
     assert {k.status for k in found.c_kernels} == {"proved"}
@@ -148,7 +181,9 @@ def test_frama_c_with_other_options_is_stale(tmp_path):
     assert basis(found, "Frama-C") == "stale"
 
 
-def test_damaged_replay_stale_dialects_and_mutants_without_survivors_are_refused(tmp_path, monkeypatch):
+def test_damaged_replay_stale_dialects_and_mutants_without_survivors_are_refused(
+    tmp_path, monkeypatch
+):
     with pytest.raises(UserError, match="the record of a replay is damaged at"):
         with_records(tmp_path / "a", **{"replays/one.txt": "why3: 1"})
     stale = COMPARISON.model_copy(update={"spec_sha256": "0" * 64}).model_dump_json()

@@ -10,7 +10,9 @@ import subprocess
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: tools/setup.sh browser installs it"),
@@ -66,7 +68,9 @@ def browse(folder, profile, *options, wrapper=_WRAPPER):
     found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found, done.stdout[-2000:]
     text = found[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
-    return json.loads(text or "{}"), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return json.loads(text or "{}"), [
+        line for line in done.stderr.splitlines() if "CONSOLE" in line
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +90,11 @@ def test_links_lead_somewhere_and_nothing_is_wider_than_the_screen(seen, written
 
 def test_link_opens_what_it_leads_into(seen, written):
     found = seen[0]["400"]
-    task = next(o for o in written.evidence.obligations if o.obligation.id == "float32.total").replies[0].task
+    task = (
+        next(o for o in written.evidence.obligations if o.obligation.id == "float32.total")
+        .replies[0]
+        .task
+    )
     assert found["opened"]
     assert task in found["shown"]
     assert "why3 prove" in found["shown"]

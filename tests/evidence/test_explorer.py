@@ -40,7 +40,9 @@ def test_printed_javascript_finds_what_the_oracle_finds(tmp_path):
     inputs = [(etype, [*explored.few(etype), *explored.drawn(etype, 60)]) for etype in TYPES]
     found = told(tmp_path, inputs)
     for etype, triples in inputs:
-        for triple, line, due in zip(triples, found[etype.id], explored.due(etype, triples), strict=True):
+        for triple, line, due in zip(
+            triples, found[etype.id], explored.due(etype, triples), strict=True
+        ):
             assert line == due, (etype.id, explored.texts(etype, triple))
 
 
@@ -118,7 +120,9 @@ def test_numbers_are_written_as_by_the_command_line(tmp_path):
     for id_ in ("float32", "float64"):
         integers = ("1e15", "2147483648", "9007199254740991", "1e16")
         values[id_] += [encode(text, load_spec().element_type(id_)) for text in integers]
-    written = {id_: [show_bits(v, load_spec().element_type(id_)) for v in of] for id_, of in values.items()}
+    written = {
+        id_: [show_bits(v, load_spec().element_type(id_)) for v in of] for id_, of in values.items()
+    }
     source = f"""{explored.script()}
     const output = Object.entries({json.dumps(written)}).map(([id, all]) => all.map((bits) => {{
       const type = data.types[id], value = parse(bits, type);

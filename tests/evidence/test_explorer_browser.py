@@ -59,7 +59,9 @@ def test_it_finds_what_the_oracle_finds_for_random_triples(folder, tmp_path, typ
     found = in_page(folder, tmp_path, body)
     due = explored.due(etype, triples)
     assert len(found) == len(due) == COUNT
-    assert [(t, *pair) for t, *pair in zip(texts, found, due, strict=True) if pair[0] != pair[1]][:3] == []
+    assert [(t, *pair) for t, *pair in zip(texts, found, due, strict=True) if pair[0] != pair[1]][
+        :3
+    ] == []
 
 
 @pytest.mark.parametrize("type_id", MACHINE_TYPES)
@@ -79,7 +81,11 @@ def test_it_shows_what_the_vectors_say(folder, tmp_path, type_id):
       }});"""
     found = in_page(folder, tmp_path, body)
     for vector, (case, klass, result, acceptable) in zip(vectors, found, strict=True):
-        assert (case, klass, result) == ([vector["case"]], [vector["class"]], [vector["expected"]]), vector
+        assert (case, klass, result) == (
+            [vector["case"]],
+            [vector["class"]],
+            [vector["expected"]],
+        ), vector
         assert len(acceptable) == len(vector["acceptable"]), vector
         for row, due in zip(acceptable, vector["acceptable"], strict=True):
             assert ("any NaN" if "any_nan" in due else due["bits"]) in row, vector
@@ -96,9 +102,13 @@ def test_bad_input_gives_one_message_and_good_input_goes_to_the_address(folder, 
       };
       return [["x", "abc"], ["min", "0x12"], ["x", "-0"], ["min", ""], ["min", "0x0p+0"]]
         .map(([key, text]) => type(`operand-${key}`, text));"""
-    wrong, both, one, missing, right = in_page(folder, tmp_path, body, "#type=float32&x=1&min=0&max=2")
+    wrong, both, one, missing, right = in_page(
+        folder, tmp_path, body, "#type=float32&x=1&min=0&max=2"
+    )
     assert not wrong[0]
-    assert wrong[1].startswith("X: `abc` is not a number; write a decimal number (-6.1), a hex float")
+    assert wrong[1].startswith(
+        "X: `abc` is not a number; write a decimal number (-6.1), a hex float"
+    )
     assert both[1].startswith("X: ")
     assert one[1].startswith("L: 0x12 has 8 bits, float32 has 32; float32 takes 8 hex digits")
     assert "R1" in missing[3]

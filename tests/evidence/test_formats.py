@@ -36,7 +36,9 @@ OPEN = "float32.idempotent"
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     document = made.answered(made.proofs(), OPEN, made.replies("canary", 0))
-    build = made.write(tmp_path_factory.mktemp("formats") / "build", document, [made.report("numpy")])
+    build = made.write(
+        tmp_path_factory.mktemp("formats") / "build", document, [made.report("numpy")]
+    )
     return read_records(build, load_spec())
 
 
@@ -70,7 +72,9 @@ def test_needs_are_linked_both_ways(needs):
     assert needs["REQ_IDEMPOTENT"]["status"].startswith("not proved")
     assert needs["VRD_NUMPY_INT8_INSIDE_ORDINARY"]["links"] == ["TST_INT8_INSIDE_ORDINARY"]
     assert needs["TST_INT8_INSIDE_ORDINARY"]["links"] == ["CLS_INSIDE_ORDINARY"]
-    assert all(need["links"] for need in needs.values() if need["type"] in ("class", "test", "verdict"))
+    assert all(
+        need["links"] for need in needs.values() if need["type"] in ("class", "test", "verdict")
+    )
 
 
 def test_reqif_comes_back_with_all_objects_and_relations(needs, found, evidence, tmp_path):
@@ -93,18 +97,24 @@ def test_matrix_has_every_sentence_and_every_obligation_of_an_entry(found, evide
     files = {page.id: page.file for page in found.spec.texts}
     sentences = {(row["source"], row["sentence"]) for row in rows if row["sentence"]}
     assert sentences == {(files[one.source], one.text.removeprefix("- ")) for one in found.coverage}
-    cells = {(e.id, c.type, o) for e in evidence.entries for c in e.cells for o in c.obligations or ("",)}
+    cells = {
+        (e.id, c.type, o) for e in evidence.entries for c in e.cells for o in c.obligations or ("",)
+    }
     assert {(r["entry"], r["element type"], r["obligation"]) for r in rows if r["entry"]} == cells
     opened = {row["obligation"] for row in rows if row["obligation status"] == "not proved"}
     assert opened == {OPEN}
-    judged = next(row for row in rows if row["entry"] == "inside_ordinary" and row["element type"] == "int8")
+    judged = next(
+        row for row in rows if row["entry"] == "inside_ordinary" and row["element type"] == "int8"
+    )
     assert "numpy: conforms" in judged["runtimes"]
     assert int(judged["vectors"]) > 0
 
 
 def test_junit_fails_for_what_is_not_proved(found, evidence):
     suites = ET.fromstring(render_junit(evidence, found))
-    assert int(suites.get("tests")) == len(evidence.obligations) == len(list(suites.iter("testcase")))
+    assert (
+        int(suites.get("tests")) == len(evidence.obligations) == len(list(suites.iter("testcase")))
+    )
     assert [case.get("name") for case in suites.iter("testcase") if len(case)] == [OPEN]
     assert suites.get("failures") == "1"
 
@@ -127,7 +137,9 @@ def test_sbom_names_provers_and_packages(found, evidence):
 def write_keys(folder):
     private = Ed25519PrivateKey.generate()
     pem, none = serialization.Encoding.PEM, serialization.NoEncryption()
-    (folder / "private.pem").write_bytes(private.private_bytes(pem, serialization.PrivateFormat.PKCS8, none))
+    (folder / "private.pem").write_bytes(
+        private.private_bytes(pem, serialization.PrivateFormat.PKCS8, none)
+    )
     public = private.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
     (folder / "public.pem").write_bytes(public)
 
@@ -137,7 +149,9 @@ def signed_once(tmp_path_factory):
     folder = tmp_path_factory.mktemp("signed")
     write_keys(folder)
     build = made.write(folder / "build", made.proofs(), [made.report("numpy")])
-    write_evidence(build, build / "evidence", formats=["csv", "in-toto"], key=folder / "private.pem")
+    write_evidence(
+        build, build / "evidence", formats=["csv", "in-toto"], key=folder / "private.pem"
+    )
     return folder
 
 
@@ -217,13 +231,17 @@ def imported(tool, *arguments, cwd):
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not (IMPORTERS / "sphinx-build").exists(), reason="tools/setup.sh import was not run")
+@pytest.mark.skipif(
+    not (IMPORTERS / "sphinx-build").exists(), reason="tools/setup.sh import was not run"
+)
 def test_sphinx_needs_imports_the_needs_without_a_warning(needs, found, evidence, tmp_path):
     (tmp_path / "needs.json").write_text(render_needs(evidence, found), encoding="utf-8")
     (tmp_path / "conf.py").write_text(CONF)
     (tmp_path / "index.rst").write_text("Evidence\n========\n\n.. needimport:: needs.json\n")
     for builder in ("html", "needs"):
-        imported("sphinx-build", "-q", "-W", "-b", builder, "-d", "trees", ".", builder, cwd=tmp_path)
+        imported(
+            "sphinx-build", "-q", "-W", "-b", builder, "-d", "trees", ".", builder, cwd=tmp_path
+        )
     document = json.loads((tmp_path / "needs/needs.json").read_text())
     read = document["versions"][document["current_version"]]["needs"]
     for id_, need in needs.items():
@@ -232,7 +250,9 @@ def test_sphinx_needs_imports_the_needs_without_a_warning(needs, found, evidence
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not (IMPORTERS / "strictdoc").exists(), reason="tools/setup.sh import was not run")
+@pytest.mark.skipif(
+    not (IMPORTERS / "strictdoc").exists(), reason="tools/setup.sh import was not run"
+)
 def test_strictdoc_imports_the_reqif(found, evidence, needs, tmp_path):
     (tmp_path / "evidence.reqif").write_text(render_reqif(evidence, found), encoding="utf-8")
     imported("strictdoc", "convert", "evidence.reqif", "out", cwd=tmp_path)

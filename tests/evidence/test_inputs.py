@@ -103,10 +103,20 @@ def test_command_writes_the_same_files_of_the_same_records_and_removes_leftovers
     out = made.write(tmp_path / "build", made.proofs(), reports) / "evidence"
     out.mkdir()
     (out / ".evidence.json.killed").write_text("half")
-    done = CliRunner().invoke(app, ["evidence", "--build", str(tmp_path / "build")], catch_exceptions=False)
+    done = CliRunner().invoke(
+        app, ["evidence", "--build", str(tmp_path / "build")], catch_exceptions=False
+    )
     assert done.exit_code == 0
     (line,) = done.output.splitlines()
     assert str(out / "index.html") in line
-    one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in (written.folder, out))
+    one, two = (
+        {p.name: p.read_bytes() for p in folder.iterdir()} for folder in (written.folder, out)
+    )
     assert one == two
-    assert set(one) == {"index.html", "review.html", "explorer.html", "evidence.json", "evidence.schema.json"}
+    assert set(one) == {
+        "index.html",
+        "review.html",
+        "explorer.html",
+        "evidence.json",
+        "evidence.schema.json",
+    }

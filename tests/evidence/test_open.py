@@ -46,8 +46,12 @@ def test_each_spoilt_answer_is_open_counted_and_on_top_and_the_status_is_1(spoil
 
 def test_requirement_without_obligation_is_a_gap(tmp_path, monkeypatch):
     lost = {"float64.monotone", "float32.idempotent_bitwise_refuted"}
-    kept = tuple(o for o in made.generated().obligations if "R4" not in o.shows and o.id not in lost)
-    monkeypatch.setattr(records, "render_all", lambda _: replace(made.generated(), obligations=kept))
+    kept = tuple(
+        o for o in made.generated().obligations if "R4" not in o.shows and o.id not in lost
+    )
+    monkeypatch.setattr(
+        records, "render_all", lambda _: replace(made.generated(), obligations=kept)
+    )
     found = gathered_in(tmp_path, made.proofs())
     words = ("R4", "monotone in float64", "idempotent_bitwise in float32")
     assert missing([f"no obligation shows {one}" for one in words], found) == []

@@ -28,7 +28,9 @@ class Page(HTMLParser):
         self.nodes += 1
         self.ids += [found["id"]] if "id" in found else []
         self.links += [found["href"]] if tag == "a" else []
-        self.loaded += [v for k, v in attrs if k in ("src", "srcset", "data", "poster", "xlink:href")]
+        self.loaded += [
+            v for k, v in attrs if k in ("src", "srcset", "data", "poster", "xlink:href")
+        ]
         self.loaded += [found["href"]] if tag == "link" else []
         if tag not in _VOID:
             self.open.append(tag)
@@ -52,7 +54,9 @@ def page(written):
 def test_every_link_leads_to_the_page_or_to_details(page, written):
     data = written.data
     details = {f"o-{o['id']}" for obligations in data["obligations"].values() for o in obligations}
-    details |= {f"{section}-{e['id']}" for section, entries in data["entries"].items() for e in entries}
+    details |= {
+        f"{section}-{e['id']}" for section, entries in data["entries"].items() for e in entries
+    }
     inside = {link[1:] for link in page.links if link.startswith("#")}
     beside = [link for link in page.links if not link.startswith("#")]
     assert beside == ["explorer.html", "review.html"]
@@ -125,11 +129,15 @@ def _luminance(colour):
 
 @pytest.mark.parametrize("theme", [1, 2], ids=["light", "dark"])
 def test_text_contrasts_with_its_background(theme):
-    parts = repo_file("sonnx_clip/evidence/templates/colours.css").read_text().split("@media")[:theme]
+    parts = (
+        repo_file("sonnx_clip/evidence/templates/colours.css").read_text().split("@media")[:theme]
+    )
     colours = dict(re.findall(r"--([\w-]+): (#\w+)", "".join(parts)))
     names = ("ok", "one", "bad", "find", "off", "inverted", "low", "high", "inside")
     pairs = [(name, f"{name}-bg") for name in names]
-    pairs += [(name, ground) for name in ("ink", "soft", "link") for ground in ("paper", "sheet", "band")]
+    pairs += [
+        (name, ground) for name in ("ink", "soft", "link") for ground in ("paper", "sheet", "band")
+    ]
     for text, ground in pairs:
         light, dark = sorted((_luminance(colours[text]), _luminance(colours[ground])), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)

@@ -23,7 +23,10 @@ def test_the_table_of_special_values():
         for x, cells in picture.special_table(load_spec()).items()
         for bounds, cell in zip(picture.SPECIAL_BOUNDS, cells, strict=True)
     }
-    assert (table["nan", "1", "-1"].shown, table["nan", "1", "-1"].latitude) == ("-1", ("nan-inverted",))
+    assert (table["nan", "1", "-1"].shown, table["nan", "1", "-1"].latitude) == (
+        "-1",
+        ("nan-inverted",),
+    )
     assert (table["0", "-0", "0"].shown, table["0", "-0", "0"].latitude) == ("-0", ("zero-sign",))
     assert table["2", "-1", "1"].latitude == ()
     assert table["inf", "-1", "nan"].klass == "inside_max_nan"

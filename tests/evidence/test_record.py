@@ -46,7 +46,9 @@ def test_obligation_and_what_it_shows_name_each_other(evidence):
     obligations = [o.obligation for o in evidence.obligations]
     named = {(id_, o.id) for o in obligations for id_ in o.shows if id_ != "smoke"}
     of_entries = {(e.id, id_) for e in evidence.entries for c in e.cells for id_ in c.obligations}
-    of_findings = {(f.id, id_) for f in evidence.findings for part in f.claim for id_ in part.obligations}
+    of_findings = {
+        (f.id, id_) for f in evidence.findings for part in f.claim for id_ in part.obligations
+    }
     assert named == of_entries | of_findings
 
 

@@ -47,7 +47,11 @@ def test_links_lead_to_anchors_of_the_page_or_to_findings_of_the_evidence():
 
 def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page():
     found = differences(SPEC)
-    assert {one.finding.id for one in found} >= {"c2-for-floats", "sign-of-zero", "constraint-links"}
+    assert {one.finding.id for one in found} >= {
+        "c2-for-floats",
+        "sign-of-zero",
+        "constraint-links",
+    }
     for one in found:
         assert one.part or one.tags
         assert all(f'id="source-line-{line}"' in column("source") for line in one.lines)

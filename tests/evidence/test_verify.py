@@ -28,7 +28,10 @@ def deviating(deviation, runtime="numpy"):
     """A report with one recorded deviation, in int8 and low_tie."""
     whole = made.report(runtime, violates=("low_tie",), types=("int8",))
     (one,) = whole.types
-    of = [c.model_copy(update={"deviations": (deviation,)}) if c.deviations else c for c in one.classes]
+    of = [
+        c.model_copy(update={"deviations": (deviation,)}) if c.deviations else c
+        for c in one.classes
+    ]
     return whole.model_copy(update={"types": (one.model_copy(update={"classes": tuple(of)}),)})
 
 
@@ -51,7 +54,9 @@ def test_reproducer_in_forged_record_is_not_executed(tmp_path):
 
 @pytest.mark.usefixtures("no_answers")
 def test_runtime_named_by_a_record_is_not_imported(tmp_path):
-    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\ndef clip(x, l, m): return x\n")
+    (tmp_path / "evil.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\ndef clip(x, l, m): return x\n"
+    )
     forged = deviating(made.deviation_in("low_tie", "int8"), f"{tmp_path}/evil.py:clip")
     lines = list(verify(made.write(tmp_path / "build", made.proofs(), [forged]), 1.0))
     assert any("0 of 1 recorded deviation" in line for line in lines)
@@ -124,7 +129,9 @@ def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
     confirmed, _, taken = said.partition("taken from records, not repeated")
     assert "Generated files" in confirmed
     assert "Z3 and cvc5" not in confirmed
-    assert all(name in taken for name in ("Z3 and cvc5", "Runtime numpy", "not run: Coq’s kernel, Frama-C"))
+    assert all(
+        name in taken for name in ("Z3 and cvc5", "Runtime numpy", "not run: Coq’s kernel, Frama-C")
+    )
 
 
 def test_sample_is_drawn_by_its_seed():

@@ -56,7 +56,11 @@ def test_open_words_scaling_and_reals():
         (("onnx-6", "float31", "1"), None, "no `float31` among the element types"),
         (("onnx-6", "float32", "one"), "--x", "`one` is not a number"),
         (("onnx-6", "int8", "1"), "sonnx-clip dialect onnx-6 int8", "x is int8; it takes"),
-        (("sonnx-real", "float32", "1"), "sonnx-clip dialect sonnx-real float32", "an array of Fraction"),
+        (
+            ("sonnx-real", "float32", "1"),
+            "sonnx-clip dialect sonnx-real float32",
+            "an array of Fraction",
+        ),
     ],
 )
 def test_bad_input_is_one_message(arguments, where, says):

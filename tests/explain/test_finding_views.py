@@ -24,13 +24,22 @@ def test_json_and_text_have_every_finding_with_its_words() -> None:
     text = " ".join(printed("findings").split())
     for finding in TOLD.values():
         said = [part.formula or part.says for part in finding.claim]
-        for words in (finding.id, *(w.quote for w in finding.words), finding.found, *said, finding.proposed):
+        for words in (
+            finding.id,
+            *(w.quote for w in finding.words),
+            finding.found,
+            *said,
+            finding.proposed,
+        ):
             assert words in text
 
 
 def test_findings_are_chosen_by_id() -> None:
     text = printed("findings", "sign-of-zero", "r5-and-c3")
-    assert {id_ for id_ in TOLD if f" {id_}: {TOLD[id_].title}" in text} == {"r5-and-c3", "sign-of-zero"}
+    assert {id_ for id_ in TOLD if f" {id_}: {TOLD[id_].title}" in text} == {
+        "r5-and-c3",
+        "sign-of-zero",
+    }
     unknown = run("findings", "sign-of-zeros", cwd=Path.cwd())
     assert unknown.returncode == 2
     assert "`sign-of-zero`" in unknown.stderr
@@ -43,9 +52,12 @@ def test_witness_without_an_answer_says_why() -> None:
     assert {w.silence for w in TOLD["r5-and-c3"].witnesses} == {IN_TEXT}
     assert {w.silence for w in TOLD["cast-of-no-number"].witnesses} == {NOT_RUN}
     refused = tuple(
-        a.model_copy(update={"bits": (), "words": "no"}) if a.x == "0x80000000" else a for a in RECORD.answers
+        a.model_copy(update={"bits": (), "words": "no"}) if a.x == "0x80000000" else a
+        for a in RECORD.answers
     )
-    told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}["sign-of-zero"]
+    told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}[
+        "sign-of-zero"
+    ]
     assert [w.silence for w in told.witnesses] == [REFUSED, ""]
     assert {r.answers for r in told.witnesses[0].rows if r.version} == {("rejects: no",)}
     *_, witness = TOLD["bfloat16-without-where"].witnesses
@@ -72,7 +84,9 @@ def test_severity_is_high_exactly_where_runtimes_disagree() -> None:
          [("16777217 (0x01000001)",), ("16777216 (0x01000000)",)]),
     ],
 )  # fmt: skip
-def test_answers_of_the_specification(finding: str, witness: int, answers: list[tuple[str, ...]]) -> None:
+def test_answers_of_the_specification(
+    finding: str, witness: int, answers: list[tuple[str, ...]]
+) -> None:
     """Written down from the definitions."""
     rows = TOLD[finding].witnesses[witness].rows
     assert [row.answers for row in rows if row.version is None] == answers

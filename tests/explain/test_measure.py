@@ -39,8 +39,18 @@ def test_record_is_what_the_installed_runtimes_answer() -> None:
     record = read_record(SPEC)
     assert {answer.runtime for answer in record.answers} == set(RUNTIMES)
     assert record.answers == tuple(measuring.measure(SPEC, measuring.installed())), MEASURE
-    assert {a.form for a in record.answers} >= {CALL, "clip-1", "clip-6", "clip-13", "body-13", "equation-13"}
-    by_hand = (("onnxruntime", "0xff7fffff"), ("onnx-reference", "0xff800000"))  # no minimum for -inf
+    assert {a.form for a in record.answers} >= {
+        CALL,
+        "clip-1",
+        "clip-6",
+        "clip-13",
+        "body-13",
+        "equation-13",
+    }
+    by_hand = (
+        ("onnxruntime", "0xff7fffff"),
+        ("onnx-reference", "0xff800000"),
+    )  # no minimum for -inf
     for runtime, bits in by_hand:
         (found,) = (
             a for a in record.answers
@@ -50,7 +60,9 @@ def test_record_is_what_the_installed_runtimes_answer() -> None:
 
 
 def test_models_have_the_form_of_the_question() -> None:
-    low = Question(type="float64", x="0x0000000000000000", min="0x3f800000", max=None, form="clip-6")
+    low = Question(
+        type="float64", x="0x0000000000000000", min="0x3f800000", max=None, form="clip-6"
+    )
     old = measuring.model_of(low)
     onnx.checker.check_model(old)
     (node,) = old.graph.node
@@ -63,14 +75,18 @@ def test_models_have_the_form_of_the_question() -> None:
     quoted = onnx.parser.parse_model(text[text.index("<") : text.index("}\n") + 1])
     body = low.model_copy(update={"min": low.x, "max": low.x, "form": "body-13"})
     made = measuring.model_of(body)
-    assert [node.op_type for node in made.graph.node] == [node.op_type for node in quoted.graph.node]
+    assert [node.op_type for node in made.graph.node] == [
+        node.op_type for node in quoted.graph.node
+    ]
 
 
 def test_command_measures_all_runtimes_or_writes_nothing(
     own_spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = read_record(SPEC)
-    there = {name: runtime for name, runtime in measuring.installed().items() if name != "onnxruntime"}
+    there = {
+        name: runtime for name, runtime in measuring.installed().items() if name != "onnxruntime"
+    }
     with monkeypatch.context() as patch:
         patch.setattr(measuring, "installed", lambda: there)
         with pytest.raises(UserError, match="not installed: onnxruntime"):
@@ -106,7 +122,10 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda d: d["answers"].pop(0), "no answer of onnxruntime to clip-13 float32 X=0x7fc00000"),
     (lambda d: d["answers"].append(d["answers"][0]), "occurs twice"),
     (lambda d: d["answers"][3].update(x="0x00000001"), "no answer of sonnx to call"),
-    (lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-8"}), "clip-8 .* has no witness"),
+    (
+        lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-8"}),
+        "clip-8 .* has no witness",
+    ),
     (lambda d: d["answers"][0].update(words="no"), "must answer or refuse .*, and not both"),
     (lambda d: d["answers"][0].pop("runtime"), "answers.0.runtime: Field required"),
     (lambda d: d.update(format=1), "runtimes.json: format: Input should be 2"),

@@ -15,7 +15,9 @@ PAGE = repo_file("spec/sources/onnx-clip-onnx-doc.rst").read_text(encoding="utf-
 # The four examples of ONNX's page that np.clip makes, from the bound to the result.
 EXAMPLES = re.findall(r"^( +(?:min|max)_val = .*\n.*\n +y = np\.clip\(.*)$", PAGE, re.MULTILINE)
 assert len(EXAMPLES) == 4
-(PROPOSED,) = (finding.proposed for finding in load_spec().findings if finding.id == "examples-by-np-clip")
+(PROPOSED,) = (
+    finding.proposed for finding in load_spec().findings if finding.id == "examples-by-np-clip"
+)
 
 
 def result(example: str, line: str | None = None, bound: Any = None) -> Any:

@@ -45,7 +45,9 @@ def test_latitude_and_forms_depend_on_the_family():
     assert explain("int32", "1", "2", "3").acceptable == ()
     real = explain("real", "1", "2", "3")
     assert (real.x.bits, real.x.hex_float) == (None, None)
-    told = json.loads(printed("explain", "float32", "--x", "nan", "--min", "0", "--max", "1", "--json"))
+    told = json.loads(
+        printed("explain", "float32", "--x", "nan", "--min", "0", "--max", "1", "--json")
+    )
     assert told["class_id"] == "inside_nan"
     assert told["result"] == {"decimal": "nan", "hex_float": "nan", "bits": "0x7fc00000"}
 
@@ -73,12 +75,23 @@ def test_obligations_that_are_not_generated_are_one_message(own_spec):
 def _record(replies, files=None, digest=None):
     """A record of the provers in which one obligation has these replies."""
     replies = [
-        {"prover": prover, "version": "1", "verdict": verdict, "cpu": 0.1, "task": task, "words": ""}
+        {
+            "prover": prover,
+            "version": "1",
+            "verdict": verdict,
+            "cpu": 0.1,
+            "task": task,
+            "words": "",
+        }
         for prover, (verdict, task) in zip(("Z3", "cvc5"), replies, strict=False)
     ]
     digests = theory_digests() | (files or {})
     return {
-        "about": {"tool": "sonnx-clip", "spec_digest": digest or load_spec().digest, "files": digests},
+        "about": {
+            "tool": "sonnx-clip",
+            "spec_digest": digest or load_spec().digest,
+            "files": digests,
+        },
         "tools": {"why3": "1", "Z3": "1", "cvc5": "1"},
         "outcomes": [{"id": ID, "replies": replies}],
     }
@@ -93,7 +106,10 @@ RECORDS = {
     "no outcome": (lambda: _record([PROVED, PROVED]) | {"outcomes": []}, NOT_YET),
     "one prover": (lambda: _record([PROVED, ("unknown", "2" * 64)]), "proved by Z3 only"),
     "no task": (lambda: _record([PROVED, ("valid", "")]), "proved by Z3 only"),
-    "a model": (lambda: _record([PROVED, ("countermodel", "2" * 64)]), "not proved by these provers"),
+    "a model": (
+        lambda: _record([PROVED, ("countermodel", "2" * 64)]),
+        "not proved by these provers",
+    ),
 }
 
 

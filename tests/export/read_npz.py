@@ -61,7 +61,10 @@ def judge(folder, type_id, clip, policy="default"):
         parts = [a[name][n : n + 1] for name in ("expected", "also", "class")]
         compare(a["x"][n : n + 1], a["min"][n], a["max"][n], *parts, str(a["id"][n]))
     for n, (table, pair, layout, length, start) in enumerate(
-        zip(*(a[f"call_{name}"] for name in ("table", "pair", "layout", "length", "start")), strict=True)
+        zip(
+            *(a[f"call_{name}"] for name in ("table", "pair", "layout", "length", "start")),
+            strict=True,
+        )
     ):
         name, told = a["tables"][table], layouts[str(layout)]
         pool = a[f"{name}_pool"]
@@ -71,10 +74,13 @@ def judge(folder, type_id, clip, policy="default"):
             entries[:] = start
         shape = (length,) if told["shape"] is None else tuple(told["shape"])
         due, also, classes = (
-            a[f"{name}_{key}"][pair][entries].reshape(shape) for key in ("expected", "also", "class")
+            a[f"{name}_{key}"][pair][entries].reshape(shape)
+            for key in ("expected", "also", "class")
         )
         low, high = a[f"{name}_min"][pair], a[f"{name}_max"][pair]
-        compare(x, low, high, due, also, a["classes"][classes], f"call {n}, {layout}, {length} entries")
+        compare(
+            x, low, high, due, also, a["classes"][classes], f"call {n}, {layout}, {length} entries"
+        )
     return found
 
 
@@ -84,7 +90,9 @@ def arranged(entries, told):
     shape = (len(entries),) if told["shape"] is None else tuple(told["shape"])
     strides = [stride * size for stride in told["strides"]]
     first = told["first_entry"] * size + told["misaligned_bytes"]
-    reach = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True) if stride > 0 and n)
+    reach = sum(
+        (n - 1) * stride for n, stride in zip(shape, strides, strict=True) if stride > 0 and n
+    )
     memory = np.zeros(first + reach + size, np.uint8)
     view = np.ndarray(shape, entries.dtype, memory.data, first, strides)
     if told["repeats"]:

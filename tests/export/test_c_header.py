@@ -33,7 +33,12 @@ def every_header(tmp_path_factory):
 def ran(compiler, headers, type_id, source, *more, emulator=()):
     program = headers.parent / f"{compiler}_{type_id}"
     options = [f"-DTYPE={type_id}", f"-DT={TYPES[type_id].c}", f"-DWIDTH={TYPES[type_id].width}"]
-    options += [f"-DCLIP=sonnx_clip_{type_id}", f"-I{headers}", f"-I{repo_file('generated/c')}", *more]
+    options += [
+        f"-DCLIP=sonnx_clip_{type_id}",
+        f"-I{headers}",
+        f"-I{repo_file('generated/c')}",
+        *more,
+    ]
     sources = [str(repo_file("harness/vectors.c")), source, "-o", str(program)]
     build([compiler, *FLAGS, *options, *sources])
     return subprocess.run([*emulator, program], capture_output=True, text=True, check=False)
@@ -63,14 +68,18 @@ def test_our_kernels_are_right(compiler, headers, type_id):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("target", [t for t in OTHERS if not t.bare], ids=lambda target: target.name)
+@pytest.mark.parametrize(
+    "target", [t for t in OTHERS if not t.bare], ids=lambda target: target.name
+)
 def test_our_kernels_are_right_on_other_processors(target, every_header):
     """Bits are the same in every byte order: s390x is big-endian."""
     if not (shutil.which(target.compiler) and shutil.which(target.emulator[0])):
         pytest.skip(f"no compiler or emulator for {target.name}")
     for type_id in ("float16", "int64"):
         source = str(repo_file(f"generated/c/sonnx_clip_{type_id}.c"))
-        done = ran(target.compiler, every_header, type_id, source, *target.flags, emulator=target.emulator)
+        done = ran(
+            target.compiler, every_header, type_id, source, *target.flags, emulator=target.emulator
+        )
         assert done.stdout.endswith(", 0 wrong\n"), done.stdout + done.stderr
         assert done.returncode == 0
 
@@ -80,9 +89,13 @@ def test_headers_compile_as_cpp(every_header, tmp_path):
     needs("g++")
     names = [f"sonnx_clip_{type_id}_suite.vector_count" for type_id in TYPES]
     includes = "".join(f'#include "sonnx_clip_vectors_{type_id}.h"\n' for type_id in TYPES)
-    (tmp_path / "all.cpp").write_text(f"{includes}int main() {{ return !({' && '.join(names)}); }}\n")
+    (tmp_path / "all.cpp").write_text(
+        f"{includes}int main() {{ return !({' && '.join(names)}); }}\n"
+    )
     program = tmp_path / "all"
-    build(["g++", "-std=c++11", *FLAGS[1:], f"-I{every_header}", tmp_path / "all.cpp", "-o", program])
+    build(
+        ["g++", "-std=c++11", *FLAGS[1:], f"-I{every_header}", tmp_path / "all.cpp", "-o", program]
+    )
     assert subprocess.run([program], check=False).returncode == 0
 
 
@@ -99,6 +112,8 @@ def test_wrong_kernel_is_found(headers, tmp_path, type_id, old, new, policies):
     wrong = tmp_path / "wrong.c"
     wrong.write_text(text.replace(old, new))
     for policy in ("DEFAULT", "STRICT"):
-        done = ran(compiler, headers, type_id, str(wrong), f"-DPOLICY=SONNX_CLIP_{policy}", "-Wno-unused")
+        done = ran(
+            compiler, headers, type_id, str(wrong), f"-DPOLICY=SONNX_CLIP_{policy}", "-Wno-unused"
+        )
         assert done.returncode == (1 if policy in policies else 0), done.stdout
         assert ("wrong: " in done.stdout) == (policy in policies)

@@ -92,11 +92,17 @@ def backend(function):
 def outcome(of, folder, *patterns):
     """The directories that pass, fail and end in an error, of those whose names match a pattern."""
     page = repo_file("docs/integrations.md").read_text()
-    (text,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "ClipTests" in block)
+    (text,) = (
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "ClipTests" in block
+    )
     found = {"__name__": __name__}
     exec(text, found)
     with mock.patch("onnx.backend.test.runner.load_model_tests", return_value=[]):
-        tests = found["ClipTests"](of, folder)  # without ONNX's tests of its operators, which take seconds
+        tests = found["ClipTests"](
+            of, folder
+        )  # without ONNX's tests of its operators, which take seconds
     for pattern in patterns:
         tests.include(pattern)
     passed = set()
@@ -111,7 +117,11 @@ def outcome(of, folder, *patterns):
     result = Result()
     with np.errstate(all="ignore"):
         tests.test_suite.run(result)
-    return passed, {name(test) for test, _ in result.failures}, {name(test) for test, _ in result.errors}
+    return (
+        passed,
+        {name(test) for test, _ in result.failures},
+        {name(test) for test, _ in result.errors},
+    )
 
 
 @pytest.mark.nightly

@@ -21,7 +21,15 @@ FAMILIES = {
 }
 TAG = re.compile(r"E_CLIP_(REAL|FLOAT|INT)_(FUNC|CONSTR_[XLMY])_\d\d\d0")
 ANCHOR = r'<a id="\w+_CONSTR_\w+"></a>'
-SECTIONS = ["Signature", "Restrictions", "Function", "Error conditions", "Attributes", "Inputs", "Outputs"]
+SECTIONS = [
+    "Signature",
+    "Restrictions",
+    "Function",
+    "Error conditions",
+    "Attributes",
+    "Inputs",
+    "Outputs",
+]
 
 
 @cache
@@ -35,10 +43,14 @@ def broken_rules(page):
     declared = {*red[::2], *re.findall(r"`\[(E_\w+)\]`", text)}
     linked = re.findall(r"\[<b><span [^>]*>(\w+)</span></b>\]\(#(\w+)\)", text)
     anchors = re.findall(r'<a id="(\w+)"></a>', text)
-    contents = re.findall(r"^- \*\*Clip\*\* operator for types? \[[^\]]+\]\(#(\w+)\)$", text, re.MULTILINE)
+    contents = re.findall(
+        r"^- \*\*Clip\*\* operator for types? \[[^\]]+\]\(#(\w+)\)$", text, re.MULTILINE
+    )
     lines = text.splitlines()
     signs = [place for place, line in enumerate(lines) if line == "$$"]
-    outside = [lines[place - 1] for place in signs[::2]] + [lines[place + 1] for place in signs[1::2]]
+    outside = [lines[place - 1] for place in signs[::2]] + [
+        lines[place + 1] for place in signs[1::2]
+    ]
     kept = {
         "line ends": "\n" not in page.replace("\r\n", ""),
         "modality": not re.search(r"\b(must|should|shall|can be checked)\b", text, re.IGNORECASE),
@@ -61,8 +73,12 @@ def broken_rules(page):
 
 def _of_section(text, name):
     section = text.partition(f'<a id="{name}"></a>')[2].split("\n# ")[1]
-    heading, *lines = [line for line in section.splitlines() if line and not line.startswith("<a id=")]
-    errors = section.partition("| Condition | Disposition |")[2].partition("\n\n")[0].splitlines()[2:]
+    heading, *lines = [
+        line for line in section.splitlines() if line and not line.startswith("<a id=")
+    ]
+    errors = (
+        section.partition("| Condition | Disposition |")[2].partition("\n\n")[0].splitlines()[2:]
+    )
     many = name != "real"
     kept = {
         "heading": heading == f"**Clip** ({name}, {name}, {name})",
@@ -87,7 +103,9 @@ def test_page_follows_the_rules_of_the_group():
 
 
 def right(x, low, high):
-    return np.where(high < low, high, np.where(x <= low, low, np.where(high <= x, high, x))).astype(x.dtype)
+    return np.where(high < low, high, np.where(x <= low, low, np.where(high <= x, high, x))).astype(
+        x.dtype
+    )
 
 
 def numpy_clip(x, low, high):
@@ -124,7 +142,10 @@ FAST = ("sweep_examples", "sweep_vectors")
 @pytest.mark.parametrize(
     ("clip", "line"),
     [
-        (numpy_clip, r"float32: X = 0x\w{8}, min = 0x7f\w{6}, max = 0x\w{8}: got 0x7f\w{6}, expected .*"),
+        (
+            numpy_clip,
+            r"float32: X = 0x\w{8}, min = 0x7f\w{6}, max = 0x\w{8}: got 0x7f\w{6}, expected .*",
+        ),
         (one_less, r"uint8: X = 0x07, .*: got 0x06, expected 0x07"),
     ],
 )
@@ -146,7 +167,9 @@ def test_cases_have_every_class_type_and_shape(cases):
     for etype in spec.element_types:
         if etype.numpy and etype.id != "bfloat16":
             labels, of_type = zip(*(one[1:] for one in found if one[0] == etype.id), strict=True)
-            assert {operand.dtype.name for operands in of_type for operand in operands} == {etype.id}
+            assert {operand.dtype.name for operands in of_type for operand in operands} == {
+                etype.id
+            }
             for klass in spec.classes_of(etype.family):
                 assert any(f" {klass.id} " in label for label in labels), (etype.id, klass.id)
             assert {0, 1, 3, 4} <= {x.ndim for x, *_ in of_type}
@@ -159,7 +182,11 @@ def test_trace_has_every_tag_of_the_page():
     traced = {tag for tag, _, _ in rows}
     assert set(re.findall(r"\[((?:E_|R)\w+)\]", files()[PAGE])) - {"END"} <= traced
     assert {tag.id for tag in tags_of(load_spec(), read_page_file(load_spec()))} <= traced
-    assert all(count != "none" for tag, _, count in rows if tag.startswith(("E_", "R")) and "REQ" not in tag)
+    assert all(
+        count != "none"
+        for tag, _, count in rows
+        if tag.startswith(("E_", "R")) and "REQ" not in tag
+    )
 
 
 def test_command_writes_the_folder_or_nothing(tmp_path):

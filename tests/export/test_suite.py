@@ -37,7 +37,10 @@ def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
     assert (told["format"], told["spec_sha256"]) == (form, SPEC.digest)
     for entry in told["files"]:
         content = (out / entry["file"]).read_bytes()
-        assert (hashlib.sha256(content).hexdigest(), len(content)) == (entry["sha256"], entry["bytes"])
+        assert (hashlib.sha256(content).hexdigest(), len(content)) == (
+            entry["sha256"],
+            entry["bytes"],
+        )
     assert {p.name for p in out.iterdir()} == {e["file"] for e in told["files"]} | {"manifest.json"}
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     assert out.stat().st_mode & 0o777 == 0o755
@@ -63,7 +66,9 @@ def test_every_layout_and_every_length_of_the_checker_is_exported():
         assert min(layouts.values()) >= 4  # pairs of bounds that together reach every class
         lengths = {call.length for call in one.calls if call.layout.id == "contiguous"}
         assert lengths >= {*LENGTHS, LONG}
-        assert {call.pair for call in one.calls if call.table == 0} == set(range(one.tables[0].count))
+        assert {call.pair for call in one.calls if call.table == 0} == set(
+            range(one.tables[0].count)
+        )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.id)
@@ -95,7 +100,9 @@ def test_no_latitude_accepts_an_answer_without_a_flag():
     for pattern in special_patterns(one.etype):
         answer = np.full(results.shape, pattern, table.results.dtype).view(dtype)
         accepts = load_oracle().LATITUDE["float"].values()
-        accepted = np.any([accepting(x, low, high, results, answer) for accepting in accepts], axis=0)
+        accepted = np.any(
+            [accepting(x, low, high, results, answer) for accepting in accepts], axis=0
+        )
         accepted &= answer.view(table.results.dtype) != table.results
         with np.errstate(invalid="ignore"):
             assert not np.any(accepted & ~((answer == 0) & (results == 0)) & (answer == answer))

@@ -19,13 +19,17 @@ BY_ID = pytest.mark.parametrize("etype", MACHINE, ids=lambda etype: etype.id)
 
 
 def vectors(etype):
-    document = json.loads(repo_file(f"generated/vectors/{etype.id}.json").read_text(encoding="utf-8"))
+    document = json.loads(
+        repo_file(f"generated/vectors/{etype.id}.json").read_text(encoding="utf-8")
+    )
     found = document["vectors"]
     return [(one, [int(one[key], 16) for key in ("x", "min", "max")]) for one in found]
 
 
 def test_transcribed_words_are_on_the_page():
-    assert not [words for words in page.QUOTED if words not in page_text(SPEC)], "transcribe the page again"
+    assert not [words for words in page.QUOTED if words not in page_text(SPEC)], (
+        "transcribe the page again"
+    )
 
 
 @BY_ID

@@ -58,7 +58,9 @@ def E_CLIP_REAL_CONSTR_Y_0020(Y, L, M):
 
 E_CLIP_INT_FUNC_0010 = E_CLIP_REAL_FUNC_0010  # the page has the same formulas
 
-INT_TYPES = {f"{sign}int{width}": (not sign, width) for sign in ("", "u") for width in (8, 16, 32, 64)}
+INT_TYPES = {
+    f"{sign}int{width}": (not sign, width) for sign in ("", "u") for width in (8, 16, 32, 64)
+}
 
 
 def number(element_type, bits):
@@ -81,14 +83,23 @@ class Float:
         e, f = FLOAT_TYPES[element_type]
         assert 0 <= bits < 1 << (1 + e + f)
         self.element_type, self.bits = element_type, bits
-        sign, exponent, fraction = bits >> (e + f), (bits >> f) & ((1 << e) - 1), bits & ((1 << f) - 1)
+        sign, exponent, fraction = (
+            bits >> (e + f),
+            (bits >> f) & ((1 << e) - 1),
+            bits & ((1 << f) - 1),
+        )
         bias = (1 << (e - 1)) - 1
         if exponent == (1 << e) - 1:
             self.key = None if fraction else (-1 if sign else 1, Fraction(0))
         else:
             leading = int(exponent > 0)
-            magnitude = (leading + Fraction(fraction, 1 << f)) * Fraction(2) ** (max(exponent, 1) - bias)
-            self.key = (0, -magnitude if sign else magnitude)  # of -0 and +0 the same: they are equal
+            magnitude = (leading + Fraction(fraction, 1 << f)) * Fraction(2) ** (
+                max(exponent, 1) - bias
+            )
+            self.key = (
+                0,
+                -magnitude if sign else magnitude,
+            )  # of -0 and +0 the same: they are equal
 
 
 def is_NaN(a):
@@ -120,7 +131,9 @@ def E_CLIP_FLOAT_FUNC_0020(X_i, L, M, A_i):
     """Whether A_i conforms; "and" binds more tightly than "or"."""
     Y_i, zero = E_CLIP_FLOAT_FUNC_0010(X_i, L, M), Float(A_i.element_type, 0)
     may_be_other_zero = (not lt_f(M, L)) and eq_f(Y_i, zero)
-    is_other_zero = eq_f(A_i, zero) and (same_bits(A_i, X_i) or (le_f(X_i, L) and same_bits(A_i, M)))
+    is_other_zero = eq_f(A_i, zero) and (
+        same_bits(A_i, X_i) or (le_f(X_i, L) and same_bits(A_i, M))
+    )
     return (
         same_bits(A_i, Y_i)
         or (may_be_other_zero and is_other_zero)

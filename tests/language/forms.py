@@ -30,7 +30,10 @@ def joined(word: str, left: Any, right: Any) -> Any:
     """Two forms with a connective; how a chain of "and" or "or" is grouped means nothing."""
     if word not in ("and", "or"):
         return (word, left, right)
-    parts = [part[1:] if isinstance(part, tuple) and part[0] == word else (part,) for part in (left, right)]
+    parts = [
+        part[1:] if isinstance(part, tuple) and part[0] == word else (part,)
+        for part in (left, right)
+    ]
     return (word, *parts[0], *parts[1])
 
 
@@ -47,7 +50,11 @@ class Former:
     of_tensors: bool
 
     def literal(self, text: str, kind: Kind) -> Any:
-        return ("FLOAT", encode(text, FLOAT)) if kind is Kind.FLOAT else ("literal", encode(text, self.etype))
+        return (
+            ("FLOAT", encode(text, FLOAT))
+            if kind is Kind.FLOAT
+            else ("literal", encode(text, self.etype))
+        )
 
     def leaf(self, expr: Expr) -> Any:
         """A variable, a literal, or what stands for every index; None for anything else."""
@@ -68,7 +75,10 @@ class Former:
 
     def every(self, body: Expr) -> Any:
         entries = [part for part in tree.subtrees(body) if isinstance(part, tree.Subscript)]
-        valid = [("valid", "i", (".shape", n)) for n in sorted({part.tensor.id.lower() for part in entries})]
+        valid = [
+            ("valid", "i", (".shape", n))
+            for n in sorted({part.tensor.id.lower() for part in entries})
+        ]
         premise = valid[0] if len(valid) == 1 else ("and", *valid)
         return ("forall", (("i", "index"),), ("implies", premise, self.form(body)))
 
@@ -97,7 +107,10 @@ class Former:
 
     def applied(self, expr: tree.Use | tree.Call) -> Any:
         """A function with its arguments; an entry without parameters speaks of the operands."""
-        if isinstance(expr, tree.Call) and expr.function in ("shape", "type"):  # of the tensor, not its entry
+        if isinstance(expr, tree.Call) and expr.function in (
+            "shape",
+            "type",
+        ):  # of the tensor, not its entry
             (tensor,) = expr.arguments
             assert isinstance(tensor, tree.Name)
             return (_NAMES[expr.function], tensor.id.lower())
@@ -109,7 +122,11 @@ class Former:
         if expr.function == "is_signalling":
             if self.etype.family != "float":
                 return "false"
-            first_of_fraction = ("bw_and", *arguments, ("literal", quiet_bit(float_bits(self.etype))))
+            first_of_fraction = (
+                "bw_and",
+                *arguments,
+                ("literal", quiet_bit(float_bits(self.etype))),
+            )
             return ("and", ("is_nan", *arguments), ("identical", first_of_fraction, ("literal", 0)))
         return (_NAMES.get(expr.function, expr.function), *arguments)
 
@@ -119,7 +136,11 @@ class Former:
             parts = list(enumerate(claim.conclusion.parts))
             made = read("".join(p if isinstance(p, str) else f"literal_{n}" for n, p in parts))
             for n, part in parts:
-                made = made if isinstance(part, str) else replaced(made, f"literal_{n}", self.form(part))
+                made = (
+                    made
+                    if isinstance(part, str)
+                    else replaced(made, f"literal_{n}", self.form(part))
+                )
             return made
         body = self.form(claim.conclusion)
         for premise in reversed(claim.premises):

@@ -99,7 +99,12 @@ class _Coq(Reader):
         return (joined(head, *arguments) if len(arguments) == 2 else (head, *arguments)), 10
 
 
-_IF, _THEN, _OTHERWISE, _IS_NAN = r"\text{if }", r"\text{ then }", r"\text{ otherwise }", r"\text{ is NaN}"
+_IF, _THEN, _OTHERWISE, _IS_NAN = (
+    r"\text{if }",
+    r"\text{ then }",
+    r"\text{ otherwise }",
+    r"\text{ is NaN}",
+)
 _INDEX = r"_{(\text{f})}"
 
 

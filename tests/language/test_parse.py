@@ -6,7 +6,14 @@ import pytest
 
 from sonnx_clip.language.parse import LanguageError, parse
 from sonnx_clip.language.printing import unparse
-from sonnx_clip.language.scope import Head, Scope, Usable, declared_scope, element_scope, tensor_scope
+from sonnx_clip.language.scope import (
+    Head,
+    Scope,
+    Usable,
+    declared_scope,
+    element_scope,
+    tensor_scope,
+)
 from sonnx_clip.language.tree import Kind
 
 B, E = Kind.BOOL, Kind.ELEMENT

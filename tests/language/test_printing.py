@@ -77,7 +77,9 @@ def of_python(node: ast.expr) -> Any:
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
             return ("not", of_python(operand))
         case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() as op, right=right):
-            return joined("and" if isinstance(op, ast.BitAnd) else "or", of_python(left), of_python(right))
+            return joined(
+                "and" if isinstance(op, ast.BitAnd) else "or", of_python(left), of_python(right)
+            )
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             sign, a, b = _PYTHON[type(op)], of_python(left), of_python(right)
             return (sign.replace(">", "<"), b, a) if ">" in sign else (sign, a, b)

@@ -70,7 +70,9 @@ def test_show_and_hex_float_come_back(etype: ElementType) -> None:
             assert encode(hex_float(pattern, etype), etype) == pattern
 
 
-@pytest.mark.parametrize("etype", [SPEC.element_type("float64"), FLOAT32], ids=lambda etype: etype.id)
+@pytest.mark.parametrize(
+    "etype", [SPEC.element_type("float64"), FLOAT32], ids=lambda etype: etype.id
+)
 @given(text=st.decimals(-(10**30), 10**30, allow_nan=False, allow_infinity=False).map(str))
 def test_encode_rounds_as_numpy_does(etype: ElementType, text: str) -> None:
     # NumPy reads float32 through a double: only float64 is the judge, float32 where the double is exact.
@@ -124,7 +126,15 @@ def test_integers_are_exact_and_in_range(etype: ElementType) -> None:
     assert decode(encode("highest", etype), etype) == info.max
     assert decode(encode("1e1", etype), etype) == 10
     assert encode("-0", etype) == 0
-    for text in (str(info.min - 1), str(info.max + 1), "9.5", "nan", "inf", "smallest_normal", "-1e99"):
+    for text in (
+        str(info.min - 1),
+        str(info.max + 1),
+        "9.5",
+        "nan",
+        "inf",
+        "smallest_normal",
+        "-1e99",
+    ):
         with pytest.raises(UserError):
             encode(text, etype)
 
@@ -134,7 +144,16 @@ def test_comparisons_are_those_of_numpy(etype: ElementType) -> None:
     numbers = numbers_of(etype)
     special = ["lowest", "highest", "0", "1"]
     if etype.family == "float":
-        special += ["nan", "-nan", "inf", "-inf", "-0", "-1", "smallest_subnormal", "-smallest_normal"]
+        special += [
+            "nan",
+            "-nan",
+            "inf",
+            "-inf",
+            "-0",
+            "-1",
+            "smallest_subnormal",
+            "-smallest_normal",
+        ]
     unsigned, dtype = f"u{etype.width // 8}", numpy_type(etype.id)
     key = partial(comparison_key, etype=etype)
     patterns = [encode(text, etype) for text in special]

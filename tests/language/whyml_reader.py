@@ -88,12 +88,16 @@ class _Whyml(Reader):
     def application(self) -> Any:
         head, arguments = self.atom(), []
         while (
-            self.left and self.left[0] not in _KEYWORDS and (self.left[0] == "(" or self.left[0][0].isalnum())
+            self.left
+            and self.left[0] not in _KEYWORDS
+            and (self.left[0] == "(" or self.left[0][0].isalnum())
         ):
             arguments.append(self.atom())
         if not arguments:
             return head
-        return (_NAMES.get(head, head), *arguments) if isinstance(head, str) else (*head, *arguments)
+        return (
+            (_NAMES.get(head, head), *arguments) if isinstance(head, str) else (*head, *arguments)
+        )
 
     def atom(self) -> Any:
         if self.sees("("):

@@ -29,7 +29,9 @@ def parsed(text: str, opset: int = 13) -> onnx.ModelProto:
     return parser.parse_model(f"<ir_version: 10, {imports}>\n{text}")
 
 
-def value(name: str, dims: Sequence[int | str | None] | None, element_type: int = FLOAT) -> ValueInfoProto:
+def value(
+    name: str, dims: Sequence[int | str | None] | None, element_type: int = FLOAT
+) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, element_type, dims)
 
 
@@ -48,7 +50,9 @@ def sparse(name: str, dims: Sequence[int] = (2, 3)) -> SparseTensorProto:
 def clip(
     *inputs: str, out: str = "Y", name: str = "clip", domain: str = "", **attributes: float
 ) -> NodeProto:
-    return helper.make_node("Clip", inputs or ["X", "L", "M"], [out], name=name, domain=domain, **attributes)
+    return helper.make_node(
+        "Clip", inputs or ["X", "L", "M"], [out], name=name, domain=domain, **attributes
+    )
 
 
 def bounds() -> list[TensorProto]:
@@ -98,7 +102,10 @@ def lint(folder: Path, proto: onnx.ModelProto, *, accept_inferred: bool = False)
 
 def verdicts(report: ModelReport, index: int = 0) -> dict[str, str]:
     """The verdicts of one node that are not `meets`, by id."""
-    found = {judgement.id: str(judgement.verdict) for judgement in report.nodes[index].findings.judgements}
+    found = {
+        judgement.id: str(judgement.verdict)
+        for judgement in report.nodes[index].findings.judgements
+    }
     assert list(found) == ["R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1"]
     return {tag: verdict for tag, verdict in found.items() if verdict != "meets"}
 

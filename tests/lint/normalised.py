@@ -21,7 +21,9 @@ MODELS = Path(__file__).parent.parent / "models"
 
 @cache
 def known_obligations() -> frozenset[str]:
-    rows = json.loads(repo_file("generated/why3/obligations.json").read_text(encoding="utf-8"))["obligations"]
+    rows = json.loads(repo_file("generated/why3/obligations.json").read_text(encoding="utf-8"))[
+        "obligations"
+    ]
     return frozenset(row["id"] for row in rows)
 
 
@@ -36,7 +38,9 @@ def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False) ->
     assert again.data == found.data
     assert not again.report.changed
     assert not any(step.done for node in again.report.nodes for step in node.steps)
-    cited = {theorem for node in found.report.nodes for step in node.steps for theorem in step.theorems}
+    cited = {
+        theorem for node in found.report.nodes for step in node.steps for theorem in step.theorems
+    }
     assert cited <= known_obligations()
     return found
 

@@ -15,10 +15,27 @@ if TYPE_CHECKING:
 
 Feed = dict[str, np.ndarray[Any, Any]]
 _LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_ALL")
-_SPECIAL = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 3.4e38, -3.4e38, 1e-45, 0.5, 6.0, 65504.0]
+_SPECIAL = [
+    np.nan,
+    -np.nan,
+    np.inf,
+    -np.inf,
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    3.4e38,
+    -3.4e38,
+    1e-45,
+    0.5,
+    6.0,
+    65504.0,
+]
 
 
-def _values(dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Generator, special: bool) -> Any:
+def _values(
+    dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Generator, special: bool
+) -> Any:
     """Numbers of every size, or special values alone."""
     if dtype == np.bool_:
         return np.full(shape, special)
@@ -28,7 +45,11 @@ def _values(dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Gene
         drawn = source.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
         return np.asarray(source.choice(edges, shape) if special else drawn, dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        numbers = source.choice(np.array(_SPECIAL), shape) if special else source.standard_normal(shape) * 4
+        numbers = (
+            source.choice(np.array(_SPECIAL), shape)
+            if special
+            else source.standard_normal(shape) * 4
+        )
         return np.asarray(numbers, dtype)
 
 
@@ -55,7 +76,9 @@ def _bits(result: Any) -> tuple[str, tuple[int, ...], bytes]:
     return str(array.dtype), array.shape, array.tobytes()
 
 
-def run(path: Path, given: list[Feed], level: str) -> list[list[tuple[str, tuple[int, ...], bytes]]]:
+def run(
+    path: Path, given: list[Feed], level: str
+) -> list[list[tuple[str, tuple[int, ...], bytes]]]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
@@ -69,7 +92,9 @@ def differences(before: Path, after: Path, given: list[Feed] | None = None) -> l
     found = []
     for level in _LEVELS:
         answers = zip(run(before, given, level), run(after, given, level), strict=True)
-        found += [f"{level}, input {n}" for n, (old, new) in enumerate(answers) if old != new or not old]
+        found += [
+            f"{level}, input {n}" for n, (old, new) in enumerate(answers) if old != new or not old
+        ]
     return found
 
 

@@ -27,7 +27,9 @@ def test_function_without_a_call_has_only_its_own_declarations(tmp_path: Path) -
     bare = "\n<MY> F (a, b, c) => (d) { d = Clip(a, b, c) }"
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = Clip(X, L, M) }}{bare}"))
     assert [node.graph for node in report.nodes] == ["graph 'main'", NAME]
-    assert report.notes == (f"no call of {NAME} could be inlined: it is judged by its own declarations",)
+    assert report.notes == (
+        f"no call of {NAME} could be inlined: it is judged by its own declarations",
+    )
     assert [(a, m) for a, m, _ in problems(report, "R4", 1)] == [(r, "no shape") for r in "XLMY"]
     assert "in the function's value_info" in problems(report, "R4", 1)[0][2]
     assert "inline the function" in problems(report, "R5", 1)[0][2]
@@ -35,7 +37,9 @@ def test_function_without_a_call_has_only_its_own_declarations(tmp_path: Path) -
 
 @pytest.mark.parametrize(("inputs", "tag"), [("X, , M", "R1"), ("X, L", "R2")])
 @pytest.mark.parametrize("name", ["F", "G"])
-def test_input_that_the_call_omits_is_not_set(tmp_path: Path, name: str, inputs: str, tag: str) -> None:
+def test_input_that_the_call_omits_is_not_set(
+    tmp_path: Path, name: str, inputs: str, tag: str
+) -> None:
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.{name}({inputs}) }}{F}{G}"))
     assert verdicts(report) == {tag: "violates"}
     assert "is the empty name" in problems(report, tag)[0][1]
@@ -67,9 +71,7 @@ def test_calls_that_multiply_or_never_end_are_undecided(
 
 
 def test_constant_whose_value_the_caller_gives_declares_nothing(tmp_path: Path) -> None:
-    taken = (
-        "\n<MY> F <alpha> (a, c) => (d) { b = Constant <value_float: float = @alpha> () d = Clip(a, b, c) }"
-    )
+    taken = "\n<MY> F <alpha> (a, c) => (d) { b = Constant <value_float: float = @alpha> () d = Clip(a, b, c) }"
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F <alpha = 1.0> (X, M) }}{taken}"))
     assert ("L", "no shape") not in [(a, m) for a, m, _ in problems(report, "R4")]
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F (X, M) }}{taken}"))

@@ -36,12 +36,26 @@ def headline(found: Normalised) -> str:
 
 def test_relu6_with_bounds_as_inputs() -> None:
     report = lint_model(MODELS / "relu6_op17.onnx")
-    assert [node.name for node in report.nodes] == ["/r/Clip", "/h/Clip", "/Clip", "/Clip_1", "/Clip_2"]
-    expected = [NO_TYPES, NO_TYPES, {"R2": "violates"} | NO_TYPES, {"R1": "violates"} | NO_TYPES, NO_TYPES]
+    assert [node.name for node in report.nodes] == [
+        "/r/Clip",
+        "/h/Clip",
+        "/Clip",
+        "/Clip_1",
+        "/Clip_2",
+    ]
+    expected = [
+        NO_TYPES,
+        NO_TYPES,
+        {"R2": "violates"} | NO_TYPES,
+        {"R1": "violates"} | NO_TYPES,
+        NO_TYPES,
+    ]
     assert [verdicts(report, i) for i in range(5)] == expected
     declare = f"{DECLARES} shape [1, 4, 6, 6]; or pass --accept-inferred"
     assert problems(report, "R4") == [(id_, "known only by inference", declare) for id_ in "XY"]
-    assert [argument for argument, _, _ in problems(report, "R4", 4)] == ["X"]  # Y is the graph's output
+    assert [argument for argument, _, _ in problems(report, "R4", 4)] == [
+        "X"
+    ]  # Y is the graph's output
 
 
 def test_element_type_that_the_version_lacks() -> None:
@@ -53,7 +67,9 @@ def test_element_type_that_the_version_lacks() -> None:
 
 
 @pytest.mark.parametrize("opset", [11, 17])
-def test_relu6_with_inputs_is_in_the_profile_if_infinities_are_excluded(tmp_path: Path, opset: int) -> None:
+def test_relu6_with_inputs_is_in_the_profile_if_infinities_are_excluded(
+    tmp_path: Path, opset: int
+) -> None:
     proto = onnx.load(MODELS / f"relu6_op{opset}.onnx")
     some = "5 Clip nodes, 4 changed, 3 in the profile now, 2 still with problems"
     every = "5 Clip nodes, 4 changed, 5 in the profile now, 0 still with problems"
@@ -63,7 +79,9 @@ def test_relu6_with_inputs_is_in_the_profile_if_infinities_are_excluded(tmp_path
     assert lint_model(tmp_path / "after.onnx").verdict == "meets"
 
 
-def test_shape_computed_from_a_value_that_the_caller_may_override_is_not_declared(tmp_path: Path) -> None:
+def test_shape_computed_from_a_value_that_the_caller_may_override_is_not_declared(
+    tmp_path: Path,
+) -> None:
     path = WRONG_BEFORE["overridable_initializer_shape"]
     assert "R4" in verdicts(lint_model(path, accept_inferred=True))
     assert "R4" in {step.rule for step in left(normalised(tmp_path, onnx.load(path)))}
@@ -72,7 +90,9 @@ def test_shape_computed_from_a_value_that_the_caller_may_override_is_not_declare
     assert differences(path, tmp_path / "after.onnx", given) == []
 
 
-@pytest.mark.parametrize("name", ["add6_axis", "fn_clip6_opset9", "ir3_pad_clip6", "scan8_batch_axis"])
+@pytest.mark.parametrize(
+    "name", ["add6_axis", "fn_clip6_opset9", "ir3_pad_clip6", "scan8_batch_axis"]
+)
 def test_old_operator_set_is_reported_and_not_converted(tmp_path: Path, name: str) -> None:
     found = normalised(tmp_path, onnx.load(WRONG_BEFORE[name]))
     remedies = {step.why for step in left(found) if step.rule in ("R1", "R2")}
@@ -94,11 +114,15 @@ def test_result_that_the_runtime_cannot_run_is_reported() -> None:
 
 def test_metadata_and_denotations_are_kept(tmp_path: Path) -> None:
     def metadata(model: onnx.ModelProto) -> dict[str, list[str]]:
-        return {node.output[0]: [str(one) for one in node.metadata_props] for node in model.graph.node}
+        return {
+            node.output[0]: [str(one) for one in node.metadata_props] for node in model.graph.node
+        }
 
     def denotations(model: onnx.ModelProto) -> list[str]:
         values = (*model.graph.output, *model.graph.value_info)
-        return [dim.denotation for v in values for dim in v.type.tensor_type.shape.dim if dim.denotation]
+        return [
+            dim.denotation for v in values for dim in v.type.tensor_type.shape.dim if dim.denotation
+        ]
 
     before = onnx.load(WRONG_BEFORE["node_metadata_lost"])
     assert any(metadata(before).values())
@@ -115,13 +139,21 @@ def open_problems(report: ModelReport, *, promised: bool) -> list[set[tuple[str,
             (judgement.id, problem.argument)
             for judgement in node.findings.judgements
             for problem in judgement.problems
-            if not promised or problem.remedy.startswith(NORMALISE) or (problem.open and settles_shapes)
+            if not promised
+            or problem.remedy.startswith(NORMALISE)
+            or (problem.open and settles_shapes)
         }
         for node in report.nodes
     ]
 
 
-FAST = {"relu6_op9", "relu6_op11", "overridable_initializer_shape", "miss_u16_none_13", "denotation_lost"}
+FAST = {
+    "relu6_op9",
+    "relu6_op11",
+    "overridable_initializer_shape",
+    "miss_u16_none_13",
+    "denotation_lost",
+}
 
 
 @pytest.mark.parametrize(

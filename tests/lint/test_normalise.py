@@ -50,7 +50,9 @@ def test_missing_bounds_of_floats_are_set_if_the_user_excludes_infinities(
     found = normalised(tmp_path, proto)
     assert not found.report.changed
     assert all("--assume finite" in step.why for step in left(found))
-    assert {t.partition(".")[2] for step in left(found) for t in step.theorems} == {f"{theorem}_refuted"}
+    assert {t.partition(".")[2] for step in left(found) for t in step.theorems} == {
+        f"{theorem}_refuted"
+    }
     assert found.report.exit_status == 1
     found = normalised(tmp_path, proto, finite=True)
     assert set(done(found)) == {"default_made_explicit"}
@@ -61,7 +63,9 @@ def test_missing_bounds_of_floats_are_set_if_the_user_excludes_infinities(
 # Bounds of one entry: the model, its nodes and its stored tensors afterwards.
 STORED = "<float[1] L = {0.5}, float[1] M = {6}"
 CONSTANTS = "L = Constant <value = float[1] {0}> () M = Constant <value_floats = [6.0]> () Y = Clip(X, L, M)"
-INTEGERS = "L = Constant <value_ints = [-3]> () M = Constant <value_ints = [3]> () Y = Clip(X, L, M)"
+INTEGERS = (
+    "L = Constant <value_ints = [-3]> () M = Constant <value_ints = [3]> () Y = Clip(X, L, M)"
+)
 READ = f"main (float[2,3] X, float[1] M) => (float[2,3] Y) {STORED}, float[2,3] A>"
 ONE_ENTRY = {
     "stored": (f"{HEAD} {STORED}> {{ Y = Clip(X, L, M) }}", "Constant Constant", []),
@@ -129,7 +133,9 @@ def test_nodes_of_subgraphs_are_normalised(tmp_path: Path) -> None:
 
 
 def test_nodes_of_functions_are_kept(tmp_path: Path) -> None:
-    found = normalised(tmp_path, parsed(f"{HEAD} {{ Y = my.F(X) }}\n<MY> F (a) => (b) {{ b = Clip(a) }}"))
+    found = normalised(
+        tmp_path, parsed(f"{HEAD} {{ Y = my.F(X) }}\n<MY> F (a) => (b) {{ b = Clip(a) }}")
+    )
     assert not found.report.changed
     assert {step.rule for step in left(found)} == {"R1", "R2"}
 
@@ -153,7 +159,9 @@ def test_new_constants_have_new_names_and_are_shared(tmp_path: Path) -> None:
         (model(opset=9999), "opset 9999 is newer than the installed onnx"),
     ],
 )
-def test_model_that_onnx_cannot_check_is_refused(tmp_path: Path, proto: onnx.ModelProto, reason: str) -> None:
+def test_model_that_onnx_cannot_check_is_refused(
+    tmp_path: Path, proto: onnx.ModelProto, reason: str
+) -> None:
     with pytest.raises(UserError, match=reason) as raised:
         normalised(tmp_path, proto)
     assert raised.value.where == str(tmp_path / "before.onnx")

@@ -56,7 +56,9 @@ class Maker:
             out = f"{prefix}{number}"
             chance = self.draw.random()
             if chance < 0.25 and self.type == FLOAT:
-                nodes.append(helper.make_node(self.draw.choice(["Neg", "Abs", "Identity"]), [last], [out]))
+                nodes.append(
+                    helper.make_node(self.draw.choice(["Neg", "Abs", "Identity"]), [last], [out])
+                )
             elif chance < 0.32 and self.type == FLOAT and self.shape:
                 nodes.append(helper.make_node("Softmax", [last], [out], axis=len(self.shape) - 1))
             else:
@@ -97,7 +99,9 @@ def judged(folder: Path, seed: int) -> str:
     return "changed" if found.report.changed else "unchanged"
 
 
-@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(1000, 1500), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "seeds", [range(10), pytest.param(range(1000, 1500), marks=pytest.mark.nightly)]
+)
 def test_outputs_of_random_models_do_not_change(tmp_path: Path, seeds: range) -> None:
     counts = Counter(judged(tmp_path, seed) for seed in seeds)
     assert counts["changed"] > len(seeds) // 2

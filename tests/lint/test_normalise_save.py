@@ -65,7 +65,9 @@ def test_result_is_written_and_the_theorems_are_cited(tmp_path: Path) -> None:
     path = old(tmp_path)
     status, out, _ = run(path, "-o", tmp_path / "new/new.onnx")
     assert status == 0
-    assert out.splitlines()[0].endswith("1 Clip node, 1 changed, 1 in the profile now, 0 still with problems")
+    assert out.splitlines()[0].endswith(
+        "1 Clip node, 1 changed, 1 in the profile now, 0 still with problems"
+    )
     assert "  Clip-13 without a name, output 'Y'" in out
     assert "      theorems: float32.C1, float32.clip_is_cases" in out
     assert differences(path, tmp_path / "new/new.onnx") == []
@@ -99,7 +101,9 @@ def test_input_is_overwritten_only_in_place(tmp_path: Path) -> None:
 def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    assert_refused("this is a FIFO, and only a regular file can be replaced", old(tmp_path), "-o", fifo)
+    assert_refused(
+        "this is a FIFO, and only a regular file can be replaced", old(tmp_path), "-o", fifo
+    )
     assert stat.S_ISFIFO(fifo.lstat().st_mode)
     with pytest.raises(UserError, match="this is a device"):
         check_target(Path("/dev/null"))
@@ -115,7 +119,9 @@ def test_failure_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     with monkeypatch.context() as patch:
         patch.setattr("tempfile.mkstemp", full)
-        assert_refused("cannot be written: No space left on device", path, "-o", tmp_path / "out/m.onnx")
+        assert_refused(
+            "cannot be written: No space left on device", path, "-o", tmp_path / "out/m.onnx"
+        )
     (tmp_path / "in/data/w.bin").unlink()
     assert_refused("the external data 'data/w.bin' is missing", path, "-o", tmp_path / "out/m.onnx")
     assert names(tmp_path) == ["bad.onnx", "m.onnx"]

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 
 def test_unusable_profile_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, document = tmp_path / "profile.json", json.loads(repo_file("generated/profile.json").read_bytes())
+    file, document = (
+        tmp_path / "profile.json",
+        json.loads(repo_file("generated/profile.json").read_bytes()),
+    )
     del document["operands"]
     monkeypatch.setattr("sonnx_clip.lint.profile.repo_file", lambda _: file)
     incomplete = json.dumps(document), "the profile has no entry 'operands'"
-    for text, says in (*((text, "cannot be read") for text in (None, "", "[]", "{", "\xff")), incomplete):
+    for text, says in (
+        *((text, "cannot be read") for text in (None, "", "[]", "{", "\xff")),
+        incomplete,
+    ):
         if text is not None:
             file.write_text(text, encoding="latin-1")
         with pytest.raises(UserError, match=says) as raised:

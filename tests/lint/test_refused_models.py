@@ -16,7 +16,19 @@ from onnx import AttributeProto, TensorProto, helper
 
 from sonnx_clip.lint import lint_model, run_each
 from sonnx_clip.root.errors import UserError
-from tests.lint.build import FLOAT, bounds, clip, graph, lint, model, parsed, scalar, sparse, value, verdicts
+from tests.lint.build import (
+    FLOAT,
+    bounds,
+    clip,
+    graph,
+    lint,
+    model,
+    parsed,
+    scalar,
+    sparse,
+    value,
+    verdicts,
+)
 
 REAL = Path(__file__).parent.parent / "models" / "relu6_op11.onnx"
 
@@ -46,12 +58,22 @@ def test_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.onnx"
     with path.open("wb") as file:
         file.truncate(2**31)  # sparse: takes no space on disk
-    assert message(path) == "the file has 2147483648 bytes, over the limit of 2 GiB of a protobuf message"
+    assert (
+        message(path)
+        == "the file has 2147483648 bytes, over the limit of 2 GiB of a protobuf message"
+    )
 
 
 def test_file_that_is_no_whole_model_is_refused(tmp_path: Path) -> None:
     assert message(tmp_path, b"") == "the file is empty"
-    for data in (b"hello, world\n", b"%PDF-1.7", b"\x00" * 64, b"\xff" * 64, b"PK\x03\x04", b'{"a": 1}'):
+    for data in (
+        b"hello, world\n",
+        b"%PDF-1.7",
+        b"\x00" * 64,
+        b"\xff" * 64,
+        b"PK\x03\x04",
+        b'{"a": 1}',
+    ):
         assert message(tmp_path, data).startswith("not an ONNX model")
     whole = REAL.read_bytes()
     for length in range(1, len(whole), 97):
@@ -99,7 +121,9 @@ def _deep_bytes(depth: int) -> bytes:
 
     inner = b""
     for _ in range(depth):
-        inner = field(1, field(5, field(6, inner)))  # GraphProto.node, NodeProto.attribute, AttributeProto.g
+        inner = field(
+            1, field(5, field(6, inner))
+        )  # GraphProto.node, NodeProto.attribute, AttributeProto.g
     return b"\x08\x08" + field(7, inner) + field(8, b"\x10\x0d")
 
 
@@ -155,7 +179,11 @@ REFUSED = [  # what it says, the model, and the place that it names
     ("exactly one output", model(graph(clip(out=""))), NODE),
     ("input X is the undefined tensor 'nowhere'", model(graph(clip("nowhere", "L", "M"))), NODE),
     ("no version of that operator set is imported", _importing(("com.acme", 1)), ""),
-    ("two versions, 11 and 13, of the operator set 'ai.onnx'", _importing(("", 11), ("ai.onnx", 13)), ""),
+    (
+        "two versions, 11 and 13, of the operator set 'ai.onnx'",
+        _importing(("", 11), ("ai.onnx", 13)),
+        "",
+    ),
     ("imports version 0 of the operator set 'ai.onnx'", _importing(("", 0)), ""),
     ("dimensions [] contradict its data", _stored(data_type=FLOAT, float_data=[1, 2, 3]), ""),
     ("dimensions [1] contradict its data", _stored(data_type=FLOAT, raw_data=b"123", dims=[1]), ""),
@@ -187,7 +215,9 @@ def test_part_without_a_meaning_is_refused(
     assert raised.value.todo
 
 
-_FUNCTION = helper.make_function("my", "F", ["X"], ["Y"], [clip("X")], [helper.make_opsetid("", 13)])
+_FUNCTION = helper.make_function(
+    "my", "F", ["X"], ["Y"], [clip("X")], [helper.make_opsetid("", 13)]
+)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +229,9 @@ _FUNCTION = helper.make_function("my", "F", ["X"], ["Y"], [clip("X")], [helper.m
         _stored(data_type=FLOAT, float_data=[1], raw_data=b"1234"),
     ],
 )
-def test_model_that_the_checker_refuses_is_undecided(tmp_path: Path, proto: onnx.ModelProto) -> None:
+def test_model_that_the_checker_refuses_is_undecided(
+    tmp_path: Path, proto: onnx.ModelProto
+) -> None:
     report = lint(tmp_path, proto)
     assert report.undecided
     assert report.verdict != "meets"

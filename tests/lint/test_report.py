@@ -39,7 +39,9 @@ def test_root_cause_and_command_come_first_and_once(tmp_path: Path) -> None:
     dynamic = [value(name, ["N", 3]) for name in "XY"]
     report = lint(tmp_path, model(build_graph(*nodes, inputs=dynamic[:1], outputs=dynamic[1:])))
     lines = to_text(report).splitlines()
-    assert lines[1].startswith("  root cause: input 'X' is dynamic, [N, 3]: the shapes of 2 Clip nodes are")
+    assert lines[1].startswith(
+        "  root cause: input 'X' is dynamic, [N, 3]: the shapes of 2 Clip nodes are"
+    )
     assert sum("root cause:" in line for line in lines) == 1
     (command,) = [line.strip() for line in lines if line.startswith("  to normalise: ")]
     assert f"{tmp_path}/model.onnx -o " in command
@@ -76,7 +78,9 @@ def test_stored_bounds_are_shown_and_surprising_ones_noted(
         ("float64", "0.1"), ("float64", "inf"),
     ],
 )  # fmt: skip
-def test_bound_has_the_digits_that_explain_prints(tmp_path: Path, type_id: str, number: str) -> None:
+def test_bound_has_the_digits_that_explain_prints(
+    tmp_path: Path, type_id: str, number: str
+) -> None:
     etype = load_spec().element_type(type_id)
     bound = numpy_helper.from_array(from_bits(encode(number, etype), type_id), "M")
     report = lint(tmp_path, model(build_graph(stored=[scalar("L", -7.0), bound])))
@@ -120,11 +124,18 @@ def test_json_of_several_models_is_one_document(tmp_path: Path) -> None:
     status, out, err = run(RELU6, broken, good, "--format", "json")
     document = json.loads(out)
     assert status == 2
-    assert [Path(entry["model"]).name for entry in document["models"]] == ["relu6_op11.onnx", "good.onnx"]
+    assert [Path(entry["model"]).name for entry in document["models"]] == [
+        "relu6_op11.onnx",
+        "good.onnx",
+    ]
     assert [entry["verdict"] for entry in document["models"]] == ["violates", "meets"]
     assert [Path(entry["model"]).name for entry in document["errors"]] == ["broken.onnx"]
     assert err.startswith(f"error: {broken}: not an ONNX model")
     node = document["models"][0]["nodes"][2]
-    assert (node["name"], node["operator"], node["graph"]) == ("/Clip", "Clip-11", "graph 'main_graph'")
+    assert (node["name"], node["operator"], node["graph"]) == (
+        "/Clip",
+        "Clip-11",
+        "graph 'main_graph'",
+    )
     assert list(node["tensors"].items())[1:3] == [("L", "/Constant_output_0"), ("M", None)]
     assert node["restrictions"][1]["problems"][0]["remedy"].startswith("normalise --assume finite")

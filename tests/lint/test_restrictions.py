@@ -108,7 +108,9 @@ def test_each_restriction_is_violated_alone(tmp_path: Path, name: str) -> None:
     assert verdicts(report) == dict.fromkeys(violated, "violates")
     assert report.verdict == ("violates" if violated else "meets")
     for tag in violated[:1]:
-        assert any(words in message or words in remedy for _, message, remedy in problems(report, tag))
+        assert any(
+            words in message or words in remedy for _, message, remedy in problems(report, tag)
+        )
 
 
 def test_inferred_shapes_count_when_they_are_accepted(tmp_path: Path) -> None:
@@ -116,7 +118,9 @@ def test_inferred_shapes_count_when_they_are_accepted(tmp_path: Path) -> None:
     report = lint(tmp_path, computed)
     declares = f"{DECLARES} shape [2, 3]; or pass --accept-inferred"
     assert problems(report, "R4") == [("X", "known only by inference", declares)]
-    assert problems(report, "R5")[0][2] == f"{DECLARES} element type FLOAT; or pass --accept-inferred"
+    assert (
+        problems(report, "R5")[0][2] == f"{DECLARES} element type FLOAT; or pass --accept-inferred"
+    )
     assert verdicts(lint(tmp_path, computed, accept_inferred=True)) == {}
     symbolic = model(graph(outputs=[value("Y", ["N", 3])]))  # inference replaces the symbol
     assert problems(lint(tmp_path, symbolic), "R4")[0][2] == declares
@@ -124,9 +128,13 @@ def test_inferred_shapes_count_when_they_are_accepted(tmp_path: Path) -> None:
 
 
 def test_declaration_that_inference_contradicts_is_a_violation(tmp_path: Path) -> None:
-    head = "main (float[2,3] X) => (float[2,3] Y) <float[3] three = {0, 0, 0}, float L, float M = {6}>"
+    head = (
+        "main (float[2,3] X) => (float[2,3] Y) <float[3] three = {0, 0, 0}, float L, float M = {6}>"
+    )
     report = lint(
-        tmp_path, parsed(f"{head} {{ L = Identity(three) Y = Clip(X, L, M) }}"), accept_inferred=True
+        tmp_path,
+        parsed(f"{head} {{ L = Identity(three) Y = Clip(X, L, M) }}"),
+        accept_inferred=True,
     )
     assert verdicts(report) == {"R4": "violates", "scalar_bounds": "violates"}
     assert problems(report, "R4")[0][1] == "declared with shape [], but inference finds [3]"
@@ -134,7 +142,9 @@ def test_declaration_that_inference_contradicts_is_a_violation(tmp_path: Path) -
     assert verdicts(lint(tmp_path, parsed(f"{declared} {{ X = Neg(A) Y = Clip(X, L, M) }}"))) == {}
     report = lint(tmp_path, parsed(f"{declared} {{ X = Cast <to = 3> (A) Y = Clip(X, L, M) }}"))
     assert verdicts(report) == {"R5": "violates"}
-    assert problems(report, "R5")[0][1] == "declared with element type FLOAT, but inference finds INT8"
+    assert (
+        problems(report, "R5")[0][1] == "declared with element type FLOAT, but inference finds INT8"
+    )
 
 
 def test_two_known_types_differ_whatever_the_unknown_one_is(tmp_path: Path) -> None:

@@ -32,10 +32,16 @@ def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
     proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
     node = ClipNode(proto, Scope(graph(proto), "main"), 0, 13)
     operands = (*profile().operands, profile().result)
-    judged = judge(node, [_argument(operand, tensors[operand.id]) for operand in operands], profile())
+    judged = judge(
+        node, [_argument(operand, tensors[operand.id]) for operand in operands], profile()
+    )
     verdict = {judgement.id: judgement.verdict for judgement in judged}
     holds = evaluator(spec, spec.element_type("float32"))
-    return [r.id for r in spec.restrictions if (verdict[r.id] is Verdict.MEETS) != holds(r.holds, tensors)]
+    return [
+        r.id
+        for r in spec.restrictions
+        if (verdict[r.id] is Verdict.MEETS) != holds(r.holds, tensors)
+    ]
 
 
 def test_lint_and_the_specification_agree_on_every_pair_of_declarations() -> None:

@@ -44,9 +44,13 @@ def test_every_problem_is_in_one_result(run: Run[Any], log: dict[str, Any]) -> N
     for result in log["results"]:
         is_cause = "R4/root cause/" in result["partialFingerprints"]["sonnxClip/v1"]
         (causes if is_cause else results).append(result)
-    problems = [p for r in run.reports for n in r.nodes for j in n.findings.judgements for p in j.problems]
+    problems = [
+        p for r in run.reports for n in r.nodes for j in n.findings.judgements for p in j.problems
+    ]
     assert sum(r["occurrenceCount"] for r in results) == sum(not p.open for p in problems) > 100
-    assert all(len(r["locations"]) + len(r["relatedLocations"]) == r["occurrenceCount"] for r in results)
+    assert all(
+        len(r["locations"]) + len(r["relatedLocations"]) == r["occurrenceCount"] for r in results
+    )
     open_nodes = [len(r.open) for r in run.reports for _ in r.causes]
     assert [len(r["relatedLocations"]) for r in causes] == open_nodes != []
 
@@ -57,7 +61,9 @@ def test_nodes_with_the_same_problem_share_a_result(log: dict[str, Any]) -> None
     assert len(paddle) < 10
     rules = log["tool"]["driver"]["rules"]
     assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in log["results"])
-    results = [(r["locations"][0]["physicalLocation"], r["partialFingerprints"]) for r in log["results"]]
+    results = [
+        (r["locations"][0]["physicalLocation"], r["partialFingerprints"]) for r in log["results"]
+    ]
     assert len(set(map(str, results))) == len(results)
 
 
@@ -68,12 +74,16 @@ def test_file_that_is_no_model_is_a_notification(log: dict[str, Any]) -> None:
 
 
 def test_finding_names_its_file_node_and_tensor(tmp_path: Path) -> None:
-    report = lint(tmp_path, model(graph(clip("X", "", "M", name="c"), inputs=[value("X", [2, 3], 0)])))
+    report = lint(
+        tmp_path, model(graph(clip("X", "", "M", name="c"), inputs=[value("X", [2, 3], 0)]))
+    )
     (log,) = valid(to_sarif(Run((report,), ())))["runs"]
     first, *_, last = log["results"]
     assert (first["ruleId"], first["level"], first["kind"]) == ("R1", "error", "fail")
     assert (last["level"], last["kind"]) == ("none", "open")
     place = first["locations"][0]
-    assert place["physicalLocation"]["artifactLocation"]["uri"] == (tmp_path / "model.onnx").as_uri()
+    assert (
+        place["physicalLocation"]["artifactLocation"]["uri"] == (tmp_path / "model.onnx").as_uri()
+    )
     assert place["logicalLocations"][0]["fullyQualifiedName"] == "graph 'main' > node 0 'c'"
     assert last["locations"][0]["logicalLocations"][1]["name"] == "X"

@@ -39,7 +39,9 @@ def clipped(low: str, high: str, dtype: str = "float", shape: str = "[2,3]") -> 
     ],
     ids=["last bit", "sign of zero", "refusal"],
 )
-def test_difference_is_reported_with_its_output(tmp_path: Path, before: str, after: str, what: str) -> None:
+def test_difference_is_reported_with_its_output(
+    tmp_path: Path, before: str, after: str, what: str
+) -> None:
     found = checked(tmp_path, before, after)
     assert found.outcome == "different"
     assert what in found.what
@@ -47,7 +49,9 @@ def test_difference_is_reported_with_its_output(tmp_path: Path, before: str, aft
 
 def test_bound_that_limits_infinities_alone_is_found_in_one_element(tmp_path: Path) -> None:
     plain = "main (float16[1] X) => (float16[1] Y) { Y = Identity(X) }"
-    limited = clipped("64511", "31743", "float16", "[1]")  # the bits of the lowest and the highest number
+    limited = clipped(
+        "64511", "31743", "float16", "[1]"
+    )  # the bits of the lowest and the highest number
     assert checked(tmp_path, plain, limited).outcome == "different"
     assert checked(tmp_path, plain, limited, finite=True).outcome == "equal"
 

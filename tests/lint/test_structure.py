@@ -56,11 +56,15 @@ def test_clip_of_another_domain_is_noted_and_not_judged(tmp_path: Path) -> None:
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.Clip(X) }}"))
     assert report.nodes == ()
     assert report.verdict is None
-    assert report.notes == ("1 node named Clip of the domain 'my' is another operator and was not judged",)
+    assert report.notes == (
+        "1 node named Clip of the domain 'my' is another operator and was not judged",
+    )
 
 
 @pytest.mark.parametrize(("opset", "version"), [(1, 1), (10, 6), (11, 11), (12, 12), (NEWEST, 13)])
-def test_version_of_clip_is_that_of_the_operator_set(tmp_path: Path, opset: int, version: int) -> None:
+def test_version_of_clip_is_that_of_the_operator_set(
+    tmp_path: Path, opset: int, version: int
+) -> None:
     call = "Clip <min = 0.0, max = 6.0> (X)" if opset < 11 else "Clip(X, L, M)"
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = {call} }}", opset))
     assert report.nodes[0].findings.operator == f"Clip-{version}"

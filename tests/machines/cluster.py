@@ -23,7 +23,11 @@ class Cluster:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.address, self._folder, self._settings = f"{protocol}://127.0.0.1:{port}", folder, settings or {}
+        self.address, self._folder, self._settings = (
+            f"{protocol}://127.0.0.1:{port}",
+            folder,
+            settings or {},
+        )
         self._started = []
         host = f"{protocol}://127.0.0.1"
         self._start("scheduler", "--host", host, "--port", str(port), "--no-show")

@@ -29,7 +29,11 @@ SOON = {"distributed.comm.timeouts.connect": "0.5s"}
 @contextmanager
 def cluster(workers):
     with LocalCluster(
-        n_workers=workers, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs=50
+        n_workers=workers,
+        threads_per_worker=2,
+        processes=False,
+        dashboard_address=":0",
+        silence_logs=50,
     ) as found:
         yield found
 
@@ -144,7 +148,10 @@ def test_lost_scheduler_or_last_worker_is_reported(lost):
 @pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:port", "tcp://127.0.0.1"])
 def test_missing_scheduler_is_reported_at_once(address):
     """A Client of Dask that could not begin waited for a minute, and then said so in a traceback."""
-    with dask.config.set(SOON), pytest.raises(UserError, match="the scheduler cannot be reached") as error:
+    with (
+        dask.config.set(SOON),
+        pytest.raises(UserError, match="the scheduler cannot be reached") as error,
+    ):
         DaskWorkers(address, *HOME)
     assert error.value.where == address
     assert "such as tcp://10.0.0.1:8786" in (error.value.todo or "")
@@ -165,5 +172,7 @@ def test_worker_that_differs_from_this_machine_is_refused():
     assert seconds > 0
     with pytest.raises(UserError, match=r"this worker differs .*: Python \(.*; here 2\.7\)"):
         judge_there(unit, {**here, "Python": "2.7"}, VERSION)
-    with pytest.raises(UserError, match=r"this worker differs .*: version \(.* planted; here 1\.0\)"):
+    with pytest.raises(
+        UserError, match=r"this worker differs .*: version \(.* planted; here 1\.0\)"
+    ):
         judge_there(unit, here, "1.0")

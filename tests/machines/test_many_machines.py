@@ -135,7 +135,9 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(cluster, nanny):
     assert found.stopped is not None
     verdict, words = found.stopped
     assert verdict == "environment"
-    assert words.startswith("2 workers ended while judging this unit, the last one tcp://127.0.0.1:")
+    assert words.startswith(
+        "2 workers ended while judging this unit, the last one tcp://127.0.0.1:"
+    )
     assert not found.is_kept(cache=False)
 
 
@@ -157,7 +159,9 @@ def test_command_that_is_ended_leaves_nothing_at_the_workers(cluster, nanny, tmp
     wait_until(lambda: len(at_work(*both)) == 2)
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == {signal.SIGINT: INTERRUPTED, signal.SIGTERM: 143}.get(number, -number), err
+    assert process.returncode == {signal.SIGINT: INTERRUPTED, signal.SIGTERM: 143}.get(
+        number, -number
+    ), err
     assert "Traceback" not in err
     assert ("unfinished" in out) == report.exists() == (number == signal.SIGINT)
     wait_until(lambda: idle(*both))
@@ -173,13 +177,18 @@ def test_certificates_are_those_of_dask(tmp_path):
     tls = {"ca-file": cert} | {f"{who}.{what}": file for who in ("scheduler", "worker", "client")
                                for what, file in (("key", key), ("cert", cert))}  # fmt: skip
     tls = {f"distributed.comm.tls.{name}": file for name, file in tls.items()}
-    settings = {f"DASK_{name}".replace(".", "__").replace("-", "_").upper(): tls[name] for name in tls}
+    settings = {
+        f"DASK_{name}".replace(".", "__").replace("-", "_").upper(): tls[name] for name in tls
+    }
     found = Cluster(tmp_path, "tls", settings)
     try:
         found.worker(1)
         with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(UserError):
             DaskWorkers(found.address, VARIABLES, variables())
-        with dask.config.set(tls), ended(DaskWorkers(found.address, VARIABLES, variables())) as workers:
+        with (
+            dask.config.set(tls),
+            ended(DaskWorkers(found.address, VARIABLES, variables())) as workers,
+        ):
             assert workers.call(far_functions.process) != os.getpid()
     finally:
         found.close()

@@ -52,7 +52,11 @@ def three_layouts(etype, *of):
 
     They reach every class, which the bounds in use do not.
     """
-    calls = ((request, table) for request, table in chosen(etype, *of) if request.purpose != "bounds in use")
+    calls = (
+        (request, table)
+        for request, table in chosen(etype, *of)
+        if request.purpose != "bounds in use"
+    )
     yield from first_of_each(calls, ("contiguous", "length-7", "rank-2"))
 
 
@@ -65,7 +69,9 @@ def judged(runtime, dtype, plan=None, **options):
 
 def nightly_but(fast, names):
     """Parameters of a test: one of each kind for `make test`, the others for `make nightly`."""
-    return [name if name in fast else pytest.param(name, marks=pytest.mark.nightly) for name in names]
+    return [
+        name if name in fast else pytest.param(name, marks=pytest.mark.nightly) for name in names
+    ]
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,9 @@ def require_repeated(first):
     """The line of a deviation gives the wrong bits again, beside those that are due."""
     printed = repeated(first.reproduce)
     assert first.got is not None
-    assert hex(int(first.got, 16)) in {hex(int(bits, 16)) for bits in re.findall("'(0x[0-9a-f]+)'", printed)}
+    assert hex(int(first.got, 16)) in {
+        hex(int(bits, 16)) for bits in re.findall("'(0x[0-9a-f]+)'", printed)
+    }
     assert f"expected: {first.expected}" in printed.replace('"', "")
 
 
@@ -119,7 +127,11 @@ def printed(report):
 
 def carriers(word):
     """The command lines of other processes of which a word is part."""
-    every = (one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"]) if one.pid != os.getpid())
+    every = (
+        one.info["cmdline"] or []
+        for one in psutil.process_iter(["cmdline"])
+        if one.pid != os.getpid()
+    )
     return [line for line in every if any(word in part for part in line)]
 
 

@@ -113,7 +113,9 @@ def leave(fault, file, data):
         with file.open("wb") as stream:
             stream.truncate(1 << 27)
     elif fault != "nothing":
-        file.write_bytes({"garbage": b"\xff" * 100, "elsewhere": data + b"\x70\x01"}.get(fault, data))
+        file.write_bytes(
+            {"garbage": b"\xff" * 100, "elsewhere": data + b"\x70\x01"}.get(fault, data)
+        )
 
 
 def main(fault, model, given, out):

@@ -38,7 +38,11 @@ def _opened(answer, data, *, optimised):
             bounds = "Constant nodes"
             constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
     of_model = partial(
-        Seen, bounds, _shape(model.graph.input[0]), opset=model.opset_import[0].version, optimised=optimised
+        Seen,
+        bounds,
+        _shape(model.graph.input[0]),
+        opset=model.opset_import[0].version,
+        optimised=optimised,
     )
 
     def run(inputs):
@@ -62,7 +66,10 @@ def runtime(answer):
         call=lambda _: "tests.meta.planted.right(x, l, m)",
         open_model=partial(_opened, answer, optimised=True),
         open_unoptimised=partial(_opened, answer, optimised=False),
-        run_model=lambda optimised: ("", f"t.{name}.{openers[optimised]}(p.SerializeToString())(d)"),
+        run_model=lambda optimised: (
+            "",
+            f"t.{name}.{openers[optimised]}(p.SerializeToString())(d)",
+        ),
     )
 
 
@@ -81,13 +88,17 @@ def wrong_where(condition, name):
     return runtime(answer)
 
 
-wrong_with_initializers = wrong_where(lambda s: s.bounds == "initializers", "wrong_with_initializers")
+wrong_with_initializers = wrong_where(
+    lambda s: s.bounds == "initializers", "wrong_with_initializers"
+)
 wrong_at_rank_0 = wrong_where(lambda s: s.rank == 0, "wrong_at_rank_0")
 wrong_at_other_ranks = wrong_where(lambda s: s.rank != 0, "wrong_at_other_ranks")
 wrong_when_optimised = wrong_where(lambda s: s.optimised, "wrong_when_optimised")
 wrong_in_new_opsets = wrong_where(lambda s: s.opset > 13, "wrong_in_new_opsets")
 wrong_in_every_form = wrong_where(lambda _: True, "wrong_in_every_form")
-wrong_for_two = wrong_where(lambda s: s.bounds == "Constant nodes" and s.shape == "static", "wrong_for_two")
+wrong_for_two = wrong_where(
+    lambda s: s.bounds == "Constant nodes" and s.shape == "static", "wrong_for_two"
+)
 
 
 @runtime

@@ -23,7 +23,10 @@ def runtime(change):
         def run(*inputs):
             given = {one.name: value for one, value in zip(graph.input, inputs, strict=True)}
             bounds = dict(zip(("min", "max"), graph.node[0].input[1:], strict=False))
-            bounds = {**attributes, **{name: given[called] for name, called in bounds.items() if called}}
+            bounds = {
+                **attributes,
+                **{name: given[called] for name, called in bounds.items() if called},
+            }
             return change(oracle, inputs[0], bounds.get("min"), bounds.get("max"))
 
         return run
@@ -48,9 +51,13 @@ ignores_max = runtime(lambda oracle, x, low, high: oracle(x, low, None))
 
 @runtime
 def drops_a_default(oracle, x, low, high):
-    kind = np.float32 if oracle.row["bounds"] == "attributes" else lambda end: np.array(end, x.dtype)
+    kind = (
+        np.float32 if oracle.row["bounds"] == "attributes" else lambda end: np.array(end, x.dtype)
+    )
     ends = (kind(end) for end in (-np.inf, np.inf))
-    low, high = (end if bound is None else bound for bound, end in zip((low, high), ends, strict=True))
+    low, high = (
+        end if bound is None else bound for bound, end in zip((low, high), ends, strict=True)
+    )
     return oracle(x, low, high)
 
 

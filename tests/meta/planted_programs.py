@@ -134,7 +134,8 @@ def reply(number, type_, shape, data):
             "garbage": bytes(i * 37 % 256 for i in range(200)),
             "wrong_length": pack(len(body) + 6) + body + b"sixsix",
             "giant_length": pack(2**32 - 1) + whole,
-            "says_more": whole + b"and another thing",  # in one write, or the next request could go out first
+            "says_more": whole
+            + b"and another thing",  # in one write, or the next request could go out first
             "endless_reply": whole + b"more and more " * 1000,
         }.get(FAULT, whole)
     )

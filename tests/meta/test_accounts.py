@@ -74,7 +74,10 @@ def accounted(printed, old, new, *, goal=None):
     """The account of the tasks with a text replaced in all of them, or in that of one goal."""
     texts, contexts, *more = printed
     changed = [
-        {key: _edited(text, old, new) if goal in (None, key[1]) else text for key, text in one.items()}
+        {
+            key: _edited(text, old, new) if goal in (None, key[1]) else text
+            for key, text in one.items()
+        }
         for one in (texts, contexts)
     ]
     return account(*changed, *more)
@@ -89,7 +92,9 @@ def _edited(text, old, new):
 @pytest.mark.parametrize("name", LISTED)
 def test_assertion_that_the_list_lacks_is_reported(name, printed):
     old, new, line = LISTED[name]
-    assert not [found for found in surprises(of_tasks(account(*printed).said, ())) if found[0] == "+"]
+    assert not [
+        found for found in surprises(of_tasks(account(*printed).said, ())) if found[0] == "+"
+    ]
     found = accounted(printed, old, new)
     assert line in surprises(of_tasks(found.said, ()))
 
@@ -106,12 +111,18 @@ def test_task_with_an_unrecognised_command_is_refused(name, printed):
 @pytest.mark.parametrize(
     ("files", "script", "words"),
     [
-        ("*.smt2", "s/^;; Goal/;; hidden\\n(assert false)\\n\\n;; Goal/", "+ assertion hidden: false"),
+        (
+            "*.smt2",
+            "s/^;; Goal/;; hidden\\n(assert false)\\n\\n;; Goal/",
+            "+ assertion hidden: false",
+        ),
         ("*nan_out*", "s/^;; Goal/(assert false)\\n\\n;; Goal/", f"not proved {NAN_OUT}"),
     ],
     ids=["in every task", "in one task"],
 )
-def test_assertion_planted_between_why3_and_a_prover_fails_the_run(files, script, words, bench, tmp_path):
+def test_assertion_planted_between_why3_and_a_prover_fails_the_run(
+    files, script, words, bench, tmp_path
+):
     (tmp_path / "edit.sed").write_text(f"{script}\n")
     edit = f'[ ! -d "$folder" ] || find "$folder" -name "{files}" -exec sed -i -f {tmp_path}/edit.sed {{}} +'
     fake("why3", f'"$real" "$@" || exit; {edit}', tmp_path / "bin", bench.monkeypatch)
@@ -126,7 +137,9 @@ def test_account_is_kept_with_the_tasks(bench):
     """A run that prints no task knows what the tasks say; a golden list that says otherwise is reported."""
     assert bench.prove("--only", NAN_OUT).status == 0
     golden = bench.root / "why3/trusted.txt"
-    line = next(line for line in golden.read_text().splitlines() if line.startswith("assertion total: "))
+    line = next(
+        line for line in golden.read_text().splitlines() if line.startswith("assertion total: ")
+    )
     golden.write_text(golden.read_text().replace(f"{line}\n", ""))
     ended = bench.prove("--only", NAN_OUT)
     assert ended.status == 1

@@ -98,11 +98,17 @@ def test_refutation_does_not_outlive_a_failure(bench):
 @pytest.mark.nightly
 def test_driver_that_prints_equality_as_true_fails_the_run(bench, tmp_path):
     data = Path(
-        subprocess.run(["why3", "--print-datadir"], stdout=PIPE, text=True, check=True).stdout.strip()
+        subprocess.run(
+            ["why3", "--print-datadir"], stdout=PIPE, text=True, check=True
+        ).stdout.strip()
     )
     shutil.copytree(data / "drivers", tmp_path / "drivers")
     for file in (tmp_path / "drivers").glob("smt-libv2*.gen"):
         text = file.read_text()
-        file.write_text(text.replace('syntax predicate (=)  "(= %1 %2)"', 'syntax predicate (=)  "true"'))
-    bench.monkeypatch.setattr("sonnx_clip.prove.snapshot.driver", lambda name, _: driver(name, str(tmp_path)))
+        file.write_text(
+            text.replace('syntax predicate (=)  "(= %1 %2)"', 'syntax predicate (=)  "true"')
+        )
+    bench.monkeypatch.setattr(
+        "sonnx_clip.prove.snapshot.driver", lambda name, _: driver(name, str(tmp_path))
+    )
     require_found_out(bench.prove("--only", "int8.clip_is_cases"))

@@ -8,7 +8,14 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes import supervisor
 from sonnx_clip.runtimes.runtime import Limits
-from tests.meta.judged import Due, few_calls, nightly_but, require_due, require_repeated, three_layouts
+from tests.meta.judged import (
+    Due,
+    few_calls,
+    nightly_but,
+    require_due,
+    require_repeated,
+    three_layouts,
+)
 from tests.meta.judged import judged as judged_by
 
 SHORT = Limits(call=0.3)
@@ -31,7 +38,13 @@ FAULTS = {
     "dies_once_in_a_while": Due("crashed", "killed by SIGABRT, but not if this call is made alone"),
     "stops_its_parent": Due("crashed", "SIGSTOP"),
 }  # fmt: skip
-FAST = {"aborts", "exits", "segfaults_inverted_and_is_wrong", "dies_once_in_a_while", "stops_its_parent"}
+FAST = {
+    "aborts",
+    "exits",
+    "segfaults_inverted_and_is_wrong",
+    "dies_once_in_a_while",
+    "stops_its_parent",
+}
 
 
 @pytest.mark.parametrize("name", nightly_but(FAST, FAULTS))
@@ -63,7 +76,9 @@ def test_death_is_narrowed_to_its_class_and_triple_and_the_rest_is_judged():
 
 @pytest.mark.usefixtures("brief")
 def test_one_type_that_dies_leaves_the_others_judged():
-    found = run_campaign(CheckOptions("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"])).types
+    found = run_campaign(
+        CheckOptions("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"])
+    ).types
     assert [one.verdict for one in found] == ["crashed", "conforms"]
 
 
@@ -92,6 +107,8 @@ def test_process_that_waits_for_a_processor_spends_nothing(monkeypatch):
     now[0] += 0.4
     assert time_taken.spent() == pytest.approx(seen[-1] + 0.4)  # it waits of its own accord
     now[0] += 60
-    assert time_taken.spent() == pytest.approx(seen[-1] + 0.9)  # the supervisor itself was not running
+    assert time_taken.spent() == pytest.approx(
+        seen[-1] + 0.9
+    )  # the supervisor itself was not running
     time_taken.reset()
     assert time_taken.spent() == 0

@@ -53,7 +53,9 @@ def test_environment_failure_during_a_call(name, words):
 
 
 def test_required_type_must_be_supported():
-    report = run_campaign(CheckOptions(f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"]))
+    report = run_campaign(
+        CheckOptions(f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"])
+    )
     assert [found.verdict for found in report.types] == ["conforms", "unsupported"]
     assert report.failed
     assert report.required == ("uint16", "int16")
@@ -69,7 +71,9 @@ def test_program_without_a_main_guard_checks_runtimes():
         "from sonnx_clip.conform.units import CheckOptions\n"
         "print('once', run_campaign(CheckOptions('numpy', ['int16'], few_calls=True)).types[0].verdict)\n"
     )
-    done = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-"], input=program, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "once conforms\n", "")
 
 
@@ -79,6 +83,8 @@ def test_supervisor_that_does_not_start_is_an_environment_failure(monkeypatch):
     nowhere.Program = type("Program", (), {"__module__": "nowhere"})
     monkeypatch.setitem(sys.modules, "nowhere", nowhere)
     child = Child("numpy", nowhere.Program, (), LIMITS)
-    with pytest.raises(UserError, match=r"environment: no process can be started .* numpy") as error:
+    with pytest.raises(
+        UserError, match=r"environment: no process can be started .* numpy"
+    ) as error:
         child.start()
     assert error.value.todo == "the standard error of that process has the reason"

@@ -19,7 +19,9 @@ PAGE = "docs/findings.md"
 def test_witness_without_a_measured_answer_is_reported(bench):
     page = render_findings(load_spec())[PAGE]
     assert all(f"`{finding.id}`" in page for finding in load_spec().findings)
-    bench.plant("spec/clip.yaml", "X: 5, L: nan, M: 9, refutes: C2", "X: 6, L: nan, M: 9, refutes: C2")
+    bench.plant(
+        "spec/clip.yaml", "X: 5, L: nan, M: 9, refutes: C2", "X: 6, L: nan, M: 9, refutes: C2"
+    )
     with pytest.raises(UserError) as caught:
         render_findings(load_spec())
     message = str(caught.value)
@@ -46,5 +48,7 @@ def test_runtime_that_has_changed_is_reported():
     spec, numpy = load_spec(), measuring.installed()["numpy"]
     wrong = replace(numpy, open=lambda etype: lambda *operands: abs(numpy.open(etype)(*operands)))
     known = set(read_record(spec).answers)
-    found = [str(answer) for answer in measuring.measure(spec, {"numpy": wrong}) if answer not in known]
+    found = [
+        str(answer) for answer in measuring.measure(spec, {"numpy": wrong}) if answer not in known
+    ]
     assert [line for line in found if line.startswith("call float32 X=0x80000000")]

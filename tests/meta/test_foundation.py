@@ -21,7 +21,9 @@ from sonnx_clip.spec import load_spec
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: make coq installs it"),
+    pytest.mark.skipif(
+        shutil.which("coqc") is None, reason="Coq is not installed: make coq installs it"
+    ),
 ]
 
 WRITTEN = (
@@ -72,7 +74,9 @@ def rendered(old, new, tmp_path):
 
 def only(files, *names):
     """The files with these theorems alone: the others stand as they do, and need not be proved here again."""
-    others = re.compile(rf"^Theorem (?!(?:{'|'.join(names)}) ).*?^Proof.*?Qed\.$", re.MULTILINE | re.DOTALL)
+    others = re.compile(
+        rf"^Theorem (?!(?:{'|'.join(names)}) ).*?^Proof.*?Qed\.$", re.MULTILINE | re.DOTALL
+    )
     return {path: others.sub("", text) for path, text in files.items()}
 
 

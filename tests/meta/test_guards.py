@@ -28,7 +28,9 @@ FAULTS = {
     "leaves": Due("violates", "SystemExit: bye", INSIDE),
     "raises_a_giant": Due("violates", "(50,000,000 characters)", INSIDE),
     "raises_no_text": Due("violates", "_NoText (its text is not available: ValueError)", INSIDE),
-    "raises_what_is_no_text": Due("violates", "ValueError: bad \\ud800 text \\x1b[31m red \\x00", INSIDE),
+    "raises_what_is_no_text": Due(
+        "violates", "ValueError: bad \\ud800 text \\x1b[31m red \\x00", INSIDE
+    ),
     "returns_x": Due("conforms", "its result is the memory of X itself"),
     "prints": Due("conforms", "it writes on standard output: spam \\x1b[31m"),
     "writes_on_every_descriptor": Due("conforms"),

@@ -124,7 +124,11 @@ def test_lost_payload_is_accepted_and_reported_under_both_policies():
 def test_mistake_of_one_layout_is_reproduced_in_it():
     def in_two_layouts(etype, of):
         found = plan.chosen(etype, of)
-        return ((request, table) for request, table in found if request.layout in ("contiguous", "unaligned"))
+        return (
+            (request, table)
+            for request, table in found
+            if request.layout in ("contiguous", "unaligned")
+        )
 
     _, classes = judged("strides_ignored", "float64")
     (first,) = classes["inside_ordinary"].deviations
@@ -162,7 +166,9 @@ def test_reused_result_buffer_is_reproduced_by_two_calls():
     _, classes = judged("returns_one_buffer", "int16")
     (first,) = classes["high_tie"].deviations
     assert "the next call changes the result" in first.reproduce
-    assert repeated(first.reproduce) != repeated(first.reproduce.replace("returns_one_buffer", "right"))
+    assert repeated(first.reproduce) != repeated(
+        first.reproduce.replace("returns_one_buffer", "right")
+    )
 
 
 # --- Refusals -----------------------------------------------------------------------------------------------

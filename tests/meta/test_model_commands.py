@@ -39,7 +39,9 @@ X = np.int16([-3, 1, 9])
 
 
 def command(fault, mark=""):
-    return shlex.join([sys.executable, "-S", "-E", str(PLANTED), fault, "{model}", "{in}", "{out}", mark])
+    return shlex.join(
+        [sys.executable, "-S", "-E", str(PLANTED), fault, "{model}", "{in}", "{out}", mark]
+    )
 
 
 def named(fault, mark=""):
@@ -93,17 +95,29 @@ def test_model_is_run_and_its_output_read(fault, mark, monkeypatch, tmp_path):
 FLOATS = np.float32([1, 2])
 WORDS = [
     ("refuses_int16", {}, Refused, "status 3: no kernel for int16"),
-    ("refuses_rank_4", {"x": X.reshape(1, 1, 1, 3)}, Refused, "status 1: its standard error is empty"),
+    (
+        "refuses_rank_4",
+        {"x": X.reshape(1, 1, 1, 3)},
+        Refused,
+        "status 1: its standard error is empty",
+    ),
     ("nothing", {}, NoOutput, r"ended with status 0 without writing output_0\.pb$"),
     ("other_name", {}, NoOutput, r"without writing output_0\.pb; there is y\.pb"),
     ("garbage", {}, NoOutput, r"its output_0\.pb is not a readable tensor: "),
     ("huge", {}, NoOutput, r"its output_0\.pb has 134,217,728 bytes"),
     ("dies_of_nan_bounds", {"x": FLOATS, "lower": np.nan}, EndedError, "killed by SIGSEGV$"),
-    ("dies_in_a_shell", {"x": FLOATS, "lower": 9}, EndedError, r"killed by SIGSEGV \(exit status 139"),
+    (
+        "dies_in_a_shell",
+        {"x": FLOATS, "lower": 9},
+        EndedError,
+        r"killed by SIGSEGV \(exit status 139",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("fault", "operands", "error", "words"), WORDS, ids=[fault for fault, *_ in WORDS])
+@pytest.mark.parametrize(
+    ("fault", "operands", "error", "words"), WORDS, ids=[fault for fault, *_ in WORDS]
+)
 def test_run_without_an_output_is_described(fault, operands, error, words, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(error, match=words):
@@ -125,7 +139,9 @@ def brief(monkeypatch):
 
 
 def judged(fault, mark, dtype="int16", *, limits=LIMITS):
-    (report,) = campaign.run_campaign(CheckOptions(named(fault, mark), [dtype], limits=limits)).types
+    (report,) = campaign.run_campaign(
+        CheckOptions(named(fault, mark), [dtype], limits=limits)
+    ).types
     return report
 
 

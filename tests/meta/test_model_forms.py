@@ -43,7 +43,9 @@ def test_right_runtime_conforms_in_every_form():
     assert {form.verdict for form in found.forms} == {"conforms"}
     assert all(form.compared > 150 for form in found.forms)
     assert dependences(report) == []
-    assert list(form_lines(report)) == [f"forms of a model: {len(found.forms)} compared in 1 type, all agree"]
+    assert list(form_lines(report)) == [
+        f"forms of a model: {len(found.forms)} compared in 1 type, all agree"
+    ]
 
 
 DEPENDS = {
@@ -54,7 +56,12 @@ DEPENDS = {
     "wrong_for_two": "violates with bounds as Constant nodes and static shape, else conforms",
     "refuses_rank_4_and_is_wrong": "violates with bounds as initializers, else conforms",
 }
-FAST = {"wrong_with_initializers", "wrong_at_rank_0", "wrong_when_optimised", "refuses_rank_4_and_is_wrong"}
+FAST = {
+    "wrong_with_initializers",
+    "wrong_at_rank_0",
+    "wrong_when_optimised",
+    "refuses_rank_4_and_is_wrong",
+}
 
 
 @pytest.mark.parametrize("name", nightly_but(FAST, DEPENDS))
@@ -116,7 +123,9 @@ def test_refused_form_is_no_violation_and_hides_none():
 def test_deviation_that_needs_several_entries_does_not_depend_on_rank_0():
     report, _, classes = judged("wrong_at_other_ranks")
     assert classes["high_ordinary"] == "violates"
-    assert next(form_lines(report)).endswith("all agree (rank 0 passes more in int16: it has one entry)")
+    assert next(form_lines(report)).endswith(
+        "all agree (rank 0 passes more in int16: it has one entry)"
+    )
 
 
 def test_death_is_of_one_form_and_of_one_class():
@@ -135,7 +144,9 @@ def test_runtime_of_constant_bounds_alone_is_judged_in_forms():
     assert not report.failed
     assert {form.form.bounds for form in found.served_forms} == {"initializers", "Constant nodes"}
     assert classes["high_ordinary"] == found.verdict == "conforms"
-    assert refusals(report) == ["models with bounds as inputs: NotImplementedError: bounds must be constants"]
+    assert refusals(report) == [
+        "models with bounds as inputs: NotImplementedError: bounds must be constants"
+    ]
     report, _, classes = judged("serves_constants_wrongly")
     assert report.failed
     assert classes["high_ordinary"] == "violates"
@@ -204,7 +215,9 @@ def test_chosen_forms_cover_each_pair_of_values_of_two_axes(optimisations):
     assert len(few) < 20
     for one in AXES:
         for other in AXES:
-            pairs = [{(getattr(f, one), getattr(f, other)) for f in forms} for forms in (every, few)]
+            pairs = [
+                {(getattr(f, one), getattr(f, other)) for f in forms} for forms in (every, few)
+            ]
             assert pairs[0] == pairs[1], (one, other)
 
 
@@ -222,7 +235,9 @@ def test_every_form_is_asked_for_every_class_and_every_special_bound(type_id):
             x, l, m = np.broadcast_arrays(
                 request.pool[indices], request.scalars[0][:, None], request.scalars[1][:, None]
             )
-            triples |= set(zip(x.ravel().tolist(), l.ravel().tolist(), m.ravel().tolist(), strict=True))
+            triples |= set(
+                zip(x.ravel().tolist(), l.ravel().tolist(), m.ravel().tolist(), strict=True)
+            )
         assert reached == set(range(len(clip_operator().class_ids(etype.family))))
         asked.setdefault(form.rank, triples)
         assert asked[form.rank] == triples

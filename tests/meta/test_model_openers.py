@@ -23,7 +23,9 @@ def judged(name, dtype="int16", limits=LIMITS):
     return report, {c.id: c.verdict for c in report.types[0].classes}
 
 
-@pytest.mark.parametrize("name", ["right", "bare", pytest.param("reference", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "name", ["right", "bare", pytest.param("reference", marks=pytest.mark.nightly)]
+)
 def test_right_opener_conforms_in_every_form(name):
     report, classes = judged(name)
     assert not report.failed, report.types[0].words
@@ -61,7 +63,10 @@ def test_runtime_of_constant_bounds_only_is_judged_by_its_constant_forms(name):
     assert (classes["low_ordinary"], classes["high_ordinary"], report.failed) == (low, high, failed)
     assert classes["C1"] == classes["C3"] == "conforms"
     (refused,) = [note for note in notes(report) if note.head == "refused"]
-    assert refused.text == "models with bounds as inputs: NotImplementedError: min must be an initializer"
+    assert (
+        refused.text
+        == "models with bounds as inputs: NotImplementedError: min must be an initializer"
+    )
     assert "(only bounds as Constant nodes or initializers)" in next(form_lines(report))
 
 
@@ -85,7 +90,9 @@ def test_opener_that_needs_a_rank_is_asked_all_calls_by_rank():
     report, classes = judged("needs_a_rank")
     assert not report.failed
     assert set(classes.values()) == {"conforms"}
-    assert {form.form.shape for form in report.types[0].forms if form.verdict == "refused"} == {"no rank"}
+    assert {form.form.shape for form in report.types[0].forms if form.verdict == "refused"} == {
+        "no rank"
+    }
     every, right = (
         r.compared - sum(f.compared for f in r.types[0].forms) for r in (report, judged("right")[0])
     )

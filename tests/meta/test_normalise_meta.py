@@ -15,7 +15,9 @@ INT8 = TensorProto.INT8
 
 
 def _int8(*inputs):
-    stored = [tensor for tensor in (scalar("L", -9, INT8), scalar("M", 9, INT8)) if tensor.name in inputs]
+    stored = [
+        tensor for tensor in (scalar("L", -9, INT8), scalar("M", 9, INT8)) if tensor.name in inputs
+    ]
     ends = [value(name, [2, 3], INT8) for name in "XY"]
     return model(graph(clip(*inputs), inputs=ends[:1], outputs=ends[1:], stored=stored))
 
@@ -25,7 +27,12 @@ MODELS = {
     "no min of int8": _int8("X", "", "M"),
     "no max of int8": _int8("X", "L"),
     "bounds of one entry": model(
-        graph(stored=[helper.make_tensor(name, 1, [1], [bound]) for name, bound in (("L", -1.0), ("M", 2.0))])
+        graph(
+            stored=[
+                helper.make_tensor(name, 1, [1], [bound])
+                for name, bound in (("L", -1.0), ("M", 2.0))
+            ]
+        )
     ),
 }
 

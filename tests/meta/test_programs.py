@@ -31,7 +31,9 @@ def named(fault, mark, *, order="little", stdio=False):
 
 
 def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):
-    (report,) = run_campaign(CheckOptions(named(fault, mark, **options), [dtype], limits=limits)).types
+    (report,) = run_campaign(
+        CheckOptions(named(fault, mark, **options), [dtype], limits=limits)
+    ).types
     return report
 
 
@@ -124,9 +126,15 @@ def test_faulty_program_gets_its_verdict(fault, mark):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("nothing_at_all", "while it was started: no answer within 0.5 s of its own time (--start-limit"),
+        (
+            "nothing_at_all",
+            "while it was started: no answer within 0.5 s of its own time (--start-limit",
+        ),
         ("ends_at_once", "no hello: exited with status 3, without a hello"),
-        ("ends_with_a_traceback", "it writes on standard error: RuntimeError: no board is connected"),
+        (
+            "ends_with_a_traceback",
+            "it writes on standard error: RuntimeError: no board is connected",
+        ),
         ("half_a_hello", "exited with status 0, after 10 of 24 bytes of a hello"),
         ("wrong_version", "its hello has version 7; the checker supports version 2"),
         ("big", "its hello is big-endian: use --endian big"),
@@ -155,4 +163,8 @@ def test_invalid_hello_is_an_environment_failure(fault, words, mark):
 )
 def test_type_that_the_program_lacks_is_unsupported(fault, words, mark):
     report = judged(fault, mark, "float32")
-    assert (report.verdict, report.compared, report.words) == ("unsupported", 0, f"Unsupported: {words}")
+    assert (report.verdict, report.compared, report.words) == (
+        "unsupported",
+        0,
+        f"Unsupported: {words}",
+    )

@@ -18,7 +18,9 @@ SAYS_YES = 'echo "task $digest"; echo unsat; echo "end $digest"'
 def _reported(ended, obligation=GOAL):
     assert ended.status == 1
     assert "Traceback" not in ended.out + ended.err
-    found = re.search(rf"^not proved {re.escape(obligation)}: .*(?:\n  .*)*", ended.out, re.MULTILINE)
+    found = re.search(
+        rf"^not proved {re.escape(obligation)}: .*(?:\n  .*)*", ended.out, re.MULTILINE
+    )
     assert found is not None
     return found[0]
 
@@ -29,7 +31,9 @@ def test_crash_is_reported_and_not_made_good_by_the_other(real_bench, tmp_path):
         report = _reported(real_bench.prove("--only", GOAL))
     assert "cvc5: failed: (no output) [exit status -11]" in report
     assert "Z3" not in report
-    by_hand = r"^  by hand: why3 prove -C \S+ -L why3 -P cvc5,[\d.]+, \S+int8\.mlw .*-G clip_is_cases"
+    by_hand = (
+        r"^  by hand: why3 prove -C \S+ -L why3 -P cvc5,[\d.]+, \S+int8\.mlw .*-G clip_is_cases"
+    )
     assert re.search(by_hand, report, re.MULTILINE)
     ended = real_bench.prove("--only", GOAL, "--json")  # a failure is asked again
     assert (ended.status, ended.document["run"]["asked"]) == (0, 1)
@@ -72,7 +76,9 @@ NO_TASK = "Why3 printed no complete task for Meaning.clip_is_cases"
         pytest.param(f'{REAL}; rm -f "$folder"/*clip_is_cases*', NO_TASK, id="drops a goal"),
         pytest.param(CUT_OFF, NO_TASK, id="cuts a task off", marks=pytest.mark.nightly),
         pytest.param("echo 'anomaly: Not_found' >&2; exit 1", "anomaly: Not_found", id="fails"),
-        pytest.param(f"{REAL}; exit 3", "exit status 3", id="prints and fails", marks=pytest.mark.nightly),
+        pytest.param(
+            f"{REAL}; exit 3", "exit status 3", id="prints and fails", marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_goal_that_why3_does_not_print_is_not_proved(fault, words, real_bench, tmp_path):
@@ -89,7 +95,10 @@ def test_goal_that_no_obligation_names_is_reported(real_bench, tmp_path):
     for _ in range(2):  # the second time from the ledger
         ended = real_bench.prove(*whole_file, "--prover", "z3")
         assert ended.status == 1
-        assert "a goal without an obligation: generated/why3/examples_int8.mlw Examples.stray" in ended.out
+        assert (
+            "a goal without an obligation: generated/why3/examples_int8.mlw Examples.stray"
+            in ended.out
+        )
         assert "0 not proved" in ended.out
 
 
@@ -99,7 +108,10 @@ def test_missing_tool_is_one_message(missing, real_bench, tmp_path):
     only_tools(there, tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", GOAL)
     assert ended.status == 2
-    assert ended.err == f"error: {missing} is not installed\n  install it: apt-get install why3 z3 cvc5\n"
+    assert (
+        ended.err
+        == f"error: {missing} is not installed\n  install it: apt-get install why3 z3 cvc5\n"
+    )
     assert not (real_bench.build / "proofs.json").exists()
 
 

@@ -81,7 +81,9 @@ def test_printed_reproducer_shows_its_deviation(name, shown):
     command = command_line(line)
     assert command in printed(report) or command in to_junit(report).replace("&quot;", '"')
     assert command.startswith(sys.executable)
-    done = subprocess.run(command, shell=True, cwd=repo_root(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, shell=True, cwd=repo_root(), capture_output=True, text=True, check=True
+    )
     assert shown in done.stdout
 
 
@@ -201,7 +203,9 @@ def test_failure_has_its_form_and_its_reproducer():
     report, classes = judged("planted:ignores_upper", "int16")
     outcome, element = read_junit(to_junit(report))["int16", "high_ordinary"]
     assert outcome == "failure"
-    assert command_line(classes["high_ordinary"].deviations[0].reproduce) in element.text.splitlines()
+    assert (
+        command_line(classes["high_ordinary"].deviations[0].reproduce) in element.text.splitlines()
+    )
     report, _ = judged("planted_forms:wrong_with_initializers", "int16")
     _, element = read_junit(to_junit(report))["int16", "high_ordinary"]
     assert "forms of a model: initializers, " in element.text
@@ -213,7 +217,9 @@ def test_comparing_nothing_is_an_error_and_a_required_type_a_failure():
     assert report.compared == 0
     junit = read_junit(to_junit(report))
     assert junit["report", "compared"][0] == "error"
-    assert {outcome for (etype, _), (outcome, _) in junit.items() if etype == "int16"} == {"skipped"}
+    assert {outcome for (etype, _), (outcome, _) in junit.items() if etype == "int16"} == {
+        "skipped"
+    }
     report, classes = judged("planted:refuses_everything", "int16", require=("int16",))
     junit = read_junit(to_junit(report))
     outcomes = [outcome for (etype, _), (outcome, _) in junit.items() if etype == "int16"]
@@ -234,7 +240,14 @@ def test_words_that_are_no_text_do_not_break_the_xml():
 
 def test_command_writes_junit_with_its_exit_status(tmp_path):
     file = tmp_path / "clip.out"
-    given = ("--runtime", "tests.meta.planted:ignores_upper", "--dtype", "int16", "--format", "junit")
+    given = (
+        "--runtime",
+        "tests.meta.planted:ignores_upper",
+        "--dtype",
+        "int16",
+        "--format",
+        "junit",
+    )
     given += ("--build", str(tmp_path), "-o")
     written = run("check", *given, str(file), cwd=repo_root())
     assert (written.returncode, written.stdout) == (1, "")

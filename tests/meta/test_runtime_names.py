@@ -77,7 +77,9 @@ def folder(tmp_path_factory):
         (info / "entry_points.txt").write_text(points)
     (found / "broken").write_text("#!/no/such/interpreter\n")
     (found / "broken").chmod(0o755)
-    (found / "clip.toml").write_text('operands = ["y", "x", "min", "max", "n"]\n[symbols]\nint8 = "right"\n')
+    (found / "clip.toml").write_text(
+        'operands = ["y", "x", "min", "max", "n"]\n[symbols]\nint8 = "right"\n'
+    )
     return found
 
 
@@ -111,7 +113,9 @@ def test_named_runtime_is_judged(check, name, status, headline):
 def test_the_entry_point_of_the_page_is_judged(check):
     page = repo_file("docs/integrations.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    ((name, value),) = tomllib.loads(block)["project"]["entry-points"]["sonnx_clip.runtimes"].items()
+    ((name, value),) = tomllib.loads(block)["project"]["entry-points"][
+        "sonnx_clip.runtimes"
+    ].items()
     assert f"\n{name} = {value}\n" in POINTS
     assert check("--runtime", name, "--brief").returncode == 0
 
@@ -127,7 +131,10 @@ UNLOADABLE = [
     ("./raises.py:clip", "ValueError: no licence"),
     ("./syntax.py:clip", "SyntaxError: "),
     ("./dies.py:clip", "while it was imported: killed by SIGABRT"),
-    ("./hangs.py:clip", "while it was imported: no answer within 3 s of its own time (--start-limit"),
+    (
+        "./hangs.py:clip",
+        "while it was imported: no answer within 3 s of its own time (--start-limit",
+    ),
 ]
 
 

@@ -14,7 +14,8 @@ from sonnx_clip.spec.coverage import PATH, require_coverage
 from tests.other_root import use_root
 
 SONNX, ONNX, DIRECTML = (
-    f"spec/sources/{name}" for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
+    f"spec/sources/{name}"
+    for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
 )
 SPEC = load_spec()
 
@@ -92,7 +93,10 @@ def test_answer_that_is_left_out_is_missed(own):
     begins = [index for index, line in enumerate(lines) if re.match(r"    - (\{?)words:", line)]
     assert len(begins) > 600
     for begin in (*begins[:1], *begins[7::60], *begins[-1:]):
-        end = next((i for i in range(begin + 1, len(lines)) if not lines[i].startswith("      ")), len(lines))
+        end = next(
+            (i for i in range(begin + 1, len(lines)) if not lines[i].startswith("      ")),
+            len(lines),
+        )
         path.write_text("".join([*lines[:begin], *lines[end:]]), encoding="utf-8")
         message = _refused()
         assert message.startswith("spec/sources/"), message

@@ -23,7 +23,9 @@ USUAL = '["y", "x", "min", "max", "n"]'
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("library"), [Path(__file__).with_name("planted_library.c")])
+    return built(
+        tmp_path_factory.mktemp("library"), [Path(__file__).with_name("planted_library.c")]
+    )
 
 
 def built(folder, sources):
@@ -53,10 +55,16 @@ def test_our_own_kernels_conform_in_every_type(tmp_path):
     [
         ("right", USUAL, ""),
         ("right_in_place", '["n", "x", "max", "min"]', 'length = "int32"'),
-        ("right_by_pointers", '["x", "min", "max", "y", "n"]', 'bounds = "pointer"\nlength = "uint64"'),
+        (
+            "right_by_pointers",
+            '["x", "min", "max", "y", "n"]',
+            'bounds = "pointer"\nlength = "uint64"',
+        ),
     ],
 )
-def test_correct_function_conforms_under_every_calling_convention(library, tmp_path, symbol, operands, more):
+def test_correct_function_conforms_under_every_calling_convention(
+    library, tmp_path, symbol, operands, more
+):
     report = judged(library, tmp_path, symbol, operands, more)
     require_due(report, Due("conforms", others="conforms"))
     assert not report.remarks
@@ -89,7 +97,8 @@ def test_faulty_function_gets_its_verdict(library, tmp_path, symbol):
 
 def test_operands_in_another_order_give_wrong_values(library, tmp_path):
     require_due(
-        judged(library, tmp_path, "right", '["y", "x", "max", "min", "n"]'), Due("violates", "", INSIDE)
+        judged(library, tmp_path, "right", '["y", "x", "max", "min", "n"]'),
+        Due("violates", "", INSIDE),
     )
 
 
@@ -119,7 +128,10 @@ FILES = (
     ("operands = [\n", "clip.toml: it is not TOML: "),
     ('operands = ["x", "min", "max"]' + END, "clip.toml:1: operands: `n` is missing"),
     ('operands = ["z", "x", "min", "max", "n"]' + END, "clip.toml:1: operands: Input should be"),
-    (f'{ALL}bounds = "register"{END}', "clip.toml:2: bounds: Input should be 'value' or 'pointer', not 'reg"),
+    (
+        f'{ALL}bounds = "register"{END}',
+        "clip.toml:2: bounds: Input should be 'value' or 'pointer', not 'reg",
+    ),
     (f'{ALL}lenght = "int32"{END}', "clip.toml:2: lenght: unknown key `lenght`"),
     (ALL, "clip.toml: the key `symbols` is missing"),
     (f'{ALL}[symbols]\nint17 = "f"', "symbols: unknown element type `int17`"),

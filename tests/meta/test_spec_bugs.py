@@ -35,14 +35,19 @@ def plant(bugs, bench):
             bench.plant(bug.file, bug.old, bug.new)
     planted = ({**files, FLOAT16: text}, obligations)
     targets = [
-        (every, (lambda _: planted) if render is kernel_theories and text != files[FLOAT16] else render)
+        (
+            every,
+            (lambda _: planted) if render is kernel_theories and text != files[FLOAT16] else render,
+        )
         for every, render in generate.THEORIES
     ]
     bench.monkeypatch.setattr(generate, "THEORIES", targets)
 
 
 def test_each_bug_can_be_planted():
-    counts = {bug.name: repo_file(bug.file).read_text(encoding="utf-8").count(bug.old) for bug in ALL}
+    counts = {
+        bug.name: repo_file(bug.file).read_text(encoding="utf-8").count(bug.old) for bug in ALL
+    }
     assert {name: count for name, count in counts.items() if count != 1} == {}
     assert len(counts) == len(ALL)
 
@@ -75,7 +80,11 @@ def test_bug_is_caught_by_each_of_its_obligations(bug, bench):
 @pytest.mark.parametrize(
     ("constant", "pattern", "caught_by"),
     [
-        ("highest", 0x7F7FFFFE, ("float32.extremes", "float32.widest_bounds_are_no_bound_repaired")),
+        (
+            "highest",
+            0x7F7FFFFE,
+            ("float32.extremes", "float32.widest_bounds_are_no_bound_repaired"),
+        ),
         ("inf", 0x7F7FFFFF, ("float32.extremes", "float32.nan_max_is_no_bound")),
         ("-0", 0x00000000, ("float32.idempotent_bitwise_refuted", "float32.zero_sign_inhabited")),
     ],
@@ -84,7 +93,9 @@ def test_wrong_constant_is_caught(constant, pattern, caught_by, bench):
     right = whyml_printer.encode
     bench.render_anew()
     bench.monkeypatch.setattr(
-        whyml_printer, "encode", lambda text, etype: pattern if text == constant else right(text, etype)
+        whyml_printer,
+        "encode",
+        lambda text, etype: pattern if text == constant else right(text, etype),
     )
     bench.limit(SECONDS)
     bench.generate()

@@ -45,12 +45,15 @@ def test_project_states_what_its_list_says(bench):
     assert unpinned() == []
     assert len(statements()) > 150
     assert all(
-        sentence.endswith((".", ".)")) or sentence.startswith("np.") for _, sentence in pinned().values()
+        sentence.endswith((".", ".)")) or sentence.startswith("np.")
+        for _, sentence in pinned().values()
     )
 
 
 def test_change_of_comments_and_layout_is_accepted(bench):
-    bench.plant("why3/clip.mlw", "    if lt m l then m ", "    (* Otherwise: *)\n    if lt m l\n    then m ")
+    bench.plant(
+        "why3/clip.mlw", "    if lt m l then m ", "    (* Otherwise: *)\n    if lt m l\n    then m "
+    )
     assert unpinned() == []
 
 

@@ -14,7 +14,9 @@ from sonnx_clip.trace.tracing import trace_all, traced_kernels
 from tests.meta.numpy_bugs import BUGS
 from tests.trace.planted import in_use, planted
 
-FIRST = tuple({bug.module: bug for bug in reversed(BUGS)}.values())  # one of each module, all in one run
+FIRST = tuple(
+    {bug.module: bug for bug in reversed(BUGS)}.values()
+)  # one of each module, all in one run
 
 
 @pytest.mark.parametrize(
@@ -35,7 +37,9 @@ def test_wrong_kernels_are_refuted(bugs, bench, tmp_path):
 
 SPEC = load_spec()
 FLOAT16 = SPEC.element_type("float16")
-TYPES = tuple(SPEC.element_type(id_) for id_ in ("int8", "float16", "float32"))  # every kernel is of one
+TYPES = tuple(
+    SPEC.element_type(id_) for id_ in ("int8", "float16", "float32")
+)  # every kernel is of one
 
 LIMIT = "    x.clip(lower, upper, out=out)\n\n\n# ---"
 FILL, FILL_16 = "np.copyto(out, upper)", "np.copyto(out.view(UINT16), upper)"
@@ -100,7 +104,10 @@ def test_path_that_no_sample_takes_is_not_proved_complete(bench, tmp_path):
     with in_use(wrong, bench.monkeypatch):
         bench.generate()
         ended = bench.prove(
-            "--only", "float16.numpy_ways_complete_in_place", "--only", "int8.numpy_ways_complete_in_place"
+            "--only",
+            "float16.numpy_ways_complete_in_place",
+            "--only",
+            "int8.numpy_ways_complete_in_place",
         )
     assert "not proved float16.numpy_ways_complete_in_place" in ended.out
     assert "not proved int8" not in ended.out
@@ -117,7 +124,9 @@ def test_path_that_no_input_takes_is_refuted(bench):
     swapped = tuple(swap(t) if t.etype == FLOAT16 else t for t in traced)
     bench.monkeypatch.setattr(numpy_kernels, "traced_kernels", lambda _: swapped)
     bench.generate()
-    ended = bench.prove("--only", "float16.numpy_ways_*", "--only", "int8.numpy_ways_inhabited_in_place")
+    ended = bench.prove(
+        "--only", "float16.numpy_ways_*", "--only", "int8.numpy_ways_inhabited_in_place"
+    )
     assert sorted(re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE)) == [
         "float16.numpy_ways_inhabited_in_place",
         "float16.numpy_ways_inhabited_out_of_place",
@@ -131,7 +140,10 @@ def test_planner_from_elsewhere_is_refused():
     def elsewhere(*_):
         return print, None, None
 
-    for planners in (dict.fromkeys(what.planners, elsewhere), dict.fromkeys(what.planners, _Planner())):
+    for planners in (
+        dict.fromkeys(what.planners, elsewhere),
+        dict.fromkeys(what.planners, _Planner()),
+    ):
         with pytest.raises(UserError, match="is not traced"):
             explore(Subject(what.modules, planners), FLOAT16, in_place=False)
 

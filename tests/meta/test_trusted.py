@@ -147,7 +147,9 @@ def test_changed_driver_or_setting_is_reported(name, old, new, said, monkeypatch
     text, right = template_text(name), drivers.template
     assert text.count(old) == 1
     planted = Template(text.replace(old, new), trim_blocks=True, keep_trailing_newline=True)
-    monkeypatch.setattr(drivers, "template", lambda asked: planted if asked == name else right(asked))
+    monkeypatch.setattr(
+        drivers, "template", lambda asked: planted if asked == name else right(asked)
+    )
     found = news(obligations)
     for sign, text in (("+", new), ("-", old)):
         assert any(line.startswith(f"{sign} {said}") and text in line for line in found), found
@@ -169,7 +171,9 @@ def test_changed_text_around_the_extracted_c_is_reported(monkeypatch, obligation
     assert gone.startswith("- symbol c_*.before: #if defined(__clang__)")
     monkeypatch.undo()
     text = template_text("sonnx_clip.h.j2")
-    monkeypatch.setattr("sonnx_clip.prove.trusted.template_text", lambda _: f"{text}#define min max\n")
+    monkeypatch.setattr(
+        "sonnx_clip.prove.trusted.template_text", lambda _: f"{text}#define min max\n"
+    )
     assert {line[:33] for line in news(obligations)} == {
         f"{sign} symbol sonnx_clip.h.j2: sha256 " for sign in "+-"
     }
@@ -244,6 +248,8 @@ def test_changed_assumption_and_endless_program_stop_the_proofs(bench):
     assert "1 proved by two provers" in ended.out
     assert "not proved kernel.clip_elements" in ended.out
     assert re.search("terminat|diverge", ended.out)
-    assert "the assumptions of the proofs have changed (compared with why3/trusted.txt):" in ended.out
+    assert (
+        "the assumptions of the proofs have changed (compared with why3/trusted.txt):" in ended.out
+    )
     assert "\n  + symbol elements.Bits8.sle: (bvsle %1 %2)\n" in ended.out
     assert "\n  - symbol elements.Bits8.sle: (bvslt %1 %2)\n" in ended.out

@@ -32,7 +32,10 @@ R1, R2 = (f'"`[{tag}]`     | Input {name} must be set"' for tag, name in (("R1",
 INT16 = "numpy: int16, c: int16_t"
 ONNX_12 = "[int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64]"
 SCALARS = _between("  - id: scalar_bounds", "\n# ----")
-R4, INT_2 = _between("  - id: R4\n", "  - id: R5\n"), _between("  - id: int_2\n", "  - id: float_1\n")
+R4, INT_2 = (
+    _between("  - id: R4\n", "  - id: R5\n"),
+    _between("  - id: int_2\n", "  - id: float_1\n"),
+)
 SUBNORMAL = _between("  - {id: inside_subnormal,", "  - {id: inside_infinite,")
 R5 = "families: [int, float]\n    not_for: {real: the chapter has one type and does not list the restriction}"
 QUOTE = 'source: {page: sonnx-clip, section: "clip (real)", quote: "# **clip** (real)"}'
@@ -208,9 +211,15 @@ def test_commands_refuse_a_weakened_claim_and_an_answer_that_does_not_fit(bench)
     assert (ended.status, ended.out) == (2, "")
     assert f"({WEAKENED[2][0]})" in ended.err
     bench.plant("spec/clip.yaml", *WEAKENED[2][:0:-1])
-    bench.plant("spec/coverage.yaml", "[real, sonnx-real/element_types]", "[real, sonnx-real/bounds]")
-    words = r"coverage.yaml:\d+:\d+ .*`sonnx-real/element_types` of spec/clip.yaml quotes these words"
-    bench.monkeypatch.setattr("sonnx_clip.cli.prove_command.check_claims", lambda _: None)  # seconds
+    bench.plant(
+        "spec/coverage.yaml", "[real, sonnx-real/element_types]", "[real, sonnx-real/bounds]"
+    )
+    words = (
+        r"coverage.yaml:\d+:\d+ .*`sonnx-real/element_types` of spec/clip.yaml quotes these words"
+    )
+    bench.monkeypatch.setattr(
+        "sonnx_clip.cli.prove_command.check_claims", lambda _: None
+    )  # seconds
     ended = bench.prove("--only", "restrictions.R1_is_written")
     assert (ended.status, ended.out) == (2, "")
     assert re.search(words, ended.err)

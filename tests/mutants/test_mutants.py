@@ -56,12 +56,16 @@ def test_changed_statement_is_not_killed_where_it_is_equivalent(judge):
 
 
 def test_both_provers_separate_equivalent_from_other_mutants(tmp_path):
-    same, other = "properties.interval.claim: le y m => lt y m", "properties.interval.claim: le l y => lt l y"
+    same, other = (
+        "properties.interval.claim: le y m => lt y m",
+        "properties.interval.claim: le l y => lt l y",
+    )
     assert proved_equivalent(SPEC, [MUTANTS[same], MUTANTS[other]], tmp_path) == [same]
 
 
 @pytest.mark.parametrize(
-    ("name", "change"), [("plan.py", "upper < lower => upper > lower"), ("sonnx_clip_int8.c", "return max")]
+    ("name", "change"),
+    [("plan.py", "upper < lower => upper > lower"), ("sonnx_clip_int8.c", "return max")],
 )
 def test_mutated_kernel_is_killed_by_a_vector(name, change):
     mutant = next(m for m in kernel_mutants(SPEC) if name in m.name and change in m.change)

@@ -90,7 +90,9 @@ def test_a_CC_that_is_no_compiler_is_refused(monkeypatch, tmp_path, named, words
 
 def test_a_compiler_without_march_is_asked_without(monkeypatch, tmp_path, sources):
     real = find_compiler().command[0]
-    refusing = f'case "$*" in *-march=native*) echo no such option >&2; exit 1;; esac\nexec {real} "$@"'
+    refusing = (
+        f'case "$*" in *-march=native*) echo no such option >&2; exit 1;; esac\nexec {real} "$@"'
+    )
     monkeypatch.setenv("CC", script(tmp_path / "cc", refusing))
     compiler = find_compiler()
     assert "-march=native" not in compiler.flags

@@ -21,7 +21,10 @@ FLOAT = SPEC.element_type("float32")
 ALL = [d.id for d in SPEC.dialects]
 OF_ARRAYS = [id_ for id_ in ALL if id_ != "sonnx-real"]
 INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-DTYPES = {name: numpy_type(name) for name in (*sorted(INTEGERS), "float16", "bfloat16", "float32", "float64")}
+DTYPES = {
+    name: numpy_type(name)
+    for name in (*sorted(INTEGERS), "float16", "bfloat16", "float32", "float64")
+}
 BIG = {"int64", "uint64"}
 F32_MAX = np.finfo(np.float32).max
 
@@ -49,7 +52,11 @@ def bits(array):
 def bound(id_, dtype, value):
     """A bound as a dialect takes it."""
     with np.errstate(over="ignore"):
-        return np.float32(value) if named(id_).row["bound_type"] == "float32" else np.asarray(value, dtype)
+        return (
+            np.float32(value)
+            if named(id_).row["bound_type"] == "float32"
+            else np.asarray(value, dtype)
+        )
 
 
 @pytest.mark.parametrize("id_", OF_ARRAYS)
@@ -85,9 +92,12 @@ def test_special_numbers_get_what_the_specification_says(id_, type_id):
     for low in scalars:
         for high in scalars:
             bounds = [
-                np.array(p, f"u{given_type.width // 8}").view(DTYPES[given_type.id])[()] for p in (low, high)
+                np.array(p, f"u{given_type.width // 8}").view(DTYPES[given_type.id])[()]
+                for p in (low, high)
             ]
-            l, m = (convert(p, given_type, etype) if given_type is not etype else p for p in (low, high))
+            l, m = (
+                convert(p, given_type, etype) if given_type is not etype else p for p in (low, high)
+            )
             if l is None or m is None:
                 with pytest.raises(UndefinedByDialectError):
                     oracle(x, *bounds)
@@ -117,7 +127,8 @@ def test_missing_bounds(id_):
         etype, dtype = SPEC.element_type(type_id), DTYPES[type_id]
         x = np.array(special_patterns(etype), f"u{dtype.itemsize}").view(dtype)
         low, high = (
-            np.array(p, f"u{dtype.itemsize}").view(dtype) for p in defaults(SPEC, SPEC.dialect(id_), etype)
+            np.array(p, f"u{dtype.itemsize}").view(dtype)
+            for p in defaults(SPEC, SPEC.dialect(id_), etype)
         )
         assert bits(oracle(x)) == bits(
             named("onnx-13")(x, low, high) if type_id in PAGES["onnx-13"][0] else x

@@ -42,7 +42,9 @@ def test_result_cases_and_classes_are_those_of_the_evaluator(etype):
     for i, triple in enumerate(triples):
         assert result[i] == evaluate.result(*triple)
         assert [id_ for id_, mask in cases.items() if mask[i]] == [evaluate.case(*triple).id]
-        assert [id_ for id_, mask in classes.items() if mask[i]] == [c.id for c in evaluate.classes(*triple)]
+        assert [id_ for id_, mask in classes.items() if mask[i]] == [
+            c.id for c in evaluate.classes(*triple)
+        ]
 
 
 @pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
@@ -75,8 +77,12 @@ def test_readings_allow_what_the_evaluator_allows(etype):
     ask = evaluator(spec, etype)
     few = special_patterns(etype)[:: max(1, len(special_patterns(etype)) // 8)]
     answers = [*few, *(y for triple in list(sampled(etype, 3))[:3] for y in triple)]
-    quadruples = [(*triple, y) for triple in sampled(etype, 3) for y in dict.fromkeys([*triple, *answers])]
-    columns = [np.array(part, dtype).view(numpy_type(etype.id)) for part in zip(*quadruples, strict=True)]
+    quadruples = [
+        (*triple, y) for triple in sampled(etype, 3) for y in dict.fromkeys([*triple, *answers])
+    ]
+    columns = [
+        np.array(part, dtype).view(numpy_type(etype.id)) for part in zip(*quadruples, strict=True)
+    ]
     for reading in spec.readings:
         found = load_oracle().READINGS[etype.family][reading.id](*columns)
         due = [ask(reading.returns, dict(zip("XLMY", q, strict=True))) for q in quadruples]
@@ -89,7 +95,9 @@ def test_readings_allow_what_the_evaluator_allows(etype):
 def test_it_belongs_to_the_yaml_and_imports_nothing_but_numpy():
     assert load_spec().digest == load_oracle().SPEC_DIGEST
     nodes = ast.walk(ast.parse(repo_file(ORACLE_FILE).read_text(encoding="utf-8")))
-    imports = [ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [
+        ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
     assert imports == ["from functools import cache", "import numpy as np"]
 
 

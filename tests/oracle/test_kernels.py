@@ -57,7 +57,9 @@ def check(x, lower, upper, got, what=""):
     assert got.shape == x.shape
     assert got.dtype == x.dtype
     wrong = np.argwhere(np.atleast_1d(got.view(bits) != due.view(bits)))
-    assert not len(wrong), f"{what} {x.dtype} at {wrong[0]}: x {x}, bounds {lower} {upper}, got {got}"
+    assert not len(wrong), (
+        f"{what} {x.dtype} at {wrong[0]}: x {x}, bounds {lower} {upper}, got {got}"
+    )
 
 
 @pytest.mark.parametrize("name", TYPES)

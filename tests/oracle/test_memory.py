@@ -26,7 +26,10 @@ def some_bounds(name):
     numbers = {"ordinary": (1, 3), "zero": (0, 2), "inverted": (3, 1)}
     if numpy_type(name).kind != "u":
         numbers |= {"across": (-1, 2), "to zero": (-2, 0)}
-    return [tuple(np.array(bound).astype(numpy_type(name)) for bound in pair) for pair in numbers.values()]
+    return [
+        tuple(np.array(bound).astype(numpy_type(name)) for bound in pair)
+        for pair in numbers.values()
+    ]
 
 
 def unaligned(x):

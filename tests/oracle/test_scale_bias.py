@@ -14,7 +14,12 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
 def bits(array):
-    return np.ascontiguousarray(array).view(f"u{np.asarray(array).dtype.itemsize}").reshape(-1).tolist()
+    return (
+        np.ascontiguousarray(array)
+        .view(f"u{np.asarray(array).dtype.itemsize}")
+        .reshape(-1)
+        .tolist()
+    )
 
 
 def exact(x, scale, bias):
@@ -80,7 +85,13 @@ def test_each_way_is_allowed_and_a_neighbour_of_none_is_not():
 def test_the_oracle_is_allowed_with_every_bound():
     oracle = named("directml-3.0")
     x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, 65504], np.float16)
-    for low, high in ((0.0, 1.0), (1.0, 0.0), (-0.0, 0.0), (float("nan"), 1.0), (0.0, float("inf"))):
+    for low, high in (
+        (0.0, 1.0),
+        (1.0, 0.0),
+        (-0.0, 0.0),
+        (float("nan"), 1.0),
+        (0.0, float("inf")),
+    ):
         for scale, bias in ((1.0, 0.0), (0.0, -0.0), (float("inf"), 1.0), (-2.5, 0.1)):
             scaling = {"scale": scale, "bias": bias}
             assert oracle.allows(x, oracle(x, low, high, **scaling), low, high, **scaling).all()

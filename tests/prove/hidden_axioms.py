@@ -69,7 +69,20 @@ ATTRIBUTES = (
     ' [@"]', ' [#"clip.mlw" 1 1 1]', ' [#"clip.mlw" 1 1 1 1]', "\n[@shows:x]\n", " (* [@a] *) [@b:c]",
 )  # fmt: skip
 OPERATORS = ("++", "+", "=~", "<*>", "||>", "@@", "*", "-", "<=.", "|", "&&&", "^", "%", "\\")
-NAMES = ("easy", "_easy", "x'", "y''", "a1", "end_", "axiom_", "let_", "t2_", "h'0", "val1", "clone'")
+NAMES = (
+    "easy",
+    "_easy",
+    "x'",
+    "y''",
+    "a1",
+    "end_",
+    "axiom_",
+    "let_",
+    "t2_",
+    "h'0",
+    "val1",
+    "clone'",
+)
 AROUND = (
     "", "(* comment *)", 'constant s{k}: string = "(*"', 'constant s{k}: string = "*)"',
     'constant s{k}: string = "\\\\"', 'constant s{k}: string = "\\\n   (*"', 'constant s{k}: string = "\\""',
@@ -121,4 +134,6 @@ def missed(theory):
     """Whether what the theory assumes is not found, and not refused either."""
     _, kinds = ASSUMES[theory.what]
     found = [f for f in read_theories(theory.text) if f.module != "Before"]
-    return not any(f.kind == "refused" or (f.kind in kinds and theory.name in ("", f.name)) for f in found)
+    return not any(
+        f.kind == "refused" or (f.kind in kinds and theory.name in ("", f.name)) for f in found
+    )

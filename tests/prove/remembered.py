@@ -57,7 +57,9 @@ class Remembered:
         program = prover.command[0]
         if shutil.which(program) != _REAL[program]:
             return find()
-        return self._once(find, lambda said: said.verdict not in _ASKED, "ask", repr((prover, limits)), task)
+        return self._once(
+            find, lambda said: said.verdict not in _ASKED, "ask", repr((prover, limits)), task
+        )
 
     def _once(self, find, failed, *question):
         key = digest_of_parts(question)

@@ -19,7 +19,10 @@ def selected(family=None, types=(), only=()):
     ("options", "expected"),
     [
         ({"types": ("int8", "uint8"), "only": ("*.nan_out",)}, {"int8.nan_out", "uint8.nan_out"}),
-        ({"family": "real", "types": ("int8",), "only": ("*.total",)}, {"real.total", "int8.total"}),
+        (
+            {"family": "real", "types": ("int8",), "only": ("*.total",)},
+            {"real.total", "int8.total"},
+        ),
         ({"only": ("clip.nan_out", "clip.[m]onotone")}, {"clip.nan_out", "clip.monotone"}),
     ],
 )
@@ -28,7 +31,9 @@ def test_options_select_obligations(options, expected):
 
 
 def test_families_and_entries_select_obligations():
-    assert {o.subject for o in selected(family="int")} == {e.id for e in load_spec().types_of("int")}
+    assert {o.subject for o in selected(family="int")} == {
+        e.id for e in load_spec().types_of("int")
+    }
     of_c3 = selected(types=("int8",), only=("C3",))
     assert of_c3
     assert all("C3" in o.shows and o.subject == "int8" for o in of_c3)
@@ -37,11 +42,17 @@ def test_families_and_entries_select_obligations():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"types": ("int9",)}, r"there is no `int9` among the element types of spec/clip\.yaml\n.*`int8`"),
+        (
+            {"types": ("int9",)},
+            r"there is no `int9` among the element types of spec/clip\.yaml\n.*`int8`",
+        ),
         ({"only": ("float32.nothing",)}, r"no obligation has or shows the id `float32\.nothing`"),
         ({"only": ("FLOAT32.monotone",)}, r"did you mean float32\.monotone"),
         ({"only": ("intervall",)}, "did you mean interval"),
-        ({"types": ("int8",), "only": ("float32.*",)}, "no obligation of this family or type matches"),
+        (
+            {"types": ("int8",), "only": ("float32.*",)},
+            "no obligation of this family or type matches",
+        ),
     ],
 )
 def test_selection_of_nothing_is_refused(options, words):
@@ -63,7 +74,10 @@ def test_invalid_option_is_one_message(arguments, words, real_bench):
     assert words in ended.err
 
 
-SAME = ("int8.formula_agrees", "int8.formula_agrees_bitwise")  # on integers their tasks are one text
+SAME = (
+    "int8.formula_agrees",
+    "int8.formula_agrees_bitwise",
+)  # on integers their tasks are one text
 IDS = (*SAME, "int8.monotone", "int8.total", "int8.smoke_meaning", "int8.idempotent_bitwise",
        "float16.idempotent_bitwise_refuted", "float16.idempotent_bitwise_repaired")  # fmt: skip
 ASK = tuple(part for id_ in IDS for part in ("--only", id_))
@@ -91,7 +105,10 @@ def test_json_and_table_of_a_partial_run(real_bench):
     assert not (real_bench.build / "proofs.json").exists()  # evidence speaks of complete runs
 
     one = real_bench.prove(*ASK, "--prover", "CVC5", "--prover", "cvc5", "--json")
-    assert (one.document["run"]["asked"], one.document["run"]["prover_cpu"]) == (0, 0)  # the ledger knew
+    assert (one.document["run"]["asked"], one.document["run"]["prover_cpu"]) == (
+        0,
+        0,
+    )  # the ledger knew
     assert [r["prover"] for r in one.outcomes["int8.monotone"]["replies"]] == ["cvc5"]
     assert one.outcomes["int8.monotone"]["status"] == "proved by one"
 
@@ -99,7 +116,9 @@ def test_json_and_table_of_a_partial_run(real_bench):
     assert ended.status == 0
     assert "  idempotent_bitwise (float): X = 1, L = -0, M = 0; holds if not " in ended.out
     last = ended.out.splitlines()[-1]
-    assert last.startswith("7 obligations (6 distinct tasks): 7 proved by two provers, 0 by one, 0 not")
+    assert last.startswith(
+        "7 obligations (6 distinct tasks): 7 proved by two provers, 0 by one, 0 not"
+    )
     assert "1 of 1 smoke test held" in last
 
 

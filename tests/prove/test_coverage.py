@@ -13,7 +13,9 @@ SPEC = load_spec()
 def test_nothing_is_left_out_and_ids_are_unique_and_show_what_exists():
     every = obligations()
     assert uncovered(SPEC, every) == []
-    assert len({o.id for o in every}) == len({(o.file, o.theory, o.goal) for o in every}) == len(every)
+    assert (
+        len({o.id for o in every}) == len({(o.file, o.theory, o.goal) for o in every}) == len(every)
+    )
     assert {id_ for o in every for id_ in o.shows} == ids_of(SPEC) | {"smoke"}
 
 
@@ -44,8 +46,12 @@ def test_each_lost_obligation_is_reported():
 
 
 def test_goal_that_shows_something_else_is_reported():
-    wrong = [replace(o, shows=("nan_out",)) if o.id == "int8.monotone" else o for o in obligations()]
-    assert uncovered(SPEC, wrong) == ["int8.monotone: monotone is stated, and no theorem of this id shows it"]
+    wrong = [
+        replace(o, shows=("nan_out",)) if o.id == "int8.monotone" else o for o in obligations()
+    ]
+    assert uncovered(SPEC, wrong) == [
+        "int8.monotone: monotone is stated, and no theorem of this id shows it"
+    ]
 
 
 def test_a_gap_stops_the_proofs(real_bench):

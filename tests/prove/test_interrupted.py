@@ -29,7 +29,16 @@ def test_an_interrupted_run_leaves_no_program_behind(interruption, program, real
     pids = tmp_path / "pids"
     fault = f"trap '' INT TERM; sleep 600 & echo $! >>{pids}; echo $$ >>{pids}; wait"
     fake(program, fault, tmp_path / "bin", real_bench.monkeypatch)
-    asked = ["--build", str(real_bench.build), "--jobs", "1", "--only", "int8.*_inhabited", "--prover", "z3"]
+    asked = [
+        "--build",
+        str(real_bench.build),
+        "--jobs",
+        "1",
+        "--only",
+        "int8.*_inhabited",
+        "--prover",
+        "z3",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, "prove", *asked],
         cwd=real_bench.root, stdout=PIPE, stderr=PIPE, text=True, start_new_session=True,

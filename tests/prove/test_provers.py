@@ -50,7 +50,9 @@ def test_why3_is_configured_to_use_the_same_commands():
     """The command by hand and generated/replay.sh ask as the tool does."""
     text = configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
     assert text in repo_file("generated/replay.sh").read_text()
-    configured = dict(re.findall(r'^name = "(\w+)"\nversion = .*\ncommand = "(.*)"$', text, re.MULTILINE))
+    configured = dict(
+        re.findall(r'^name = "(\w+)"\nversion = .*\ncommand = "(.*)"$', text, re.MULTILINE)
+    )
     assert tuple(configured) == NAMES
     for prover in find_provers():
         command = " ".join(prover.command).replace("{seconds}", "%t").replace("{megabytes}", "%m")
@@ -61,10 +63,14 @@ def test_why3_is_configured_to_use_the_same_commands():
 def test_asking_a_real_prover(prover, tmp_path):
     (asked,) = find_provers((prover,))
     for assertion, told in (("false", ("valid", "unsat")), ("true", ("countermodel", "sat"))):
-        answer = ask(asked, TASK.replace("false", assertion), "d1", ProverLimits(5), tmp_path, Running())
+        answer = ask(
+            asked, TASK.replace("false", assertion), "d1", ProverLimits(5), tmp_path, Running()
+        )
         assert (answer.verdict, answer.words) == told
         assert 0 < answer.cpu < 5
-    broken = ask(asked, TASK.replace("false", "nonsense"), "d1", ProverLimits(5), tmp_path, Running())
+    broken = ask(
+        asked, TASK.replace("false", "nonsense"), "d1", ProverLimits(5), tmp_path, Running()
+    )
     assert broken.verdict == "failed"
     assert "nonsense" in broken.words
 

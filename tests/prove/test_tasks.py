@@ -23,7 +23,9 @@ def test_tasks_of_files_printed_together_are_those_of_their_obligations(tmp_path
     for prover in find_provers():
         started.write_text("")
         together = print_tasks(why3, prover, FILES)
-        assert started.read_text() == "prove\n" * 2  # what they share is read once for each way of printing
+        assert (
+            started.read_text() == "prove\n" * 2
+        )  # what they share is read once for each way of printing
         for file, found in together.items():
             mine = [o for o in obligations() if o.file == file]
             printed = found.tasks
@@ -33,11 +35,15 @@ def test_tasks_of_files_printed_together_are_those_of_their_obligations(tmp_path
             # Readings, or kernels, that mean the same in a type give the same tasks.
             assert len({t.digest for t in printed.values()}) > len(mine) // 2
             assert all(t.text.endswith("(check-sat)") for t in printed.values())
-            assert not any(str(tmp_path) in t.text or "\n;; File" in t.text for t in printed.values())
+            assert not any(
+                str(tmp_path) in t.text or "\n;; File" in t.text for t in printed.values()
+            )
     for file in (FILES[0], FILES[2]):
         assert print_tasks(why3, prover, (file,))[file] == together[file]
     smoke = next(t for (_, goal), t in together[FILES[0]].tasks.items() if goal == "smoke_tensor")
-    assert smoke.text.count("(assert") > 5  # inlining would drop what a contradiction could follow from
+    assert (
+        smoke.text.count("(assert") > 5
+    )  # inlining would drop what a contradiction could follow from
 
 
 def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench):
@@ -57,11 +63,15 @@ def test_why3_reads_the_snapshot_alone(bench):
     why3 = configure(bench.build)
     (prover, _) = find_provers()
     before = print_tasks(why3, prover, ("why3/clip.mlw",))
-    bench.plant("why3/clip.mlw", "  predicate le t t\n", "  predicate le t t\n  axiom easy: false\n")
+    bench.plant(
+        "why3/clip.mlw", "  predicate le t t\n", "  predicate le t t\n  axiom easy: false\n"
+    )
     (bench.root / "why3/elements.mlcfg").write_text("")
     (bench.root / "why3/clip.py").write_text("x = 1\n")
     assert print_tasks(why3, prover, ("why3/clip.mlw",)) == before
-    read = {path.relative_to(why3.root).as_posix() for path in why3.root.rglob("*.*") if path.is_file()}
+    read = {
+        path.relative_to(why3.root).as_posix() for path in why3.root.rglob("*.*") if path.is_file()
+    }
     assert {path for path in read if not path.startswith("drivers/")} == {*why3.texts, "why3.conf"}
 
 

@@ -111,7 +111,9 @@ class Workbench:
     def prove_these(self, theories, shown=20, **request):
         """Prove these theories as the command does; `request` has the fields of `ProveRequest`."""
         self.capsys.readouterr()
-        status = prove_these(load_spec(), theories, ProveRequest(self.build, jobs=2, **request), shown=shown)
+        status = prove_these(
+            load_spec(), theories, ProveRequest(self.build, jobs=2, **request), shown=shown
+        )
         said = self.capsys.readouterr()
         return Ended(status, said.out, said.err)
 

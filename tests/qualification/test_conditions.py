@@ -25,7 +25,10 @@ def found(tmp_path_factory):
 
 def test_every_constraint_has_a_status(found, tmp_path):
     evidence, _ = render(found)
-    lines, constraints = list(conditions.conditions(tmp_path, found, evidence)), load_kit().constraints
+    lines, constraints = (
+        list(conditions.conditions(tmp_path, found, evidence)),
+        load_kit().constraints,
+    )
     assert [line.id for line in lines] == [one.id for one in constraints]
     assert {line.status for line in lines} <= {"met", "not met", "not checked"}
     unprobed = {one.id for one in constraints if not one.probe}
@@ -49,12 +52,16 @@ def test_flush_to_zero_is_not_met(tmp_path):
     if platform.machine() != "x86_64" or compiler is None:
         pytest.skip("needs gcc on x86-64")
     set_bits = "{ __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040); }"
-    (tmp_path / "fast.c").write_text(f"__attribute__((constructor)) static void fast(void) {set_bits}\n")
+    (tmp_path / "fast.c").write_text(
+        f"__attribute__((constructor)) static void fast(void) {set_bits}\n"
+    )
     library = tmp_path / "fast.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, tmp_path / "fast.c"], check=True)
     probe = "from sonnx_clip.evidence.conditions import subnormals; print(subnormals()[0])"
     code = f"import ctypes; ctypes.CDLL({str(library)!r})\n{probe}"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, check=True
+    )
     assert done.stdout.strip() == b"not met"
     assert conditions.subnormals()[0] != "not met"
 

@@ -70,11 +70,15 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "message"), REFUSED, ids=[message for *_, message in REFUSED])
+@pytest.mark.parametrize(
+    ("old", "new", "message"), REFUSED, ids=[message for *_, message in REFUSED]
+)
 def test_mistake_in_the_file_is_one_message_with_its_line(tmp_path, old, new, message):
     with pytest.raises(UserError) as refused:
         changed(tmp_path, old, new)
-    assert re.search(rf"qualification.yaml:\d+.*{re.escape(message)}", str(refused.value), re.DOTALL)
+    assert re.search(
+        rf"qualification.yaml:\d+.*{re.escape(message)}", str(refused.value), re.DOTALL
+    )
 
 
 def test_error_that_nothing_detects_is_refused(tmp_path):

@@ -81,7 +81,10 @@ def test_variables_of_the_user_win(monkeypatch):
     monkeypatch.setenv("ONE", "of the user")
     monkeypatch.delenv("TWO", raising=False)
     given = {"ONE": "ours", "TWO": "ours too"}
-    assert run_limited(sh('echo "$ONE, $TWO"'), 30, environment=given).text == "of the user, ours too\n"
+    assert (
+        run_limited(sh('echo "$ONE, $TWO"'), 30, environment=given).text
+        == "of the user, ours too\n"
+    )
 
 
 def test_program_started_after_the_stop_ends_at_once():

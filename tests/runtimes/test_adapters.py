@@ -11,7 +11,11 @@ from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import ADAPTERS, EXTRAS
 from tests.command import run
 
-PACKAGES = {"onnxruntime-threads": "onnxruntime", "torch-numbers": "torch", "litert": "ai_edge_litert"}
+PACKAGES = {
+    "onnxruntime-threads": "onnxruntime",
+    "torch-numbers": "torch",
+    "litert": "ai_edge_litert",
+}
 
 UNSUPPORTED = {("onnxruntime-threads", "bfloat16"), ("tract", "bfloat16")}
 

@@ -43,7 +43,9 @@ REPLY = a_reply((3,), 1.5, -1, 2)[4:]
 
 def test_the_examples_of_the_page_are_what_is_written():
     page = repo_file("docs/frames.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"test_the_examples_of_the_page_are_what_is_written -->\n\n((?:    .*\n)+)", page)
+    (block,) = re.findall(
+        r"test_the_examples_of_the_page_are_what_is_written -->\n\n((?:    .*\n)+)", page
+    )
     frames_of_page = re.findall(r"^    \w+.*: .*\n((?:    [0-9a-f ]+\n)+)", block, re.MULTILINE)
     types = sum(1 << TYPES.index(etype) for etype in ("int8", "float32"))
     operands = float32(1.5, -3, np.inf), float32(-1), float32(2)

@@ -10,7 +10,9 @@ from sonnx_clip.runtimes.guarded import ALL, Operands
 def operands_of(guards):
     """Operands of calls of 65 entries, from 1 on, of uint16."""
     bits = np.arange(1, 101, dtype=np.uint16)
-    request = Request("contiguous", 65, bits, np.array([0, 7]), (bits[:2], bits[4:6]), guards=guards)
+    request = Request(
+        "contiguous", 65, bits, np.array([0, 7]), (bits[:2], bits[4:6]), guards=guards
+    )
     operands = Operands()
     operands.begin(request, np.dtype(np.uint16))
     return operands

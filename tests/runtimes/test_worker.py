@@ -36,7 +36,12 @@ def test_every_runtime_answers_and_its_text_makes_the_same_call(name):
     worker.close()
     assert answer.bits.tolist() == [[5, 6]]
     before, call = worker.call_text((2,))
-    scope = {"np": np, "x": np.int32([5, 7]), "l": np.array(0, np.int32), "m": np.array(6, np.int32)}
+    scope = {
+        "np": np,
+        "x": np.int32([5, 7]),
+        "l": np.array(0, np.int32),
+        "m": np.array(6, np.int32),
+    }
     exec("; ".join([worker.imports, *before]), scope)
     assert eval(call, scope).tolist() == [5, 6]
 

@@ -34,7 +34,9 @@ def test_the_digest_is_that_of_the_file(spec: Spec) -> None:
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_quoted_and_folded_conditions_keep_their_places(condition: str, end: str, tmp_path: Path) -> None:
+def test_quoted_and_folded_conditions_keep_their_places(
+    condition: str, end: str, tmp_path: Path
+) -> None:
     text = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
     text = text.replace("when: not inverted and X <= L\n", f"when: {condition}\n")
     path = tmp_path / "clip.yaml"

@@ -44,7 +44,9 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("type_id", ["float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize(("id_", "row"), [(id_, row) for id_, rows in ANSWERS.items() for row in rows])
+@pytest.mark.parametrize(
+    ("id_", "row"), [(id_, row) for id_, rows in ANSWERS.items() for row in rows]
+)
 def test_answers_of_a_reading(spec: Spec, type_id: str, id_: str, row: str) -> None:
     etype, (texts, _, allowed) = spec.element_type(type_id), row.partition(": ")
     triple = tuple(encode(text, etype) for text in texts.split())
@@ -68,7 +70,9 @@ def test_readings_that_leave_values_open(spec: Spec) -> None:
     for type_id in ("real", "int8", "float32"):
         etype = spec.element_type(type_id)
         assert [r.id for r in spec.readings if leaves_values_open(spec, etype, r)] == (
-            ["onnx-words", "onnx-13-words", "directml"] if etype.family == "float" else ["onnx-words"]
+            ["onnx-words", "onnx-13-words", "directml"]
+            if etype.family == "float"
+            else ["onnx-words"]
         )
 
 

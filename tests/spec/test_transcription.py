@@ -38,7 +38,9 @@ def names_of(etype: ElementType) -> frozenset[str]:
             return frozenset(("bfloat16",))
         case FloatBits():
             width = etype.width or 0
-            return frozenset((f"fp{width}", f"float{width}", {32: "float", 64: "double"}.get(width, "")))
+            return frozenset(
+                (f"fp{width}", f"float{width}", {32: "float", 64: "double"}.get(width, ""))
+            )
         case _:
             return frozenset(("real",))
 
@@ -49,7 +51,9 @@ def test_names_of_an_element_type_mean_the_same_type(etype: ElementType) -> None
     carried = etype.family == "float" and etype.width == 16
     names = {etype.id, etype.sonnx, etype.onnx, etype.directml, etype.numpy, etype.why3} - {None}
     assert {name.lower() for name in names if name} <= names_of(etype)
-    assert etype.c in (None, "uint16_t") if carried else etype.c is None or etype.c in names_of(etype)
+    assert (
+        etype.c in (None, "uint16_t") if carried else etype.c is None or etype.c in names_of(etype)
+    )
 
 
 # --- The node tests of Clip on ONNX's page ------------------------------------------------------------------
@@ -83,11 +87,17 @@ def test_example_has_the_numbers_of_the_code(example: DialectExample) -> None:
     }
     drawn = re.search(r"\bx = np\.random\.randn\(", code) is not None
     clipped = re.search(r"\by = np\.clip\(x, (\S+), (\S+)\) expect", code)
-    assert (bounds.get("min"), bounds.get("max")) == (example.values.get("L"), example.values.get("M"))
+    assert (bounds.get("min"), bounds.get("max")) == (
+        example.values.get("L"),
+        example.values.get("M"),
+    )
     assert ("finite" if drawn else entries["x"]) == example.X
     if isinstance(example.Y, ComputedBy):
         assert clipped is not None
-        given = [bounds.get(word.removesuffix("_val"), LIMITS.get(word, word)) for word in clipped.groups()]
+        given = [
+            bounds.get(word.removesuffix("_val"), LIMITS.get(word, word))
+            for word in clipped.groups()
+        ]
         assert given == [example.Y.L, example.Y.M]
     else:
         assert entries["y"] == example.Y
@@ -129,7 +139,9 @@ def test_chapter_is_transcribed(family: Family) -> None:
     ]
     tagged: dict[str, dict[str, str]] = {}
     for tensor, below in re.findall(r"(?ms)^### \$(\w)\$:(.*?)(?=^### \$|^## |\Z)", chapter):
-        for tag, title, says in re.findall(r"(?m)^ *- `\[(\w+)\]`(.*)\n *- Statement: (.*)$", below):
+        for tag, title, says in re.findall(
+            r"(?m)^ *- `\[(\w+)\]`(.*)\n *- Statement: (.*)$", below
+        ):
             tagged.setdefault(plain(title), {})[tensor] = tag
             (constraint,) = (c for c in SPEC.constraints if c.title == plain(title))
             assert "see constraint" in says or plain(says) == constraint.statement
@@ -145,10 +157,14 @@ def test_restrictions_quote_their_rows() -> None:
     lines = _page("sonnx-clip").splitlines()
     for restriction in SPEC.restrictions:
         if re.fullmatch(r"R\d", restriction.id):
-            assert all(f"[{restriction.id}]" in lines[at - 1] for at in lines_of(SPEC, restriction.source))
+            assert all(
+                f"[{restriction.id}]" in lines[at - 1] for at in lines_of(SPEC, restriction.source)
+            )
     says = [n for n, line in enumerate(lines, 1) if re.search(r"scalar\b.*\)\.$", line)]
     untagged = SPEC.restriction("scalar_bounds")
-    assert says == sorted(at for source in (untagged.source, *untagged.also) for at in lines_of(SPEC, source))
+    assert says == sorted(
+        at for source in (untagged.source, *untagged.also) for at in lines_of(SPEC, source)
+    )
 
 
 @pytest.mark.parametrize("family", SPEC.families, ids=lambda family: family.id)
@@ -217,14 +233,19 @@ def test_bounds_of_onnx_are_those_of_its_page(dialect: Dialect) -> None:
     limits = "default to numeric_limits::lowest() and numeric_limits::max()" in text
     assert dialect.missing is not None
     assert not limits or (dialect.missing.min, dialect.missing.max) == ("lowest", "highest")
-    assert dialect.function == {"True": True, "False": False}[text.partition("function: ")[2].split()[0]]
+    assert (
+        dialect.function
+        == {"True": True, "False": False}[text.partition("function: ")[2].split()[0]]
+    )
 
 
 @pytest.mark.parametrize(
     "dialect", [d for d in VENDORS if d.system == "directml"], ids=lambda dialect: dialect.id
 )
 def test_ranks_of_directml_are_those_of_its_page(dialect: Dialect) -> None:
-    rows = set(re.findall(r"Tensor (?:Input|Output) (\d+)(?: to (\d+))? ", VERSIONS[_title(dialect)]))
+    rows = set(
+        re.findall(r"Tensor (?:Input|Output) (\d+)(?: to (\d+))? ", VERSIONS[_title(dialect)])
+    )
     assert rows == {(str(dialect.ranks.least), str(dialect.ranks.greatest))} or rows == {
         (str(dialect.ranks.least), "")
     }

@@ -13,7 +13,8 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.texts import fold
 
 BODIES = tuple(
-    f"test_clip{name}_expanded" for name in ("", "_default_min", "_default_max", "_default_inbounds")
+    f"test_clip{name}_expanded"
+    for name in ("", "_default_min", "_default_max", "_default_inbounds")
 )
 SCHEMAS = (("Where", 9), ("Where", 16), ("Less", 13))
 
@@ -24,7 +25,9 @@ def _text(name: str) -> str:
 
 def test_the_bodies_are_those_of_the_tests_of_onnx() -> None:
     import onnx.backend.test.case.node.clip  # registers its tests
-    from onnx.backend.test.case.node import _NodeTestCases  # collect_testcases would import all operators
+    from onnx.backend.test.case.node import (
+        _NodeTestCases,
+    )  # collect_testcases would import all operators
 
     tests = {test.name: test.model for test in _NodeTestCases}
     printed = "\n\n".join(f"{name}\n\n{onnx.printer.to_text(tests[name])}" for name in BODIES)
@@ -41,7 +44,9 @@ def test_the_types_of_the_operators_of_the_body_are_those_of_their_schemas() -> 
         parts += ["Type Constraints"]
         for constraint in schema.type_constraints:
             types = ", ".join(sorted(constraint.allowed_type_strs))
-            parts.append(f"{constraint.type_param_str} in ( {types} ): {fold(constraint.description)}")
+            parts.append(
+                f"{constraint.type_param_str} in ( {types} ): {fold(constraint.description)}"
+            )
     assert fold(_text("onnx-where.txt")) == fold(" ".join(parts))
 
 

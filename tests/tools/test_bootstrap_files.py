@@ -17,7 +17,9 @@ def test_the_lock_pins_what_the_project_asks_for() -> None:
     # A user installs a runtime to judge the version that there is; docs/runtimes.md says which were judged.
     unlocked = {"bench", "import", *EXTRAS.values()} - {"onnx"}
     locked = [text for extra, texts in extras.items() if extra not in unlocked for text in texts]
-    pins = re.findall(r"^([a-z0-9-]+)==([^ ]+)", repo_file("requirements.lock").read_text(), re.MULTILINE)
+    pins = re.findall(
+        r"^([a-z0-9-]+)==([^ ]+)", repo_file("requirements.lock").read_text(), re.MULTILINE
+    )
     for requirement in map(Requirement, project["dependencies"] + locked):
         name = re.sub(r"[-_.]+", "-", requirement.name).lower()
         if name == project["name"]:

@@ -17,7 +17,9 @@ def test_kernel_that_no_vector_covers_is_reported(tmp_path, monkeypatch):
     file = kernels / "sonnx_clip_int8.c"
     text = file.read_text()
     assert "size_t i;\n" in text
-    file.write_text(text.replace("size_t i;\n", "size_t i;\n  if (n == 12345) {\n    return;\n  }\n", 1))
+    file.write_text(
+        text.replace("size_t i;\n", "size_t i;\n  if (n == 12345) {\n    return;\n  }\n", 1)
+    )
     monkeypatch.setattr(c_evidence, "KERNELS", kernels)
     (tmp_path / "work").mkdir()
     part = c_evidence.coverage(tmp_path / "work")

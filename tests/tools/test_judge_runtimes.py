@@ -30,14 +30,18 @@ def test_page_is_what_its_records_say() -> None:
     )
 
 
-def test_every_adapter_has_a_record_of_every_type_and_a_behaviour_for_what_does_not_conform() -> None:
+def test_every_adapter_has_a_record_of_every_type_and_a_behaviour_for_what_does_not_conform() -> (
+    None
+):
     assert [name for name in KNOWN if name not in OURS] == NAMES
     types = [etype.id for etype in load_spec().element_types if etype.numpy is not None]
     for record in RECORDS:
         assert list(record.verdicts) == types, record.runtime
         assert record.compared > 1_000_000, record.runtime
         different = {etype for one in record.behaviours for etype in one.types}
-        assert {etype for etype, verdict in record.verdicts.items() if verdict != "conforms"} <= different
+        assert {
+            etype for etype, verdict in record.verdicts.items() if verdict != "conforms"
+        } <= different
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(EXTRAS.values()) <= set(extras["optional-dependencies"])
     assert set(EXTRAS) == set(KNOWN) - {*OURS, "numpy"}

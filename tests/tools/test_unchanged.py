@@ -11,7 +11,11 @@ from sonnx_clip.root.folders import repo_root
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = ("spec/clip.yaml", "build/proofs.json", ".venv/lib/python3/site-packages/a.dist-info/RECORD")
+FILES = (
+    "spec/clip.yaml",
+    "build/proofs.json",
+    ".venv/lib/python3/site-packages/a.dist-info/RECORD",
+)
 
 
 def test_command_runs_again_after_a_change_or_a_failure(tmp_path: Path) -> None:

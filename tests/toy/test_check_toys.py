@@ -44,18 +44,27 @@ def named(function):
 
 
 def violated(report):
-    return {c.id: c.deviations[0] for one in report.types for c in one.classes if c.verdict == "violates"}
+    return {
+        c.id: c.deviations[0]
+        for one in report.types
+        for c in one.classes
+        if c.verdict == "violates"
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "runtime"),
     [
-        pytest.param(*of, marks=() if of[1] == "onnxruntime" else pytest.mark.nightly, id="-".join(of))
+        pytest.param(
+            *of, marks=() if of[1] == "onnxruntime" else pytest.mark.nightly, id="-".join(of)
+        )
         for of in FOUND
     ],
 )
 def test_command_gives_verdicts_on_real_runtimes(name, runtime, tmp_path):
-    pytest.importorskip({"onnxruntime": "onnxruntime", "onnx-reference": "onnx"}.get(runtime, "numpy"))
+    pytest.importorskip(
+        {"onnxruntime": "onnxruntime", "onnx-reference": "onnx"}.get(runtime, "numpy")
+    )
     spec, file = spec_of(name), tmp_path / "report.json"
     done = by_command(spec.path, "--runtime", runtime, "--jobs", 1, "-o", file)
     report = Report.model_validate_json(file.read_text(encoding="utf-8"))
@@ -99,7 +108,9 @@ def test_code_in_a_specification_is_not_executed(tmp_path):
 
 
 def test_correct_runtime_conforms_in_every_class(toy):
-    report = checked(toy, named({"relu": "relu", "max": "first_max"}[toy.spec.head.function]), "float32")
+    report = checked(
+        toy, named({"relu": "relu", "max": "first_max"}[toy.spec.head.function]), "float32"
+    )
     assert not report.failed
     assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
     assert report.compared > 30_000

@@ -19,7 +19,12 @@ from sonnx_clip.spec.references import check_references
 from tests.command import run
 from tests.toy.toys import FOLDER, spec_of
 
-KINDS = ("int8.cases_agrees", "float32.any_nan_is_given", "int8.example_ones", "int8.finding_unclear")
+KINDS = (
+    "int8.cases_agrees",
+    "float32.any_nan_is_given",
+    "int8.example_ones",
+    "int8.finding_unclear",
+)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +84,9 @@ findings:
     assert list(unclaimed(spec)) == ["R1", "C1"]
     assert spec.examples[0].given == tuple(("1",) * len(operands) for _ in range(2))
     chosen = [part for id_ in only for part in ("--only", id_)]
-    done = run("prove", "--spec", str(path), "--build", str(tmp_path), "--json", *chosen, cwd=tmp_path)
+    done = run(
+        "prove", "--spec", str(path), "--build", str(tmp_path), "--json", *chosen, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     proved = {o["id"] for o in json.loads(done.stdout)["outcomes"] if o["status"] == "proved"}
     assert set(KINDS) <= proved
@@ -125,7 +132,9 @@ def _check(path):
         check(load_spec(path))
 
 
-@pytest.mark.parametrize(("id_", "words"), [("T", "rendered theories"), ("A", "variable of the language")])
+@pytest.mark.parametrize(
+    ("id_", "words"), [("T", "rendered theories"), ("A", "variable of the language")]
+)
 def test_reserved_name_of_an_operand_is_refused(id_, words):
     spec = spec_of("max")
     named = spec.operands[1].model_copy(update={"id": id_})
@@ -154,7 +163,9 @@ def test_vectors_are_valid_complete_and_right(toy):
         content = json.loads((folder / f"{etype.id}.json").read_text(encoding="utf-8"))
         schema.validate(content)
         assert content["operator"] == toy.spec.operator
-        assert {v["class"] for v in content["vectors"]} == {c.id for c in toy.spec.classes_of(etype.family)}
+        assert {v["class"] for v in content["vectors"]} == {
+            c.id for c in toy.spec.classes_of(etype.family)
+        }
         for vector in content["vectors"]:
             given = [int(vector[name.lower()], 16) for name in toy.spec.head.operands]
             assert evaluator(toy.spec, etype).result(*given) == int(vector["expected"], 16)
@@ -172,6 +183,8 @@ def test_generate_into_a_folder_keeps_the_files_of_the_user(tmp_path):
     kept, oracle = tmp_path / "generated/why3/own.mlw", tmp_path / "generated/numpy/relu_oracle.py"
     kept.parent.mkdir(parents=True)
     kept.touch()
-    done = run("generate", "--spec", str(FOLDER / "relu.yaml"), "--into", str(tmp_path), cwd=tmp_path)
+    done = run(
+        "generate", "--spec", str(FOLDER / "relu.yaml"), "--into", str(tmp_path), cwd=tmp_path
+    )
     assert (done.returncode, kept.is_file(), oracle.is_file()) == (0, True, True), done.stderr
     assert f"written: {oracle}" in done.stdout

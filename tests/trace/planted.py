@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 MODULES = {"formats": formats, "kernels": kernels, "plan": plan}
 
 
-def planted(folder: Path, monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, tuple[str, str]]) -> Subject:
+def planted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, tuple[str, str]]
+) -> Subject:
     """The planners and kernels with a text replaced in some modules of `sonnx_clip.oracle`.
 
     Args:

@@ -75,11 +75,16 @@ def test_every_length_and_layout(name: str, dtype: str) -> None:
     for length, shift in product(LENGTHS, (0, 5)):
         x = np.resize(np.roll(special, shift), length)
         rows = _operands(name, dtype, x, special[shift : shift + 1])
-        flat = tuple(np.ascontiguousarray(np.broadcast_to(o, rows[0].shape)).reshape(-1) for o in rows)
+        flat = tuple(
+            np.ascontiguousarray(np.broadcast_to(o, rows[0].shape)).reshape(-1) for o in rows
+        )
         others = tuple(np.roll(o, 3) for o in flat[1:])
         for first in layouts(flat[0]):
             assert compare(name, dtype, (first, *others)) == length
-            assert compare(name, dtype, (first, *(next(reversed([*layouts(o)])) for o in others))) == length
+            assert (
+                compare(name, dtype, (first, *(next(reversed([*layouts(o)])) for o in others)))
+                == length
+            )
         if others and name not in ("max", "min"):
             scalars = tuple(o[:1].reshape(()) for o in others)
             assert compare(name, dtype, (flat[0], *scalars)) == length
@@ -92,7 +97,9 @@ def test_reductions_join_each_entry_with_the_rest(name: str, dtype: str) -> None
     for length, shift in product(LENGTHS, range(0, len(special), 4)):
         x = np.resize(np.roll(special, shift), length)
         with np.errstate(all="ignore"):
-            rests = [np.asarray(getattr(np.delete(x, i), name)()) for i in range(length) if length > 1]
+            rests = [
+                np.asarray(getattr(np.delete(x, i), name)()) for i in range(length) if length > 1
+            ]
             got = np.array([getattr(laid, name)() for laid in layouts(x)], x.dtype)
         rest = patterns_of(np.array(rests, x.dtype)) if rests else patterns_of(x)
         every = np.broadcast_to(patterns_of(got)[:, None], (len(got), length))

@@ -28,7 +28,10 @@ LESS = "  predicate less (a b: t) = lt a b\n"
         ("  predicate less (a b: t) = forall c: t. lt a c\n", "Order.less: "),
         ("  predicate less (a b: t) = if lt a b then true\n", "`else` is expected"),
         ("  predicate less a b = lt a b\n", "module Order holds a definition that is not read"),
-        (f"  axiom easy: forall a: t. a = a\n{LESS}", "module Order holds a definition that is not read"),
+        (
+            f"  axiom easy: forall a: t. a = a\n{LESS}",
+            "module Order holds a definition that is not read",
+        ),
     ],
 )
 def test_construct_outside_the_subset_is_rejected(new: str, said: str, bench: Workbench) -> None:

@@ -31,4 +31,6 @@ def _run_model(_: bool) -> RunText:
     return "", "onnx.reference.ReferenceEvaluator(p).run(None, d)[0]"
 
 
-RUNTIME = runtime_of_models(_open_model, f"onnx {onnx.__version__}", "import onnx.reference", _run_model)
+RUNTIME = runtime_of_models(
+    _open_model, f"onnx {onnx.__version__}", "import onnx.reference", _run_model
+)

@@ -20,14 +20,20 @@ _CORE = openvino.Core()
 
 def open_model(model: bytes) -> ModelFunction:
     """Compile a serialised ONNX model, which must have a known rank."""
-    compiled = _CORE.compile_model(_CORE.read_model(model), "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"})
+    compiled = _CORE.compile_model(
+        _CORE.read_model(model), "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"}
+    )
     request = compiled.create_infer_request()
 
     def run(inputs: Mapping[str, Any]) -> Any:
         request.infer({name: _tensor(array) for name, array in inputs.items()})
         found = request.get_output_tensor()
         entries = found.data.copy()
-        return entries.view(ml_dtypes.bfloat16) if found.element_type == openvino.Type.bf16 else entries
+        return (
+            entries.view(ml_dtypes.bfloat16)
+            if found.element_type == openvino.Type.bf16
+            else entries
+        )
 
     return run
 

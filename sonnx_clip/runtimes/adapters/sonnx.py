@@ -15,7 +15,9 @@ from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
 def clip_both(*operands: Any) -> Any:
     """What both kinds of kernels return; AssertionError where they differ in a bit."""
     by_numpy, found = clip_by_numpy(*operands), clip(*operands)
-    if (found.dtype, found.shape) != (by_numpy.dtype, by_numpy.shape) or not same_bits(found, by_numpy):
+    if (found.dtype, found.shape) != (by_numpy.dtype, by_numpy.shape) or not same_bits(
+        found, by_numpy
+    ):
         raise AssertionError("the C kernels and the NumPy kernels of sonnx_clip.clip disagree")
     return found
 

@@ -19,7 +19,9 @@ def root(tmp_path, monkeypatch):
     """A copy of the Coq files, and a fake Coq first on PATH."""
     for folder in ("coq", "generated/coq"):
         shutil.copytree(
-            repo_root() / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.vo*", "*.glob")
+            repo_root() / folder,
+            tmp_path / folder,
+            ignore=shutil.ignore_patterns("*.vo*", "*.glob"),
         )
     fake.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
@@ -43,7 +45,9 @@ def test_all_is_well_and_the_record_says_so(root, capsys):
     assert record["problems"] == []
     assert record["sources"].keys() >= {"coq/Order.v", "generated/coq/Float.v"}
     shown = {id_ for theorem in record["theorems"] for id_ in theorem["shows"]}
-    assert shown >= {p.id for p in load_spec().properties} | {c.id for c in load_spec().cases} | {"C2"}
+    assert shown >= {p.id for p in load_spec().properties} | {c.id for c in load_spec().cases} | {
+        "C2"
+    }
     assert shown >= {r.id for r in load_spec().readings}
 
 
@@ -57,8 +61,12 @@ def test_proof_that_fails_is_named_with_its_theorem(root):
     replace(root / "coq/Theorems.v", "Theorem monotone", "Theorem monotone (* PLANTED_FAILURE *)")
     result = run(root)
     assert not result.theorems
-    assert any("Theorem monotone is not accepted by Coq: Error: (in proof)" in p for p in result.problems)
-    assert any("coq/Bitwise.v: not checked: it needs SonnxClip.Theorems" in p for p in result.problems)
+    assert any(
+        "Theorem monotone is not accepted by Coq: Error: (in proof)" in p for p in result.problems
+    )
+    assert any(
+        "coq/Bitwise.v: not checked: it needs SonnxClip.Theorems" in p for p in result.problems
+    )
     for as_json in (True, False):
         assert other_roads.prove_by_coq(as_json=as_json, build=root / "build", root=root) == 1
 
@@ -92,14 +100,19 @@ def test_theorems_and_axioms_are_those_that_are_asked_for(root, name):
     [
         ("#!/bin/sh\nexit 1\n", "coqchk rejects"),
         ("#!/bin/sh\nexit 0\n", "no summary"),
-        (fake.COQCHK.replace("Coq.Reals.", "SonnxClip.Order.sly\n    Coq.Reals."), "SonnxClip.Order.sly"),
+        (
+            fake.COQCHK.replace("Coq.Reals.", "SonnxClip.Order.sly\n    Coq.Reals."),
+            "SonnxClip.Order.sly",
+        ),
         (fake.COQCHK.replace("type-in-type: <none>", "type-in-type: all"), "type-in-type"),
     ],
 )
 def test_coqchk_must_agree(root, coqchk, says):
     fake.install(root / "bin", coqchk=coqchk)
     assert other_roads.prove_by_coq(as_json=False, build=root / "build", root=root) == 1
-    assert any(says in p for p in json.loads((root / "build/foundation.json").read_text())["problems"])
+    assert any(
+        says in p for p in json.loads((root / "build/foundation.json").read_text())["problems"]
+    )
 
 
 def test_silent_coq_proves_nothing(root):
@@ -112,7 +125,9 @@ def test_silent_coq_proves_nothing(root):
 
 
 def test_unknown_answer_is_refused(root):
-    fake.install(root / "bin", coqc=fake.COQC.replace("Closed under the global context", "All fine"))
+    fake.install(
+        root / "bin", coqc=fake.COQC.replace("Closed under the global context", "All fine")
+    )
     with pytest.raises(UserError, match="an unknown answer"):
         run(root)
 

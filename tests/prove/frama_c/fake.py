@@ -64,7 +64,10 @@ class FakeFramaC:
         for name, goals in (("proof", self.goals), ("smoke", self.smoke)):
             (self.folder / f"{name}.json").write_text(json.dumps(self._report(goals)))
         lines = ["directory\tfile\tline\tfunction\tproperty kind\tstatus\tproperty"]
-        lines += [f".\tunit.c\t1\t{function}\t{kind}\t{status}\ttext" for function, kind, status in self.rows]
+        lines += [
+            f".\tunit.c\t1\t{function}\t{kind}\t{status}\ttext"
+            for function, kind, status in self.rows
+        ]
         (self.folder / "properties.csv").write_text("\n".join(lines) + "\n")
         for name, text in self.texts.items():
             (self.folder / name).unlink()

@@ -146,7 +146,9 @@ def test_a_run_that_does_not_end_is_ended(fake, monkeypatch):
 
 def test_json_is_the_record_and_a_whole_run_is_kept(prove, tmp_path):
     only = load_spec().model_copy(update={"element_types": (INT8,)})
-    status, out = prove(types=[], as_json=True, spec=only, root=checkout(tmp_path / "checkout", only))
+    status, out = prove(
+        types=[], as_json=True, spec=only, root=checkout(tmp_path / "checkout", only)
+    )
     assert status == 0
     kept = (tmp_path / "build" / "frama-c.json").read_text()
     assert json.loads(out) == json.loads(kept)
