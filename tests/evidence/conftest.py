@@ -53,9 +53,11 @@ def rendered_once():
     """The specification of the repository is rendered, and its mutants are listed, once for all tests."""
     real, root, mutants = records.render_all, repo_root(), collect.all_mutants(load_spec())
     with pytest.MonkeyPatch.context() as monkeypatch:
-        shared = lambda spec: (
-            made.generated() if spec is load_spec() and repo_root() == root else real(spec)
-        )  # noqa: E731
+
+        def shared(spec):
+            is_ours = spec is load_spec() and repo_root() == root
+            return made.generated() if is_ours else real(spec)
+
         monkeypatch.setattr(records, "render_all", shared)
         monkeypatch.setattr(collect, "all_mutants", lambda _: mutants)
         yield

@@ -74,9 +74,10 @@ def drawn(etype, count, seed=0):
         one = lambda: source.choice(pool)  # noqa: E731
     else:
         pool = special_patterns(etype)
-        one = lambda: (
-            source.choice(pool) if source.random() < 0.6 else source.getrandbits(etype.width)
-        )  # noqa: E731
+
+        def one():
+            return source.choice(pool) if source.random() < 0.6 else source.getrandbits(etype.width)
+
     for _ in range(count):
         t = tuple(one() for _ in range(3))
         yield (t[0], t[source.randrange(3)], t[source.randrange(3)]) if source.random() < 0.2 else t

@@ -71,7 +71,8 @@ def test_calls_that_multiply_or_never_end_are_undecided(
 
 
 def test_constant_whose_value_the_caller_gives_declares_nothing(tmp_path: Path) -> None:
-    taken = "\n<MY> F <alpha> (a, c) => (d) { b = Constant <value_float: float = @alpha> () d = Clip(a, b, c) }"
+    body = "b = Constant <value_float: float = @alpha> () d = Clip(a, b, c)"
+    taken = f"\n<MY> F <alpha> (a, c) => (d) {{ {body} }}"
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F <alpha = 1.0> (X, M) }}{taken}"))
     assert ("L", "no shape") not in [(a, m) for a, m, _ in problems(report, "R4")]
     report = lint(tmp_path, parsed(f"{HEAD} {{ Y = my.F (X, M) }}{taken}"))
