@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.tally import Policy, accepted_by, latitudes
+from sonnx_clip.conform.accepted import Policy, accepted_by, latitudes
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip

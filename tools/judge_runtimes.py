@@ -50,9 +50,9 @@ memory of the runtime, so the memory layout of X is not judged through them.
 
 The tables list deviations from the cases, with their classes and what explains all answers in these:
 readings that allow them, or another [cause](causes.md). nan-inverted, nan-payload and zero-sign are
-latitudes: accepted deviations. Below a table are the readings that allow all answers of a sample (the answers kept).
-docs/runtimes/NAME.json has the classes and an example of each deviation, and Python that reproduces one:
-`jq -r .reproduce docs/runtimes/NAME.json | python`.
+latitudes: accepted deviations. Below a table are the readings that allow all answers of a sample (the
+answers kept). docs/runtimes/NAME.json has the classes and an example of each deviation, and Python that
+reproduces one: `jq -r .reproduce docs/runtimes/NAME.json | python`.
 """
 
 

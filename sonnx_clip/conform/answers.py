@@ -11,7 +11,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
 
@@ -21,6 +21,7 @@ class Answers:
     """Answers that were kept; every array has shape (n,).
 
     Args:
+        etype: the element type.
         operands: bits of each operand.
         got: bits of the answer.
         expected: bits of the expected result.
@@ -47,13 +48,9 @@ class Answers:
 
     def where(self, mask: Array) -> Answers:
         """The answers at which a mask is true."""
-        chosen = {
-            field.name: getattr(self, field.name)[mask]
-            for field in fields(self)
-            if field.name not in ("etype", "operands")
-        }
         operands = tuple(operand[mask] for operand in self.operands)
-        return Answers(self.etype, operands, **chosen)
+        columns = {name: getattr(self, name)[mask] for name in _COLUMNS}
+        return Answers(self.etype, operands, **columns)
 
     @cached_property
     def values(self) -> tuple[Array, ...]:
@@ -70,21 +67,50 @@ class Answers:
         """Whether the bits are not those expected."""
         return np.not_equal(self.got, self.expected)
 
+    @property
+    def known_classes(self) -> list[int]:
+        """The classes of these answers, each once."""
+        classes: list[int] = np.unique(self.classes).tolist()
+        return classes
+
     def are(self, predicted: Array) -> Array:
-        """Whether each answer is the predicted one: its bits, or a NaN of any payload where that is one."""
+        """Whether each answer is the predicted one: its bits, or any NaN where that is a NaN."""
         bits = np.ascontiguousarray(predicted).view(self.got.dtype)
-        both_nan = np.not_equal(predicted, predicted) & np.not_equal(self.result, self.result)
-        same: Array = (bits == self.got) | both_nan
+        predicts_nan = np.not_equal(predicted, predicted)
+        is_nan = np.not_equal(self.result, self.result)
+        same: Array = (bits == self.got) | (predicts_nan & is_nan)
         return same
+
+
+_COLUMNS = tuple(field.name for field in fields(Answers) if field.name not in ("etype", "operands"))
 
 
 def joined(etype: ElementType, parts: Sequence[Answers]) -> Answers:
     """All answers of several samples; none if there are no samples."""
     if not parts:
-        bits = bits_type(etype.id)
-        none, places = np.zeros(0, bits), np.zeros(0, int)
-        return Answers(etype, (), none, none, places, np.zeros(0, bool), places, places, places)
-    names = [field.name for field in fields(Answers) if field.name not in ("etype", "operands")]
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    columns = zip(*(part.operands for part in parts), strict=True)
-    return Answers(etype, tuple(np.concatenate(column) for column in columns), **arrays)
+        return _no_answers(etype)
+    columns = {name: np.concatenate(list(_each(parts, name))) for name in _COLUMNS}
+    of_operand = zip(*(part.operands for part in parts), strict=True)
+    operands = tuple(np.concatenate(arrays) for arrays in of_operand)
+    return Answers(etype, operands, **columns)
+
+
+def _each(parts: Sequence[Answers], name: str) -> Iterator[Array]:
+    for part in parts:
+        yield getattr(part, name)
+
+
+def _no_answers(etype: ElementType) -> Answers:
+    no_bits = np.zeros(0, bits_type(etype.id))
+    no_numbers = np.zeros(0, int)
+    return Answers(
+        etype=etype,
+        operands=(),
+        got=no_bits,
+        expected=no_bits,
+        classes=no_numbers,
+        violating=np.zeros(0, bool),
+        layouts=no_numbers,
+        lengths=no_numbers,
+        entries=no_numbers,
+    )

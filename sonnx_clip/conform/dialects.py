@@ -122,10 +122,10 @@ class DialectOperator(CheckedOperator):
         array = np.array(list(pairs), bits_type(given_type.id))
         with np.errstate(invalid="ignore"):
             array = array.view(numpy_type(given_type.id)).astype(numpy_type(etype.id)).view(bits)
-        defaults = self.of_version.bounds(numpy_type(etype.id))
         for side, name in enumerate(("l", "m")):
-            if name not in form.bound_names:
-                array[:, side] = defaults[side].view(bits)
+            if name in form.missing_bounds:
+                default = self.of_version.bounds(numpy_type(etype.id))[side]
+                array[:, side] = default.view(bits)
         return [tuple(pair) for pair in dict.fromkeys(map(tuple, array.tolist()))]
 
     def scope(self) -> tuple[str, str]:

@@ -31,7 +31,7 @@ from sonnx_clip.runtimes.runtime import LIMITS, Limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.conform.tally import Policy
+    from sonnx_clip.conform.accepted import Policy
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
 

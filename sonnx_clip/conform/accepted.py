@@ -1,0 +1,46 @@
+"""Which results a latitude accepts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.root.dtypes import numpy_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
+
+    Accepts: TypeAlias = Mapping[str, Callable[..., Array]]
+
+Policy: TypeAlias = Literal["default", "strict"]
+
+
+def latitudes(etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> Accepts:
+    """The latitudes of a policy: functions of operands, expected results and results."""
+    oracle = (of or clip_operator()).oracle
+    every: Accepts = oracle.LATITUDE[etype.family]
+    if policy == "default":
+        return every
+    return {id_: accepts for id_, accepts in every.items() if id_ in oracle.ALWAYS}
+
+
+def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -> Array:
+    """The index of the first latitude that accepts a result, -1 if none does, shape (d,).
+
+    Args:
+        etype: the element type.
+        values: bits of each operand, of the expected result and of the result, of shape (d,) or (1,).
+        accepts: as from `latitudes`.
+    """
+    typed = [part.view(numpy_type(etype.id)) for part in values]
+    first = np.full(len(values[-1]), -1, np.int8)
+    # Backwards, so that the first latitude is written last.
+    for index, is_accepted in reversed(list(enumerate(accepts.values()))):
+        np.putmask(first, np.broadcast_to(is_accepted(*typed), first.shape), index)
+    return first

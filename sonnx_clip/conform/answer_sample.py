@@ -1,0 +1,93 @@
+"""Keeps a sample of the answers of a runtime: some of each request, and some of those that deviate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.accepted import accepted_by
+from sonnx_clip.conform.answers import Answers, joined
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import bits_type
+from sonnx_clip.runtimes.layouts import LAYOUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.conform.accepted import Accepts
+    from sonnx_clip.conform.compared_results import ComparedResults
+    from sonnx_clip.conform.expected import Table
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
+
+_KEPT = 256  # answers of a request that are kept, and as many that deviate
+_NUMBER = {layout.id: number for number, layout in enumerate(LAYOUTS)}
+
+
+class AnswerSample:
+    """The answers that are kept of one element type.
+
+    Args:
+        etype: the element type.
+        accepts: the latitudes, as from `latitudes`.
+    """
+
+    def __init__(self, etype: ElementType, accepts: Accepts) -> None:
+        self._etype, self._accepts = etype, accepts
+        self._special = np.array(special_patterns(etype), bits_type(etype.id))
+        self._parts: list[Answers] = []
+
+    @property
+    def answers(self) -> Answers:
+        """All answers that were kept."""
+        return joined(self._etype, self._parts)
+
+    def add(self, results: ComparedResults, deviating: Sequence[Array]) -> None:
+        """Keep some answers, spread evenly, and some of those that deviate.
+
+        Args:
+            results: of a request.
+            deviating: flat places of results that deviate, in parts.
+        """
+        size = results.got.size
+        # All answers to the special values are kept: readings differ there.
+        is_special = results.indices is None and np.array_equal(results.request.pool, self._special)
+        places = [np.arange(size) if is_special else _evenly(size)]
+        if deviating:
+            places.append(_sampled(np.concatenate(deviating), results.expected))
+        rows, columns = np.divmod(np.concatenate(places), results.request.length)
+        usable = results.usable[rows, columns]
+        self._parts.append(self._answers_at(results, rows[usable], columns[usable]))
+
+    def _answers_at(self, results: ComparedResults, rows: Array, columns: Array) -> Answers:
+        request, table = results.request, results.expected
+        operands = request.operands_at(rows, results.pool_places(rows, columns))
+        got, expected = results.got[rows, columns], table.results[rows, columns]
+        latitude = accepted_by(self._etype, (*operands, expected, got), self._accepts)
+        return Answers(
+            etype=self._etype,
+            operands=operands,
+            got=got,
+            expected=expected,
+            classes=table.classes[rows, columns].astype(int),
+            violating=np.not_equal(got, expected) & (latitude < 0),
+            layouts=np.full(len(rows), _NUMBER[request.layout]),
+            lengths=results.lengths(rows),
+            entries=columns,
+        )
+
+
+def _evenly(number: int) -> Array:
+    """At most `_KEPT` of the indices below a number, spread evenly."""
+    if number <= _KEPT:
+        return np.arange(number)
+    return np.arange(_KEPT) * number // _KEPT
+
+
+def _sampled(places: Array, table: Table) -> Array:
+    """Some flat places of results, spread evenly, and the first one of each class."""
+    classes = table.classes.ravel()[places]
+    _, firsts = np.unique(classes, return_index=True)
+    chosen: Array = places[np.union1d(_evenly(len(places)), firsts)]
+    return chosen

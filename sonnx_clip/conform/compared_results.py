@@ -1,0 +1,133 @@
+"""The results of a request beside the expected ones, entry by entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.root.dtypes import same_bits
+from sonnx_clip.runtimes.calls import entry_indices
+from sonnx_clip.runtimes.layouts import LAYOUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sonnx_clip.conform.expected import Table
+    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.calls import Request
+
+_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
+_LONG = 4096  # entries of calls that are compared one by one: this takes less memory
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Results that are not the expected ones: a few calls of a request.
+
+    Args:
+        places: flat places in the results of the whole request, shape (d,).
+        values: bits of each operand, of the expected result and of the result. They are of the deviations
+            alone, of shape (d,) or (1,); or of the whole call, of shape (n,), if `is_whole_call`.
+        is_whole_call: whether `values` are those of every entry of the only call.
+        in_call: the places in the only call, shape (d,).
+    """
+
+    places: Array
+    values: tuple[Array, ...]
+    is_whole_call: bool
+    in_call: Array
+
+
+@dataclass(frozen=True)
+class ComparedResults:
+    """The results of the calls of a request, with the expected results.
+
+    Args:
+        request: the calls.
+        expected: the expected results, a row for each call and a column for each entry.
+        got: bits of the results, of the same shape; where there is none, the expected result.
+        usable: whether there is a result, of the same shape.
+        indices: the place of each entry in the pool; None if each call has the pool as it is.
+    """
+
+    request: Request
+    expected: Table
+    got: Array
+    usable: Array
+    indices: Array | None
+
+    def lengths(self, rows: Array) -> Array:
+        """The number of entries of some calls."""
+        if self.request.lengths is None:
+            return np.full(len(rows), self.request.length)
+        lengths: Array = self.request.lengths[rows]
+        return lengths
+
+    def pool_places(self, rows: Array, columns: Array) -> Array:
+        """The places in the pool of some entries."""
+        if self.indices is None:
+            return columns
+        places: Array = self.indices[rows, columns]
+        return places
+
+    def deviations(self) -> Iterator[Deviations]:
+        """The results that differ, long calls one by one."""
+        step = 1 if self.request.length >= _LONG else max(1, len(self.got))
+        for first in range(0, len(self.got), step):
+            rows = slice(first, first + step)
+            if not same_bits(self.got[rows], self.expected.results[rows]):
+                yield self._deviations_of(first, rows)
+
+    def _deviations_of(self, first: int, rows: slice) -> Deviations:
+        results, expected = self.got[rows], self.expected.results[rows]
+        flat = np.flatnonzero(results != expected)
+        places = flat + first * self.request.length
+        # Where most of a call deviates, the whole call is taken: this copies no operands.
+        is_single = len(results) == 1
+        is_whole = is_single and 2 * len(flat) > results.size
+        if is_whole:
+            columns = np.arange(results.size)
+            in_pool: Array | slice = slice(None) if self.indices is None else self.indices[first]
+            of_results: Array | slice = slice(None)
+        else:
+            row_numbers, columns = np.divmod(flat, self.request.length)
+            in_pool = self.pool_places(first + row_numbers, columns)
+            of_results = flat
+        if is_single:
+            scalars = [scalar[rows] for scalar in self.request.scalars]
+        else:
+            scalars = [scalar[first + row_numbers] for scalar in self.request.scalars]
+        tensors = [pool[in_pool] for pool in self.request.pools]
+        both = expected.ravel()[of_results], results.ravel()[of_results]
+        return Deviations(places, (*tensors, *scalars, *both), is_whole, flat)
+
+
+def compared_results(
+    request: Request, table: Table, bits: Array, without_result: Iterable[int]
+) -> ComparedResults:
+    """The results of a request beside the expected ones.
+
+    Args:
+        request: the calls.
+        table: the expected results of every value of the pool, a row for each call.
+        bits: bits of the results, a row for each call.
+        without_result: the calls whose results cannot be compared.
+    """
+    indices = None if is_whole_pool(request) else entry_indices(request)
+    expected = table if indices is None else table.pick(indices)
+    has_result = np.ones(request.count, bool)
+    has_result[list(without_result)] = False
+    usable = np.broadcast_to(has_result[:, None], bits.shape)
+    if request.lengths is not None:
+        usable = usable & (np.arange(request.length) < request.lengths[:, None])
+    everything = request.lengths is None and has_result.all()
+    got = bits if everything else np.where(usable, bits, expected.results)
+    return ComparedResults(request, expected, got, usable, indices)
+
+
+def is_whole_pool(request: Request) -> bool:
+    """Whether each call has the pool as it is, from its first value to its last."""
+    as_long = request.indices is None and request.length == len(request.pool)
+    return as_long and not request.starts.any() and not _REPEATS[request.layout]

@@ -1,0 +1,68 @@
+"""The readings of Clip that allow every answer of a sample; or the one that allows the most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.conform.causes import explains_all
+from sonnx_clip.conform.check_report import ReadingMatch
+from sonnx_clip.language.values import encode
+from sonnx_clip.root.dtypes import Array, from_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sonnx_clip.conform.answers import Answers
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+
+    Reading = Callable[..., Any]
+
+
+def matched_readings(of: CheckedOperator, answers: Answers) -> ReadingMatch | None:
+    """The readings that fit a sample of answers; None without answers or readings."""
+    readings = of.oracle.READINGS[answers.etype.family]
+    if not len(answers) or not readings:
+        return None
+    allowed = {id_: _allowed_by(reading, answers) for id_, reading in readings.items()}
+    allowing_all = tuple(id_ for id_, mask in allowed.items() if mask.all())
+    if allowing_all:
+        exact = tuple(id_ for id_ in allowing_all if not _allows_others(readings[id_], answers))
+        return ReadingMatch(answers=len(answers), allowed_by=allowing_all, exactly=exact)
+    nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
+    left = answers.where(~allowed[nearest])
+    ids = of.class_ids(answers.etype.family)
+    return ReadingMatch(
+        answers=len(answers),
+        allowed_by=(),
+        exactly=(),
+        nearest=nearest,
+        left=len(left),
+        left_in=tuple(ids[index] for index in left.known_classes),
+        explained_by=explains_all(of, answers),
+    )
+
+
+def _allowed_by(reading: Reading, answers: Answers) -> Array:
+    with np.errstate(invalid="ignore"):  # NaNs are compared
+        return np.broadcast_to(reading(*answers.values, answers.result), answers.got.shape)
+
+
+def _allows_others(reading: Reading, answers: Answers) -> bool:
+    """Whether a reading allows another answer for the same operands: another operand, or a NaN."""
+    for other in _other_answers(answers):
+        differs = other.view(answers.got.dtype) != answers.got
+        with np.errstate(invalid="ignore"):
+            allows = reading(*answers.values, other)
+        if np.any(allows & differs):
+            return True
+    return False
+
+
+def _other_answers(answers: Answers) -> Iterator[Array]:
+    yield from answers.values
+    if answers.etype.family == "float":
+        for text in ("nan", "-nan"):
+            nan = from_bits(int(encode(text, answers.etype)), answers.etype.id)
+            yield np.broadcast_to(nan, answers.got.shape).copy()
