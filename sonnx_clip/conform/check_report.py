@@ -185,8 +185,8 @@ class ReadingMatch(Stored):
         answers: how many were compared with the readings.
         allowed_by: the readings that allow every answer.
         exactly: those of them that allow no other answer to the same inputs.
-        nearest: the reading that allows the most answers, if none allows all.
-        left: how many answers `nearest` does not allow.
+        nearest: the reading that allows the most answers that deviate, if none allows all answers.
+        left: how many answers that deviate `nearest` does not allow.
         left_in: the classes of these.
         explained_by: what gives every answer, if no reading does: see `explanations.explained`.
     """

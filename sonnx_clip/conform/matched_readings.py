@@ -30,8 +30,11 @@ def matched_readings(of: CheckedOperator, answers: Answers) -> ReadingMatch | No
     if allowing_all:
         exact = tuple(id_ for id_ in allowing_all if not _allows_others(readings[id_], answers))
         return ReadingMatch(answers=len(answers), allowed_by=allowing_all, exactly=exact)
-    nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
-    left = answers.where(~allowed[nearest])
+    # A reading may forbid right answers too: those that deviate decide, and are named.
+    forbidden = {id_: answers.where(~mask) for id_, mask in allowed.items()}
+    deviations = {id_: rest.where(rest.deviating) for id_, rest in forbidden.items()}
+    nearest = min(allowed, key=lambda id_: (len(deviations[id_]), len(forbidden[id_])))
+    left = deviations[nearest]
     ids = of.class_ids(answers.etype.family)
     return ReadingMatch(
         answers=len(answers),
