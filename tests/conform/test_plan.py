@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
