@@ -146,12 +146,12 @@ def test_deviation_that_all_forms_share_has_an_example_and_a_reproducer():
     report, found, classes = judged("wrong_in_every_form")
     assert report.failed
     assert classes["high_ordinary"] == found.verdict == "violates"
-    (only,) = [d for _, id_, _, d in report.deviations if id_ == "high_equal_bounds"]
+    (only,) = [d for _, id_, _, d in report.deviations if id_ == "high_ordinary"]
     require_repeated(only)
     text = printed(report)
     assert f"model with {only.form}: {only.shown}" in text
     assert only.reproduce.split('"')[1] in text
-    (case,) = [one for one in cases(report) if one.id == "high_equal_bounds" and not one.form]
+    (case,) = [one for one in cases(report) if one.id == "high_ordinary" and not one.form]
     assert case.headline == only.shown
 
 
