@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip import clip
-from sonnx_clip.backends.vectors import PER_CLASS, SCHEMA_PATH, _about_zero
+from sonnx_clip.backends.vectors import PER_CLASS, SCHEMA_PATH, _about_zero, _in_use
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -52,10 +52,14 @@ def test_every_class_has_its_vectors_and_every_id_is_one(etype):
     vectors = stored(etype)["vectors"]
     counts = Counter(vector["class"] for vector in vectors)
     assert set(counts) == {c.id for c in load_spec().classes_of(etype.family)}
-    on_top = 6 + len(set(_about_zero(load_spec(), etype)))  # the named ones, and those about zero
-    assert all(5 <= count <= PER_CLASS + on_top for count in counts.values())
     there = {triple_of(vector) for vector in vectors}
     assert there.issuperset(_about_zero(load_spec(), etype))
+    in_use = set(_in_use(load_spec(), etype))
+    assert there.issuperset(in_use)
+    counts_in_use = Counter(vector["class"] for vector in vectors if triple_of(vector) in in_use)
+    on_top = 6 + len(set(_about_zero(load_spec(), etype)))  # the named ones, and those about zero
+    for class_id, count in counts.items():
+        assert 5 <= count <= PER_CLASS + on_top + counts_in_use[class_id]
     assert len({vector["id"] for vector in vectors}) == len(there) == len(vectors)
 
 

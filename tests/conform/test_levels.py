@@ -9,7 +9,7 @@ import pytest
 
 from sonnx_clip.conform import plan, units
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.check_report import TypeReport
+from sonnx_clip.conform.check_report import Extent, TypeReport
 from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.expected import range_tables, tabulate
 from sonnx_clip.conform.extent import scope
@@ -82,8 +82,11 @@ def test_every_x_of_32_bits_is_asked() -> None:
 
 
 def test_blind_spots_depend_on_the_level() -> None:
-    found = TypeReport(type="int32", verdict="conforms", compared=1, classes=())
-    quick, whole = (scope([found], level=level) for level in ("quick", "exhaustive"))
+    every_call = Extent(planned=8, judged=8)
+    tried = {"special values": every_call}
+    of_quick = TypeReport(type="int32", verdict="conforms", compared=1, classes=(), tried=tried)
+    of_whole = of_quick.model_copy(update={"tried": {**tried, "every 32-bit X": every_call}})
+    quick, whole = scope([of_quick], level="quick"), scope([of_whole], level="exhaustive")
     assert "every X of 32 bits" not in quick[0]
     assert "every X of 32 bits" in whole[0]
     assert "one unusual length above 130 " in quick[1]

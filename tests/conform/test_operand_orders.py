@@ -1,4 +1,4 @@
-"""What explains the answers of a runtime that no reading allows: orders of operands, and wrong operators."""
+"""What gives every answer of a runtime that no reading allows: orders of the operands of two comparisons."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sonnx_clip.conform.answers import Answers
+from sonnx_clip.conform.causes import explains_all
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.operand_orders import explained, operand_orders
+from sonnx_clip.conform.operand_orders import operand_orders
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 
@@ -18,19 +19,29 @@ SPEC = load_spec()
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
-def triples(name, more=()):
-    """X, L and M: every triple of special values, and of some more."""
-    etype = SPEC.element_type(name)
-    patterns = [*special_patterns(etype), *(encode(text, etype) for text in more)]
-    values = np.array(patterns, bits_type(name)).view(numpy_type(name))
-    return tuple(
-        np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True)
+def triples(name):
+    """X, L and M: every triple of special values."""
+    special = special_patterns(SPEC.element_type(name))
+    values = np.array(special, bits_type(name)).view(numpy_type(name))
+    return tuple(np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True))
+
+
+def explanation(name, operands, result):
+    """What gives these results, each in a call of its own."""
+    bits, places = bits_type(name), np.zeros(len(result), int)
+    got, expected = result.view(bits), clip_operator().result(*operands).view(bits)
+    answers = Answers(
+        etype=SPEC.element_type(name),
+        operands=tuple(operand.view(bits) for operand in operands),
+        got=got,
+        expected=expected,
+        classes=places,
+        violating=np.not_equal(got, expected),
+        layouts=places,
+        lengths=places + 1,
+        entries=places,
     )
-
-
-def explanation(name, function, more=()):
-    x, l, m = triples(name, more)
-    return explained(clip_operator(), SPEC.element_type(name), (x, l, m), function(x, l, m))
+    return explains_all(clip_operator(), answers)
 
 
 def sse(x, l, m):
@@ -41,7 +52,8 @@ def sse(x, l, m):
 
 @pytest.mark.parametrize("name", FLOATS)
 def test_order_of_sse_is_explained_in_c(name):
-    assert explanation(name, sse) == "`v = X > L ? X : L; Y = v < M ? v : M`"
+    operands = triples(name)
+    assert explanation(name, operands, sse(*operands)) == "`v = X > L ? X : L; Y = v < M ? v : M`"
 
 
 @pytest.mark.parametrize("name", FLOATS)
@@ -49,12 +61,13 @@ def test_order_of_sse_is_explained_in_c(name):
 def test_instructions_of_arm_are_explained(name, end):
     orders = dict(operand_orders(SPEC.element_type(name)))
     words = f"`v = {end}` (capitals: instructions of Arm)"
-    assert explanation(name, orders[words]) == words
+    operands = triples(name)
+    assert explanation(name, operands, orders[words](*operands)) == words
 
 
 @pytest.mark.parametrize("where", [0, 1, -1])
-def test_answer_outside_the_sample_counts(where):
-    x, l, m = triples("float32")
-    got = sse(x, l, m)
+def test_one_other_answer_leaves_no_explanation(where):
+    operands = triples("float32")
+    got = sse(*operands)
     got[where] = -got[where] if np.isfinite(got[where]) else 5
-    assert explained(clip_operator(), SPEC.element_type("float32"), (x, l, m), got) is None
+    assert explanation("float32", operands, got) is None

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.operand_orders import explain_deviation
 from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
@@ -50,8 +48,8 @@ def test_layout_keeps_the_entries_and_its_text_says_the_same(layout):
 def test_plan_of_an_8_bit_type_has_all_triples():
     seen = np.zeros((256, 256, 256), bool)
     for request, table in chosen(SPEC.element_type("int8")):
-        if request.length != 256:
-            break
+        if request.purpose != "every 8-bit value":
+            continue
         x = request.pool[entry_indices(request)]
         seen[request.scalars[0][:, None], request.scalars[1][:, None], x] = True
         assert table.results.shape == table.classes.shape == x.shape
@@ -113,18 +111,3 @@ def test_one_bit_anywhere_is_a_difference(name, length):
     assert same_bits(wide[:, ::2], twice)
     twice[1:, :1] ^= 1
     assert same_bits(wide[:, ::2], twice) == (length == 0)
-
-
-EXPLAINED = [
-    ("float32", ("1", "nan", "2"), "nan", "allowed by the readings "),
-    ("float32", ("0.5", "0", "1"), "-7", None),
-    ("int8", ("5", "0", "10"), "0", "the result of the wrong operator always_min"),
-]
-
-
-@pytest.mark.parametrize(("type_id", "triple", "got", "words"), EXPLAINED)
-def test_explanation_comes_from_the_specification(type_id, triple, got, words):
-    etype = SPEC.element_type(type_id)
-    numbers = tuple(encode(text, etype) for text in triple)
-    found = explain_deviation(clip_operator(), etype, numbers, encode(got, etype))
-    assert found.startswith(words) if words else found is None

@@ -8,7 +8,7 @@ from tests.meta import planted_forms
 __version__ = "5"
 
 
-def _opener(runtime):
+def opener(runtime):
     def open_(model):
         assert type(model) is bytes
         run = runtime.open_model(model)
@@ -22,26 +22,26 @@ def _opener(runtime):
     return open_
 
 
-right = _opener(planted_forms.right)
-wrong_with_initializers = _opener(planted_forms.wrong_with_initializers)
-wrong_in_every_form = _opener(planted_forms.wrong_in_every_form)
+right = opener(planted_forms.right)
+wrong_with_initializers = opener(planted_forms.wrong_with_initializers)
+wrong_in_every_form = opener(planted_forms.wrong_in_every_form)
 
 
-def _constants_only(opener):
+def with_constants_only(opener_of_all):
     """As onnx-tensorrt and NNAPI: bounds that are inputs of the model are refused."""
 
     def open_(model):
         if len(onnx.load_from_string(model).graph.input) > 1:
             raise NotImplementedError("min must be an initializer")
-        return opener(model)
+        return opener_of_all(model)
 
     return open_
 
 
-constants_only = _constants_only(right)
-wrong_constants_only = _constants_only(wrong_in_every_form)
-wrong_initializers_only = _constants_only(wrong_with_initializers)
-reference = _opener(RUNTIME)
+constants_only = with_constants_only(right)
+wrong_constants_only = with_constants_only(wrong_in_every_form)
+wrong_initializers_only = with_constants_only(wrong_with_initializers)
+reference = opener(RUNTIME)
 answer = 42
 
 
