@@ -72,7 +72,7 @@ def test_runtime_of_constant_bounds_only_is_judged_by_its_constant_forms(name):
 
 def test_deviation_of_constant_forms_has_an_example_and_a_reproducer_in_each_format():
     report, _ = judged("wrong_constants_only")
-    (found,) = [one for one in cases(report) if one.id == "high_equal_bounds" and not one.form]
+    (found,) = [one for one in cases(report) if one.id == "high_ordinary" and not one.form]
     first = found.deviations[0]
     assert found.headline == first.shown
     assert first.form.bounds != "inputs"
@@ -82,7 +82,7 @@ def test_deviation_of_constant_forms_has_an_example_and_a_reproducer_in_each_for
     assert line in reproducers(report)
     assert first.shown in printed(report)
     assert line in printed(report)
-    assert reproducers(report).count("high_equal_bounds") == 1
+    assert reproducers(report).count("high_ordinary") == 1
 
 
 def test_opener_that_needs_a_rank_is_asked_all_calls_by_rank():
