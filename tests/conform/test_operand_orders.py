@@ -23,7 +23,9 @@ def triples(name):
     """X, L and M: every triple of special values."""
     special = special_patterns(SPEC.element_type(name))
     values = np.array(special, bits_type(name)).view(numpy_type(name))
-    return tuple(np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True))
+    return tuple(
+        np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True)
+    )
 
 
 def explanation(name, operands, result):

@@ -141,7 +141,9 @@ def test_cause_of_a_planted_mistake_is_named(planted):
 FAST_TYPES = "float32", "int8", "uint64"
 
 
-@pytest.mark.parametrize("dtype", [t if t in FAST_TYPES else pytest.param(t, marks=nightly) for t in TYPES])
+@pytest.mark.parametrize(
+    "dtype", [t if t in FAST_TYPES else pytest.param(t, marks=nightly) for t in TYPES]
+)
 def test_relu6_without_its_upper_bound_is_found_in_every_type(dtype):
     _, one = found("relu6_as_relu", dtype, plain_calls)
     assert one.verdict == "violates"
@@ -219,7 +221,11 @@ def test_mistake_in_constant_bounds_alone_is_found_and_named(name, dtype):
     report, one = found_in_models(name, dtype)
     assert report.failed
     verdicts = {form.form.bounds: form.verdict for form in one.served_forms if form.form.rank}
-    assert verdicts == {"inputs": "conforms", "initializers": "violates", "Constant nodes": "violates"}
+    assert verdicts == {
+        "inputs": "conforms",
+        "initializers": "violates",
+        "Constant nodes": "violates",
+    }
     assert {c.verdict for c in one.classes if c.id == "high_ordinary"} == {"depends"}
     every = violations(one)
     assert every

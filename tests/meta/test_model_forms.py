@@ -252,7 +252,9 @@ def test_every_form_is_asked_for_every_class_and_every_special_bound(type_id):
 
 def test_bounds_that_floats_do_not_hold_are_asked():
     pairs = {
-        id_: set(zip(*(part.tolist() for part in chosen_bounds(SPEC.element_type(id_))), strict=True))
+        id_: set(
+            zip(*(part.tolist() for part in chosen_bounds(SPEC.element_type(id_))), strict=True)
+        )
         for id_ in ("int32", "int64", "uint32", "uint64")
     }
     assert all((2**24 + 1, 20_000_000) in asked for asked in pairs.values())

@@ -65,7 +65,9 @@ def test_pair_that_a_type_cannot_hold_is_skipped(low, high, holding, lacking):
 
 
 def test_absent_side_has_no_bits():
-    whole = {used.sides: used.is_whole for used in bounds_in_use(SPEC, SPEC.element_type("float32"))}
+    whole = {
+        used.sides: used.is_whole for used in bounds_in_use(SPEC, SPEC.element_type("float32"))
+    }
     assert whole[sides("float32", "0", "absent")] is False
     assert whole[sides("float32", "absent", "absent")] is False
     assert whole[sides("float32", "0", "6")] is True
