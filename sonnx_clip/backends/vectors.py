@@ -92,6 +92,12 @@ def render_vectors(spec: Spec) -> dict[str, str]:
 
 def _file(spec: Spec, etype: ElementType) -> str:
     """One vector a line, so that a change of one is a change of one line."""
+    latitude = {}
+    for entry in spec.latitude:
+        latitude[entry.id] = {"reason": entry.reason, "always": entry.always}
+    classes = {}
+    for c in spec.classes_of(etype.family):
+        classes[c.id] = {"title": c.title, "matters": c.matters}
     head: dict[str, Any] = {
         "$schema": "schema.json",
         "generated": header_lines(spec),
@@ -100,25 +106,23 @@ def _file(spec: Spec, etype: ElementType) -> str:
         "type": etype.id,
         "family": etype.family,
         "bits": _format(etype),
-        "latitude": {
-            entry.id: {"reason": entry.reason, "always": entry.always} for entry in spec.latitude
-        },
-        "classes": {
-            c.id: {"title": c.title, "matters": c.matters} for c in spec.classes_of(etype.family)
-        },
+        "latitude": latitude,
+        "classes": classes,
     }
-    lines = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
-    return json.dumps(head, indent=2)[:-2] + f',\n  "vectors": [\n{lines}\n  ]\n}}\n'
+    opened = json.dumps(head, indent=2).removesuffix("\n}")
+    lines = [f"    {json.dumps(vector)}" for vector in _vectors(spec, etype)]
+    vectors = ",\n".join(lines)
+    return f'{opened},\n  "vectors": [\n{vectors}\n  ]\n}}\n'
 
 
 def _format(etype: ElementType) -> dict[str, Any]:
     """How the hex texts of a file are read."""
     if isinstance(etype.bits, FloatBits):
-        fields = {"exponent": etype.bits.exponent, "significand": etype.bits.significand}
         return {
             "width": etype.width,
             "encoding": "IEEE 754, significand with the hidden bit",
-            **fields,
+            "exponent": etype.bits.exponent,
+            "significand": etype.bits.significand,
         }
     assert etype.bits is not None
     encoding = "two's complement" if etype.bits.signed else "unsigned"
@@ -127,34 +131,46 @@ def _format(etype: ElementType) -> dict[str, Any]:
 
 def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
     evaluate = evaluator(spec, etype)
-    by_class: dict[str, dict[Values, None]] = {c.id: {} for c in spec.classes_of(etype.family)}
+    classes = spec.classes_of(etype.family)
+    by_class: dict[str, dict[Values, None]] = {
+        c.id: {} for c in classes
+    }  # keys: ordered, and each once
     for values in _candidates(spec, etype):
-        for found in evaluate.classes(*values):
-            by_class[found.id][values] = None
-    named = tuple(_named(spec, etype))
-    last: dict[str, list[Values]] = {c.id: [] for c in spec.classes_of(etype.family)}
-    added_later = (
-        *_about_zero(spec, etype), *_of_dialects(spec, etype, cited=True), *_in_use(spec, etype),
-    )  # fmt: skip
-    for values in added_later:
-        for found in evaluate.classes(*values):
-            last[found.id].append(values)  # so that no other vector is renumbered
-    for klass in spec.classes_of(etype.family):
-        due = [values for values in named if values in by_class[klass.id]]
-        spread = _spread(list(by_class[klass.id]))
-        for number, values in enumerate(dict.fromkeys([*spread, *due, *last[klass.id]]), 1):
+        for c in evaluate.classes(*values):
+            by_class[c.id][values] = None
+    named = list(_named(spec, etype))
+    last: dict[str, list[Values]] = {c.id: [] for c in classes}
+    for values in _added_later(spec, etype):
+        for c in evaluate.classes(*values):
+            last[c.id].append(values)
+    for klass in classes:
+        of_class = by_class[klass.id]
+        spread = _spread(list(of_class))
+        due = [values for values in named if values in of_class]
+        distinct = dict.fromkeys([*spread, *due, *last[klass.id]])
+        for number, values in enumerate(distinct, 1):
             yield vector_of(evaluate, klass, number, values)
 
 
+def _added_later(spec: Spec, etype: ElementType) -> Iterator[Values]:
+    """Values whose vectors come last in each class, so that no other vector is renumbered."""
+    yield from _about_zero(spec, etype)
+    yield from _of_dialects(spec, etype, cited=True)
+    yield from _in_use(spec, etype)
+
+
 def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
-    """What is about zero, two scalars as bounds about zero; of floats alone."""
+    """Floats about zero, two scalars as bounds about zero; nothing for integers."""
     if etype.family != "float":
         return
     roles = [operand.role for operand in spec.operands]
     if roles == ["tensor", "scalar", "scalar"]:
-        yield from (_encoded(etype, (x, *pair)) for pair, x in product(_ZERO_BOUNDS, _ABOUT_ZERO))
+        for pair in _ZERO_BOUNDS:
+            for x in _ABOUT_ZERO:
+                yield _encoded(etype, (x, *pair))
     else:
-        yield from (_encoded(etype, texts) for texts in product(_ABOUT_ZERO, repeat=len(roles)))
+        for texts in product(_ABOUT_ZERO, repeat=len(roles)):
+            yield _encoded(etype, texts)
 
 
 def _in_use(spec: Spec, etype: ElementType) -> Iterator[Values]:
@@ -163,8 +179,9 @@ def _in_use(spec: Spec, etype: ElementType) -> Iterator[Values]:
         return
     for used in bounds_in_use(spec, etype):
         if used.is_whole:
-            given = tuple(side for side in used.sides if side is not None)
-            yield from ((x, *given) for x in values_at(given, etype))
+            bounds = tuple(side for side in used.sides if side is not None)
+            for x in values_at(bounds, etype):
+                yield (x, *bounds)
 
 
 def _encoded(etype: ElementType, texts: Iterable[str]) -> Values:
@@ -172,48 +189,63 @@ def _encoded(etype: ElementType, texts: Iterable[str]) -> Values:
 
 
 def _named(spec: Spec, etype: ElementType) -> Iterator[Values]:
-    """What the YAML names beside the classes: the worked examples, and the numbers that refute a property."""
+    """The worked examples of the YAML, and the numbers that refute a property."""
     yield from _of_dialects(spec, etype, cited=False)
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
-            yield from (_encoded(etype, given) for given in example.given)
-    for p in spec.properties:
-        if (witness := p.refuted_for.get(etype.family)) is not None:
-            yield _encoded(etype, map(witness.texts().__getitem__, spec.head.operands))
+            for texts in example.given:
+                yield _encoded(etype, texts)
+    for claim in spec.properties:
+        witness = claim.refuted_for.get(etype.family)
+        if witness is not None:
+            by_operand = witness.texts()
+            yield _encoded(etype, [by_operand[name] for name in spec.head.operands])
 
 
 def _of_dialects(spec: Spec, etype: ElementType, *, cited: bool) -> Iterator[Values]:
     """The examples of dialects: those of texts that are kept, or that are cited."""
     for example in spec.dialect_examples:
-        if example.type == etype.id and (spec.page(example.source.page).cites is not None) == cited:
+        page = spec.page(example.source.page)
+        is_cited = page.cites is not None
+        if example.type == etype.id and is_cited == cited:
             low, high = bounds_of(spec, example)
-            yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in example.pairs)
+            for x, _ in example.pairs:
+                yield int(encode(x, etype)), int(low), int(high)
 
 
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
-    """Witnesses and what is named, each special value beside them, core values, a sample of all."""
-    every, count = special_patterns(etype), len(spec.operands)
-    witnesses = [
-        _encoded(etype, klass.inhabited_by.texts().values())
-        for klass in spec.classes_of(etype.family)
-    ]
+    """Witnesses and named values, each special value beside the witnesses, core values, a sample of all."""
+    special = special_patterns(etype)
+    count = len(spec.operands)
+    witnesses = []
+    for klass in spec.classes_of(etype.family):
+        texts = klass.inhabited_by.texts()
+        witnesses.append(_encoded(etype, texts.values()))
     yield from witnesses
     yield from _named(spec, etype)
-    yield from ((x, *others) for _, *others in witnesses for x in every)
-    yield from product(_encoded(etype, _CORE[etype.family]), repeat=count)
-    size = len(every)
-    step = max(1, size**count // _SAMPLE)
+    for _, *others in witnesses:
+        for x in special:
+            yield (x, *others)
+    core = _encoded(etype, _CORE[etype.family])
+    yield from product(core, repeat=count)
+    # A choice of special values is a number whose digits are places of `special`, the first operand's last.
+    size = len(special)
+    choices = size**count
+    step = max(1, choices // _SAMPLE)
     while gcd(step, size) != 1:  # else the sample would miss values of the first operand
         step += 1
-    for index in range(0, size**count, step):
-        yield tuple(every[index // size**place % size] for place in range(count))
+    for choice in range(0, choices, step):
+        digits = [choice // size**place % size for place in range(count)]
+        yield tuple(special[digit] for digit in digits)
 
 
-def _spread(found: list[Values]) -> list[Values]:
+def _spread(candidates: list[Values]) -> list[Values]:
     """The first, which is the witness of the YAML, and others evenly from the rest."""
-    if len(found) <= PER_CLASS:
-        return found
-    return [found[index * (len(found) - 1) // (PER_CLASS - 1)] for index in range(PER_CLASS)]
+    if len(candidates) <= PER_CLASS:
+        return candidates
+    last = len(candidates) - 1
+    places = [index * last // (PER_CLASS - 1) for index in range(PER_CLASS)]
+    return [candidates[place] for place in places]
 
 
 def vector_of(
@@ -224,12 +256,14 @@ def vector_of(
     case = evaluate.case(*values)
     due = int(evaluate.result(*values))
     shown = ", ".join(show(value, etype) for value in values)
-    named = zip(operand_keys(spec), values, strict=True)
+    operands = {}
+    for name, value in zip(operand_keys(spec), values, strict=True):
+        operands[name] = show_bits(value, etype)
     return {
         "id": f"{etype.id}.{klass.id}.{number}",
         "class": klass.id,
         "case": case.id,
-        **{name: show_bits(value, etype) for name, value in named},
+        **operands,
         "expected": show_bits(due, etype),
         "acceptable": list(_acceptable(evaluate, values, due)),
         "comment": f"{spec.head.function}({shown}) is {case.result} = {show(due, etype)}",
@@ -254,7 +288,7 @@ def _answers(etype: ElementType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The special values of a float type, numbers and NaNs; integers have no latitude."""
     if not isinstance(etype.bits, FloatBits):
         return (), ()
-    every = special_patterns(etype)
-    return tuple(v for v in every if not is_nan(v, etype)), tuple(
-        v for v in every if is_nan(v, etype)
-    )
+    special = special_patterns(etype)
+    numbers = tuple(value for value in special if not is_nan(value, etype))
+    nans = tuple(value for value in special if is_nan(value, etype))
+    return numbers, nans

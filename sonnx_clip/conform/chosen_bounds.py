@@ -25,52 +25,74 @@ if TYPE_CHECKING:
 
 _SEED = 20
 # Bounds of int32 and int64, neighbours of which are lost in a conversion through float32 or float64.
-_THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
-_CALLS_OF_ONE_X = (
-    4  # for each pair, in a layout whose entries are all one: one more and one less than each bound
+_ABOVE_FLOAT32 = 2**24 + 1
+_ABOVE_FLOAT64 = 2**53 + 1
+_THROUGH_FLOAT = (
+    (_ABOVE_FLOAT32, 20_000_000),
+    (-20_000_000, -_ABOVE_FLOAT32),
+    (_ABOVE_FLOAT64, 10**16),
 )
+# For each pair, in a layout whose entries are all one: one more and one less than each bound.
+_CALLS_OF_ONE_X = 4
 
 
 def together(values: Array, count: int) -> tuple[Array, ...]:
     """All choices of `count` values: the last one varies fastest."""
-    grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
+    if count == 0:
+        return ()
+    axes = [values] * count
+    grids = np.meshgrid(*axes, indexing="ij")
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
 
 
 @cache
-def special_table(etype: ElementType, of: CheckedOperator) -> Table:
+def special_table(etype: ElementType, operator: CheckedOperator) -> Table:
     """The expected results of all combinations of special values."""
-    values = np.array(special_patterns(etype), bits_type(etype.id))
-    return tabulate(etype, together(values, of.tensors), together(values, of.scalars), of)
+    special = special_patterns(etype)
+    values = np.array(special, bits_type(etype.id))
+    pools = together(values, operator.tensors)
+    scalars = together(values, operator.scalars)
+    return tabulate(etype, pools, scalars, operator)
 
 
 # --- Special values that reach every class ------------------------------------------------------------------
 
 
 def covering_scalars(
-    etype: ElementType, count: int, of: CheckedOperator | None = None
+    etype: ElementType, count: int, operator: CheckedOperator | None = None
 ) -> tuple[Array, ...]:
     """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
-    of = of or clip_operator()
-    rows = covering_rows(etype, count, of)
-    return tuple(scalar[rows] for scalar in special_table(etype, of).scalars)
+    operator = operator or clip_operator()
+    rows = covering_rows(etype, count, operator)
+    table = special_table(etype, operator)
+    return tuple(scalar[rows] for scalar in table.scalars)
 
 
 @cache
-def covering_rows(etype: ElementType, count: int, of: CheckedOperator) -> Array:
+def covering_rows(etype: ElementType, count: int, operator: CheckedOperator) -> Array:
     """The rows of `special_table` of `covering_scalars`: a greedy cover of the classes, and random rows."""
-    table = special_table(etype, of)
-    if not of.scalars:
+    table = special_table(etype, operator)
+    if not operator.scalars:
         return np.zeros(1, int)
-    ids = of.class_ids(etype.family)
-    missing = np.stack([(table.classes == index).any(1) for index in range(len(ids))], 1)
+    classes = operator.class_ids(etype.family)
+    columns = []
+    for index in range(len(classes)):
+        of_class = table.classes == index
+        columns.append(of_class.any(axis=1))
+    missing = np.stack(columns, axis=1)  # shape (rows, classes)
     rows: list[int] = []
     while missing.any():
-        rows.append(int(missing.sum(1).argmax()))
-        missing[:, missing[rows[-1]]] = False
+        newly_reached = missing.sum(axis=1)
+        best = int(newly_reached.argmax())
+        rows.append(best)
+        reached = missing[best]
+        missing[:, reached] = False
     least = len(rows)
-    rows += (np.random.PCG64(_SEED).random_raw(count) % table.count).tolist()
-    return np.array(list(dict.fromkeys(rows))[: max(count, least)])
+    stream = np.random.PCG64(_SEED)
+    random = stream.random_raw(count) % table.count
+    rows += random.tolist()
+    distinct = list(dict.fromkeys(rows))
+    return np.array(distinct[: max(count, least)])
 
 
 @cache
@@ -81,24 +103,42 @@ def chosen_bounds(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]
     few, each special value is a bound of one pair, in ordinary and inverted order by turns.
     """
     low, high = covering_scalars(etype, 0)
+    pairs: list[tuple[int, int]] = []
+    pairs += zip(low.tolist(), high.tolist(), strict=True)
+    if not few:
+        pairs += _neighbouring_pairs(etype)
+    pairs += through_float(etype)
+    distinct = list(dict.fromkeys(pairs))
+    bounds = np.array(distinct, bits_type(etype.id))
+    return tuple(bounds.T)
+
+
+def _neighbouring_pairs(etype: ElementType) -> list[tuple[int, int]]:
+    """The bits of pairs that have each special value once, in inverted and ordinary order by turns."""
     special = special_patterns(etype)
-    side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
-    turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
-    pairs = [
-        *zip(low.tolist(), high.tolist(), strict=True),
-        *([] if few else turned),
-        *through_float(etype),
-    ]
-    return tuple(np.array(list(dict.fromkeys(pairs)), bits_type(etype.id)).T)
+    firsts = special[::2]
+    seconds = (
+        *special[1::2],
+        special[0],
+    )  # of an odd number of values, the last has the first beside it
+    pairs = []
+    for at, (first, second) in enumerate(zip(firsts, seconds, strict=False)):
+        pair = (first, second) if at % 2 else (second, first)
+        pairs.append(pair)
+    return pairs
 
 
 def through_float(etype: ElementType) -> list[tuple[int, int]]:
     """The bits of pairs of integers, neighbours of which a float32 or a float64 does not hold."""
     if etype.family != "int":
         return []
-    low, high = integer_range(etype)
-    width = 1 << (etype.width or 0)
-    return [(a % width, b % width) for a, b in _THROUGH_FLOAT if low <= a and b <= high]
+    lowest, highest = integer_range(etype)
+    modulus = 1 << (etype.width or 0)
+    pairs = []
+    for low, high in _THROUGH_FLOAT:
+        if lowest <= low and high <= highest:
+            pairs.append((low % modulus, high % modulus))
+    return pairs
 
 
 def pairs_with_zero(etype: ElementType) -> list[tuple[int, int]]:
@@ -108,7 +148,9 @@ def pairs_with_zero(etype: ElementType) -> list[tuple[int, int]]:
     """
     zero = int(encode("0", etype))
     special = special_patterns(etype)
-    return [*((zero, value) for value in special), *((value, zero) for value in special)]
+    above = [(zero, value) for value in special]
+    below = [(value, zero) for value in special]
+    return [*above, *below]
 
 
 # --- Bounds in use ------------------------------------------------------------------------------------------
@@ -131,7 +173,9 @@ class ChosenBounds:
         """A call of a layout under each pair, of values around it; several where all entries are one."""
         if layout.repeats or length == 1:
             return self._calls_of_one_value(layout, length, _CALLS_OF_ONE_X)
-        return self._request(layout, length, np.arange(self.table.count), self._resized(length))
+        rows = np.arange(self.table.count)
+        indices = self._resized(length)
+        return self._request(layout, length, rows, indices)
 
     def calls_of_every_value(self, layout: Layout, length: int) -> tuple[Request, Table]:
         """Calls of a layout which together have all values around each pair."""
@@ -140,47 +184,73 @@ class ChosenBounds:
         size = self.around.shape[1]
         pieces = -(-size // length)
         indices = self._resized(pieces * length).reshape(-1, length)
-        rows = np.repeat(np.arange(self.table.count), pieces)
+        pairs = np.arange(self.table.count)
+        rows = np.repeat(pairs, pieces)
         return self._request(layout, length, rows, indices)
 
     def _calls_of_one_value(
         self, layout: Layout, length: int, values: int
     ) -> tuple[Request, Table]:
+        """Calls whose entries are equal: one for each of the first values around each pair."""
         first = self.around[:, :values]
-        rows = np.repeat(np.arange(self.table.count), first.shape[1])
-        indices = np.repeat(first.reshape(-1, 1), length, axis=1)
+        pairs = np.arange(self.table.count)
+        rows = np.repeat(pairs, first.shape[1])
+        of_calls = first.reshape(-1, 1)
+        indices = np.repeat(of_calls, length, axis=1)
         return self._request(layout, length, rows, indices)
 
     def _resized(self, length: int) -> Array:
         """The places of the values around each pair, which begin again until there are as many."""
         size = self.around.shape[1]
-        return self.around[:, np.arange(length) % size]
+        columns = np.arange(length) % size
+        return self.around[:, columns]
 
     def _request(
         self, layout: Layout, length: int, rows: Array, indices: Array
     ) -> tuple[Request, Table]:
-        some = self.table.rows(rows)
-        starts = np.zeros(len(rows), int)  # `indices` has the place of every entry
-        return Request(layout.id, length, some.pool, starts, some.scalars, indices=indices), some
+        expected = self.table.rows(rows)
+        request = Request(
+            layout=layout.id,
+            length=length,
+            pool=expected.pool,
+            starts=np.zeros(len(rows), int),  # `indices` has the place of every entry
+            scalars=expected.scalars,
+            indices=indices,
+        )
+        return request, expected
 
 
 @cache
-def used_bounds(etype: ElementType, of: CheckedOperator) -> ChosenBounds | None:
+def used_bounds(etype: ElementType, operator: CheckedOperator) -> ChosenBounds | None:
     """The bounds in use without an absent side; None if the operator has none."""
-    whole = [used.sides for used in bounds_in_use(of.spec, etype) if used.is_whole]
-    return bounds_with_values(etype, whole, of) if whole and of.scalars else None
+    in_use = bounds_in_use(operator.spec, etype)
+    whole = [used.sides for used in in_use if used.is_whole]
+    if not whole or not operator.scalars:
+        return None
+    return bounds_with_values(etype, whole, operator)
 
 
 def bounds_with_values(
-    etype: ElementType, pairs: Iterable[Sequence[int | None]], of: CheckedOperator
+    etype: ElementType, pairs: Iterable[Sequence[int | None]], operator: CheckedOperator
 ) -> ChosenBounds:
     """Pairs of bounds with the values of X around each, in bits; each pair once."""
-    pairs = list(dict.fromkeys(tuple(pair) for pair in pairs))
-    around = [values_around([side for side in pair if side is not None], etype) for pair in pairs]
-    pool = list(dict.fromkeys([value for values in around for value in values]))
-    place = {value: index for index, value in enumerate(pool)}
+    distinct = dict.fromkeys(tuple(pair) for pair in pairs)
+    around = []
+    place: dict[int, int] = {}  # of each value in the pool
+    for pair in distinct:
+        sides = [side for side in pair if side is not None]
+        values = values_around(sides, etype)
+        around.append(values)
+        for value in values:
+            place.setdefault(value, len(place))
     longest = max(len(values) for values in around)
-    rows = [np.resize([place[value] for value in values], longest) for values in around]
+    rows = []
+    for values in around:
+        places = [place[value] for value in values]
+        rows.append(np.resize(places, longest))
     bits = bits_type(etype.id)
-    scalars = [np.array(side, bits) for side in zip(*pairs, strict=True)]
-    return ChosenBounds(tabulate(etype, [np.array(pool, bits)], scalars, of), np.array(rows))
+    pool = np.array(list(place), bits)
+    sides_of_all = zip(*distinct, strict=True)
+    scalars = [np.array(side, bits) for side in sides_of_all]
+    table = tabulate(etype, [pool], scalars, operator)
+    return ChosenBounds(table, np.array(rows))

@@ -19,12 +19,13 @@ from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.conform.check_report import Count, DeviationKind, FormReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.model_forms import ModelForm
 
@@ -36,40 +37,52 @@ def of_equal_length(request: Request, row: int) -> tuple[Request, int]:
     """The calls that have as many entries as one, and its place among them."""
     if request.lengths is None:
         return request, row
-    alike = np.flatnonzero(request.lengths == request.lengths[row])
-    return request.calls(alike), int(np.searchsorted(alike, row))
+    length = request.lengths[row]
+    alike = np.flatnonzero(request.lengths == length)
+    place = np.searchsorted(alike, row)
+    return request.calls(alike), int(place)
 
 
 def recorded(
-    request: Request, row: int, column: int, due: int, etype: ElementType, of: CheckedOperator, *,
-    kind: DeviationKind, got: int | None = None, words: str | None = None, latitude: str | None = None,
-) -> Deviation:  # fmt: skip
+    request: Request,
+    row: int,
+    column: int,
+    due: int,
+    etype: ElementType,
+    operator: CheckedOperator,
+    *,
+    kind: DeviationKind,
+    got: int | None = None,
+    words: str | None = None,
+    latitude: str | None = None,
+) -> Deviation:
     """The record of a deviation: its bits, and the call in which it was found."""
-    places = near = np.zeros(0, int)
+    places = window = np.zeros(0, int)
     if request.length:
-        places, near = entry_indices(request, row), np.arange(min(request.length, _WINDOW))
-        if request.length > _WINDOW:  # each place of the window has an entry that recurs there
-            near = column + (near - column + _WINDOW // 2) % _WINDOW - _WINDOW // 2
-            near = np.clip(near, 0, request.length - 1)
-    given = [int(pool[places[column]]) if request.length else 0 for pool in request.pools]
-    given += [int(scalar[row]) for scalar in request.scalars]
+        places = entry_indices(request, row)
+        window = _window(request.length, column)
 
     def bits(values: Iterable[int]) -> tuple[str, ...]:
         return tuple(hex_bits(int(value), etype.id) for value in values)
 
-    entries = (bits(pool[places[near]].tolist()) for pool in request.pools)
-    next_ = (row + 1) % request.count
-    following = bits(scalar[next_] for scalar in request.scalars) if words == OVERWRITTEN else ()
-    expected, names = show(due, etype), of.node.called
-    shown = _operands_shown(given, etype, of, request.form)
+    operands = []
+    entries = []
+    for pool in request.pools:
+        value = pool[places[column]] if request.length else 0
+        operands.append(int(value))
+        entries_of_tensor = bits(pool[places[window]].tolist())
+        entries.append(_without_repetition(entries_of_tensor))
+    operands += [int(scalar[row]) for scalar in request.scalars]
+    following: tuple[str, ...] = ()
+    if words == OVERWRITTEN:
+        next_row = (row + 1) % request.count
+        following = bits(scalar[next_row] for scalar in request.scalars)
+    shown = _operands_shown(operands, etype, operator, request.form)
     if got is not None:
-        answer = show(got, etype)
-        if answer == expected:  # two NaNs, which differ in their bits
-            answer, expected = (f"{expected} ({text})" for text in bits((got, due)))
-        shown = f"{shown}: got {answer}, expected {expected}"
+        shown = f"{shown}: {_difference_shown(got, due, etype)}"
     return Deviation(
         kind=kind,
-        operands=dict(zip(names, bits(given), strict=True)),
+        operands=dict(zip(operator.node.called, bits(operands), strict=True)),
         expected=hex_bits(due, etype.id),
         got=None if got is None else hex_bits(got, etype.id),
         shown=shown,
@@ -77,25 +90,56 @@ def recorded(
         latitude=latitude,
         layout=request.layout,
         length=request.length,
-        entries=tuple(some[:1] if len({*some}) == 1 else some for some in entries),
+        entries=tuple(entries),
         entry=column,
         following=following,
         form=request.form,
     )
 
 
+def _window(length: int, column: int) -> Array:
+    """The entries of a call that are recorded: all of a short one, else some around the one that deviates."""
+    if length <= _WINDOW:
+        return np.arange(length)
+    # The record repeats its entries, so each has the place in it that it has in the call, up to `_WINDOW`.
+    half = _WINDOW // 2
+    distance = np.arange(_WINDOW) - column
+    wrapped = (distance + half) % _WINDOW - half
+    near = column + wrapped
+    return np.clip(near, 0, length - 1)
+
+
+def _without_repetition(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """The entries of a tensor; one of them if all are equal."""
+    return entries[:1] if len(set(entries)) == 1 else entries
+
+
+def _difference_shown(got: int, due: int, etype: ElementType) -> str:
+    answer = show(got, etype)
+    expected = show(due, etype)
+    if answer == expected:  # two NaNs, which differ in their bits
+        answer = f"{answer} ({hex_bits(got, etype.id)})"
+        expected = f"{expected} ({hex_bits(due, etype.id)})"
+    return f"got {answer}, expected {expected}"
+
+
 def _operands_shown(
-    given: Sequence[int], etype: ElementType, of: CheckedOperator, form: ModelForm | None
+    values: Sequence[int], etype: ElementType, operator: CheckedOperator, form: ModelForm | None
 ) -> str:
     """The operands of an entry in decimals, without bounds that the model lacks: ``X=-1 max=5, no min``."""
     missing = form.missing_bounds if form is not None else []
-    shown, absent = [], []
-    for operand, name, value in zip(of.node.operands, of.node.called, given, strict=True):
+    shown = []
+    absent = []
+    node = operator.node
+    for operand, name, value in zip(node.operands, node.called, values, strict=True):
         if operand in missing:
             absent.append(f"no {name}")
         else:
             shown.append(f"{name}={show(value, etype)}")
-    return f"{' '.join(shown)}, {' and '.join(absent)}" if absent else " ".join(shown)
+    text = " ".join(shown)
+    if absent:
+        text += f", {' and '.join(absent)}"
+    return text
 
 
 def describe(
@@ -112,44 +156,78 @@ def describe(
         first: the first unit of its element type: deviations of a kind that it has are not reported again.
         stopped: whether the command was interrupted; then no further lines are run.
     """
-    tally = result.tally or Counts()
-    known = first.tally.of if first is not None and first.tally is not None else {}
-    raised = [one.of for one in tally.raised.values() if not one.all]
-    counts = [(key, count) for every in (tally.of, *raised) for key, count in every.items()]
+    counts = _counts_by_class(result.tally or Counts())
     forms = _without_shared(result.forms or (), counts)
-    every = [d for form in forms for d in form.deviations.values()]
-    for key, count in counts:
-        seen = {one.key for one in known[key].deviations} if key in known else ()
-        every += [d for d in count.deviations if d.key not in seen]
     refusal = result.refusal if unit.first else None
-    every += [refusal.example] if refusal is not None else []
-    lines = shortest(every, unit.options, unit.etype, stopped) if every else []
-    described = {
-        id(one): _described(one, line, unit) for one, line in zip(every, lines, strict=True)
-    }
-    for _, count in counts:
-        count.deviations = tuple(described.get(id(d), d) for d in count.deviations)
+    every: list[Deviation] = []
+    for form in forms:
+        every += form.deviations.values()
+    every += _unreported(counts, first)
     if refusal is not None:
-        shown_refusal = refusal.model_copy(update={"example": described[id(refusal.example)]})
-        result = result.model_copy(update={"refusal": shown_refusal})
-    if result.forms is None:
-        return result
-    found = [{id_: described[id(d)] for id_, d in form.deviations.items()} for form in forms]
-    shown = (
-        form.model_copy(update={"deviations": one}) for form, one in zip(forms, found, strict=True)
-    )
-    return result.model_copy(update={"forms": tuple(shown)})
+        every.append(refusal.example)
+    lines = shortest(every, unit.options, unit.etype, stopped) if every else []
+    # By identity: equal deviations of two classes or forms may have different lines.
+    described: dict[int, Deviation] = {}
+    for deviation, line in zip(every, lines, strict=True):
+        described[id(deviation)] = _described(deviation, line, unit)
+    for _, count in counts:
+        deviations = [described.get(id(d), d) for d in count.deviations]
+        count.deviations = tuple(deviations)
+    update: dict[str, object] = {}
+    if refusal is not None:
+        example = described[id(refusal.example)]
+        update["refusal"] = refusal.model_copy(update={"example": example})
+    if result.forms is not None:
+        described_forms = [_form_described(form, described) for form in forms]
+        update["forms"] = tuple(described_forms)
+    return result.model_copy(update=update) if update else result
 
 
-def _described(one: Deviation, line: Deviation | str, unit: Unit) -> Deviation:
+def _counts_by_class(tally: Counts) -> list[tuple[str, Count]]:
+    """The counts of each class: of the calls that were compared, and of layouts served at least once."""
+    counts = list(tally.of.items())
+    for raised in tally.raised.values():
+        if not raised.all:
+            counts += raised.of.items()
+    return counts
+
+
+def _unreported(
+    counts: Iterable[tuple[str, Count]], first: UnitResult | None
+) -> Iterator[Deviation]:
+    """The deviations of a kind that the first unit does not have in the class."""
+    known: Mapping[str, Count] = {}
+    if first is not None and first.tally is not None:
+        known = first.tally.of
+    for id_, count in counts:
+        reported: set[str] = set()
+        if id_ in known:
+            reported.update(deviation.key for deviation in known[id_].deviations)
+        for deviation in count.deviations:
+            if deviation.key not in reported:
+                yield deviation
+
+
+def _form_described(form: FormReport, described: Mapping[int, Deviation]) -> FormReport:
+    deviations = {}
+    for id_, deviation in form.deviations.items():
+        deviations[id_] = described[id(deviation)]
+    return form.model_copy(update={"deviations": deviations})
+
+
+def _described(deviation: Deviation, line: Deviation | str, unit: Unit) -> Deviation:
     """A deviation with its reproducer from `shortest`."""
-    if not isinstance(line, str):
-        # A reading explains no result that depends on other entries.
-        is_explained = not line.alone_is_right or all(len(entries) == 1 for entries in line.entries)
-        return line if is_explained or not line.allowed_by else line.model_copy(update=_UNEXPLAINED)
-    words = f"no single call reproduces it in a new process ({line}); repeat the check: {_command(unit)}"
-    words = f"{one.words}; {words}" if one.words else words
-    return one.model_copy(update={"words": words})
+    if isinstance(line, str):
+        words = f"no single call reproduces it in a new process ({line})"
+        words += f"; repeat the check: {_command(unit)}"
+        if deviation.words:
+            words = f"{deviation.words}; {words}"
+        return deviation.model_copy(update={"words": words})
+    # A reading explains no result that depends on other entries.
+    has_other_entries = any(len(entries) != 1 for entries in line.entries)
+    if line.allowed_by and line.alone_is_right and has_other_entries:
+        return line.model_copy(update=_UNEXPLAINED)
+    return line
 
 
 def _without_shared(
@@ -162,30 +240,44 @@ def _without_shared(
     own_kinds: dict[str, set[DeviationKind]] = {}
     for id_, count in counts:
         kinds = own_kinds.setdefault(id_, set())
-        kinds.update(one.kind for one in count.deviations)
+        kinds.update(d.kind for d in count.deviations)
     kept = [dict(form.deviations) for form in forms]
-    deviating = {id_ for form in forms for id_ in form.deviations}
+    deviating: set[str] = set()
+    for deviations in kept:
+        deviating.update(deviations)
     for id_, served in by_form(deviating, forms).items():
         verdicts = {verdict for _, verdict in served}
         if len(verdicts) > 1:
             continue
         having = [deviations for deviations in kept if id_ in deviations]
-        is_shown = _is_as_bad(own_kinds.get(id_, set()), having[0][id_].kind)
-        for deviations in having if is_shown else having[1:]:
+        kind = having[0][id_].kind
+        is_shown = _is_as_bad(own_kinds.get(id_, set()), kind)
+        superfluous = having if is_shown else having[1:]
+        for deviations in superfluous:
             del deviations[id_]
-    pairs = zip(forms, kept, strict=True)
-    return [form.model_copy(update={"deviations": deviations}) for form, deviations in pairs]
+    reports = []
+    for form, deviations in zip(forms, kept, strict=True):
+        reports.append(form.model_copy(update={"deviations": deviations}))
+    return reports
 
 
 def _is_as_bad(kinds: Iterable[DeviationKind], kind: DeviationKind) -> bool:
-    """Whether one of some kinds is that kind or a worse one."""
-    return any(DEVIATION_KINDS.index(own) <= DEVIATION_KINDS.index(kind) for own in kinds)
+    """Whether one of the kinds is that kind or a worse one."""
+    badness = DEVIATION_KINDS.index(kind)
+    return any(DEVIATION_KINDS.index(own) <= badness for own in kinds)
 
 
 def _command(unit: Unit) -> str:
     """The command that repeats all calls of an element type."""
     options = unit.options
-    more = "" if unit.first or options.level == "quick" else f" --level {options.level}"
-    more += f" --against {options.of.dialect}" if options.of.dialect else ""
-    more += "" if options.of.is_clip else f" --spec {shlex.quote(str(options.of.spec.path))}"
-    return f"sonnx-clip check --runtime {shlex.quote(options.runtime)} --dtype {unit.etype}{more} --again"
+    operator = options.of
+    runtime = shlex.quote(options.runtime)
+    command = f"sonnx-clip check --runtime {runtime} --dtype {unit.etype}"
+    if not unit.first and options.level != "quick":
+        command += f" --level {options.level}"
+    if operator.dialect:
+        command += f" --against {operator.dialect}"
+    if not operator.is_clip:
+        path = shlex.quote(str(operator.spec.path))
+        command += f" --spec {path}"
+    return f"{command} --again"

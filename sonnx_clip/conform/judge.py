@@ -26,7 +26,7 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sonnx_clip.conform.check_report import Stop
+    from sonnx_clip.conform.check_report import Stop, Verdict
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -36,7 +36,8 @@ STRIDED = "layouts of X in memory: X was contiguous"
 """Blind spot of a runtime that takes contiguous tensors only."""
 
 _SAMPLE = 16  # calls of a request whose layout was always rejected
-_FIRST, _THEN = 5.0, 60.0  # seconds before the first report of progress, and between two
+_FIRST = 5.0  # seconds before the first report of progress
+_THEN = 60.0  # seconds between two reports
 _SLOW = 60.0  # seconds left, below which progress is not reported
 _AHEAD = 2  # units for each thread of a Dask worker, so that workers that join find some
 
@@ -50,9 +51,11 @@ class LocalJudge:
     """
 
     def __init__(self, jobs: int = 1, on_pace: Callable[[str], None] = lambda _: None) -> None:
-        self.places, self._on_pace = jobs, on_pace
+        self.places = jobs
+        self._on_pace = on_pace
         self._workers: set[Worker] = set()
-        self._lock, self._stopped = threading.Lock(), False
+        self._lock = threading.Lock()
+        self._stopped = False
 
     def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         """The result of a unit, and the seconds that it took."""
@@ -67,7 +70,8 @@ class LocalJudge:
                 worker.kill()
 
     def _judge(self, unit: Unit) -> UnitResult:
-        options, forms_only = unit.options, bool(unit.options.of.dialect)
+        options = unit.options
+        forms_only = bool(options.of.dialect)
         try:
             worker, unsupported = open_worker(options, unit.etype)
         except UnsupportedError as error:
@@ -82,12 +86,14 @@ class LocalJudge:
             if self._stopped:
                 worker.kill()
         try:
-            found: dict[str, Any] = {"stopped": unsupported}
+            fields: dict[str, Any] = {"stopped": unsupported}
             if unsupported is None and not forms_only:
-                found |= self._count(session, unit)
-            if found["stopped"] == unsupported and (forms_only or (unit.first and worker.models)):
-                found |= judge_forms(session, unit)
-            return UnitResult(version=worker.version, remarks=tuple(session.remarks), **found)
+                fields |= self._count(session, unit)
+            ended_early = fields["stopped"] != unsupported
+            has_forms = forms_only or (unit.first and worker.models)
+            if has_forms and not ended_early:
+                fields |= judge_forms(session, unit)
+            return UnitResult(version=worker.version, remarks=tuple(session.remarks), **fields)
         finally:
             with self._lock:
                 self._workers.discard(worker)
@@ -95,20 +101,24 @@ class LocalJudge:
 
     def _count(self, session: Session, unit: Unit) -> dict[str, Any]:
         """Make all calls that are not of a form, and count their results: fields of the result of a unit."""
-        worker, of, stopped, made = session.worker, unit.options.of, None, 0
-        etype = of.spec.element_type(unit.etype)
-        tally = Tally(etype, unit.options.policy, of)
+        worker = session.worker
+        operator = unit.options.of
+        etype = operator.spec.element_type(unit.etype)
+        tally = Tally(etype, unit.options.policy, operator)
+        stopped = None
+        made = 0
         report_pace = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
         worker.on_call = lambda call: report_pace(made + call)
         if not unit.first:
             calls = calls_of(etype, unit.part)
         else:
-            calls = few_calls(etype) if worker.few else chosen(etype, of)
+            calls = few_calls(etype) if worker.few else chosen(etype, operator)
         try:
             for request, table in as_taken(calls, strides=worker.strides, entries=worker.entries):
                 tally.plan(request)
                 if tally.refuses(request):
-                    tally.add_all(session.ask(*sample(request, table, _SAMPLE)))
+                    few, expected = sample(request, table, _SAMPLE)
+                    tally.add_all(session.ask(few, expected))
                 if not tally.refuses(request):
                     tally.add_all(session.ask(request, table))
                     made += request.count
@@ -116,10 +126,14 @@ class LocalJudge:
         except StoppedError as error:
             stopped = error.stop
         return {
-            "tally": tally.counts, "readings": tally.readings if unit.first else None,
-            "refusal": tally.refusal, "stopped": stopped, "longest": worker.entries,
-            "unasked": () if worker.strides else (STRIDED,), "few": worker.few,
-        }  # fmt: skip
+            "tally": tally.counts,
+            "readings": tally.readings if unit.first else None,
+            "refusal": tally.refusal,
+            "stopped": stopped,
+            "longest": worker.entries,
+            "unasked": () if worker.strides else (STRIDED,),
+            "few": worker.few,
+        }
 
     def _pace(self, name: str, calls: int) -> Callable[[int], None]:
         """Reports the progress of a slow unit, given the number of calls made: soon, then once a minute."""
@@ -129,12 +143,14 @@ class LocalJudge:
         def report_pace(done: int) -> None:
             nonlocal next_
             now = time.monotonic()
-            left = max(0, calls - done) * (now - began) / max(1, done)
-            if now >= next_ and done and left >= _SLOW:
+            if done == 0 or now < next_:
+                return
+            seconds_of_call = (now - began) / done
+            left = max(0, calls - done) * seconds_of_call
+            if left >= _SLOW:
                 next_ = now + _THEN
-                self._on_pace(
-                    f"{name}: {done:,} of about {calls:,} calls, about {duration(left)} left"
-                )
+                progress = f"{done:,} of about {calls:,} calls"
+                self._on_pace(f"{name}: {progress}, about {duration(left)} left")
 
         return report_pace
 
@@ -152,9 +168,12 @@ class RemoteJudge:
     """
 
     def __init__(self, workers: DaskWorkers, runtime: str, version: str) -> None:
-        self._workers, self._version = workers, version
+        self._workers = workers
+        self._version = version
         self._here = comparable_parts(runtime)
-        self.places, self.name, self.stop = _AHEAD * workers.threads, workers.name, workers.stop
+        self.places = _AHEAD * workers.threads
+        self.name = workers.name
+        self.stop = workers.stop
 
     def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         """The result of a unit, and the seconds that it took there.
@@ -171,9 +190,8 @@ class RemoteJudge:
         try:
             return self._workers.call(judge_there, unit, self._here, self._version)
         except WorkLostError as error:
-            return UnitResult(
-                version=unit.options.runtime, stopped=("environment", error.what)
-            ), 0.0
+            stopped: Stop = ("environment", error.what)
+            return UnitResult(version=unit.options.runtime, stopped=stopped), 0.0
 
 
 def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
@@ -186,10 +204,12 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[Unit
 
     runtime = unit.options.runtime
     require_same(here, comparable_parts(runtime))
-    found, seconds = LocalJudge().judge(unit)
-    if found.version not in (version, runtime):  # its name, where it died before it was opened
-        require_same({**here, "version": version}, {**here, "version": found.version})
-    return found, seconds
+    result, seconds = LocalJudge().judge(unit)
+    if result.version not in (version, runtime):  # its name, where it died before it was opened
+        expected = {**here, "version": version}
+        actual = {**here, "version": result.version}
+        require_same(expected, actual)
+    return result, seconds
 
 
 # --- Forms of a model ---------------------------------------------------------------------------------------
@@ -204,25 +224,35 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     Raises:
         UserError: onnx is not installed, or the runtime cannot run ONNX models.
     """
-    of, stopped = unit.options.of, False
+    operator = unit.options.of
     if not session.worker.models:
+        message = f"the runtime {session.worker.name} cannot run ONNX models"
         todo = "choose onnxruntime or onnx-reference, or use --onnx or --onnx-cmd"
-        raise UserError(f"the runtime {session.worker.name} cannot run ONNX models", todo=todo)
+        raise UserError(message, todo=todo)
     reports: dict[ModelForm, FormReport] = {}
     counts: dict[ModelForm, Counts] = {}
-    for form in of.forms if of.dialect else _forms(session, unit, reports):
+    stopped = False
+    for form in operator.forms if operator.dialect else _forms(session, unit, reports):
         if form not in reports:
             reports[form], counts[form], stopped = _judge_form(session, unit, form)
         if stopped:
             break
-    found = {"forms": tuple(reports.values()), "forms_stopped": stopped}
-    if not of.dialect:
-        return found
+    fields: dict[str, Any] = {"forms": tuple(reports.values()), "forms_stopped": stopped}
+    if operator.dialect:
+        fields["tally"] = _counts_of_dialect(reports, counts)
+    return fields
+
+
+def _counts_of_dialect(
+    reports: Mapping[ModelForm, FormReport], counts: Mapping[ModelForm, Counts]
+) -> Counts:
+    """The sum of the counts of forms, apart from those whose operator set alone is refused."""
     served = {form.given for form, report in reports.items() if report.verdict != "refused"}
-    counted = (
-        counts[f] for f, one in reports.items() if one.verdict != "refused" or f.given not in served
-    )
-    return {**found, "tally": sum(counted, start=Counts())}
+    total = Counts()
+    for form, report in reports.items():
+        if report.verdict != "refused" or form.given not in served:
+            total += counts[form]
+    return total
 
 
 def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormReport, Counts, bool]:
@@ -230,13 +260,14 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
 
     Where bounds are missing, some classes cannot be reached.
     """
-    of, few = unit.options.of, session.worker.few
+    operator = unit.options.of
+    few = session.worker.few
     stop: Stop | None = None
-    etype = of.spec.element_type(unit.etype)
-    tally = Tally(etype, unit.options.policy, of)
+    etype = operator.spec.element_type(unit.etype)
+    tally = Tally(etype, unit.options.policy, operator)
     session.forget()
     try:
-        bounds = of.bounds_of_form(etype, form, few=few)
+        bounds = operator.bounds_of_form(etype, form, few=few)
         for request, table in form_plan(etype, form, few=few, bounds=bounds):
             tally.plan(request)
             tally.add_all(session.ask(request, table))
@@ -245,27 +276,31 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     except StoppedError as error:
         stop = error.stop
     counts = tally.counts
-    classes = class_reports(counts, of, stop)
+    classes = class_reports(counts, operator, stop)
     refused = worst(c.verdict for c in classes) == "unsupported"
-    failing = [c for c in classes if c.verdict != "conforms" and not refused]
-    reached = [c.verdict for c in classes if form.given == "both" or c.verdict != "unreached"]
-    words = [
-        stop[1] if stop else crash_words(classes),
-        *(c.words for c in (classes if refused else failing)),
-    ]
-    found = FormReport(
+    if refused:
+        verdict: Verdict = "refused"
+        failing = []
+    else:
+        verdict = worst(
+            c.verdict for c in classes if form.given == "both" or c.verdict != "unreached"
+        )
+        failing = [c for c in classes if c.verdict != "conforms"]
+    words = [stop[1] if stop else crash_words(classes)]
+    words += [c.words for c in (classes if refused else failing)]
+    report = FormReport(
         form=form,
-        verdict="refused" if refused else worst(reached),
-        compared=compared(counts, of, etype),
-        calls=sum(one.calls for one in counts.raised.values()),
+        verdict=verdict,
+        compared=compared(counts, operator, etype),
+        calls=sum(raised.calls for raised in counts.raised.values()),
         words=next(filter(None, words), None),
         classes={c.id: c.verdict for c in failing},
         deviations={c.id: c.deviations[0] for c in failing if c.deviations},
         tried=counts.tried,
     )
     # The forms of a dialect are counted together, each as a layout of its own that may be refused.
-    raised = {str(form): one for one in counts.raised.values()}
-    return found, counts.model_copy(update={"raised": raised}), stop is not None
+    by_form = {str(form): raised for raised in counts.raised.values()}
+    return report, counts.model_copy(update={"raised": by_form}), stop is not None
 
 
 def _forms(
@@ -275,17 +310,21 @@ def _forms(
 
     The operator sets are 13 and the newest that is served, or all between them.
     """
-    known, newest = opsets_of_this_clip(), FIRST_OPSET
+    known = opsets_of_this_clip()
+    newest = FIRST_OPSET
     yield base()
     # A newer operator set is refused for its number, unless 13 is refused too.
-    for opset in reversed(known) if reports[base()].verdict != "refused" else ():
-        yield base(opset)
-        if reports[base(opset)].verdict != "refused":
-            newest = opset
-            break
-    every = every_form(range(FIRST_OPSET, newest + 1), session.worker.models)
+    if reports[base()].verdict != "refused":
+        for opset in reversed(known):
+            yield base(opset)
+            if reports[base(opset)].verdict != "refused":
+                newest = opset
+                break
+    opsets = range(FIRST_OPSET, newest + 1)
+    every = every_form(opsets, session.worker.models)
     if unit.options.forms == "default":
-        yield from covering([form for form in every if form.opset in (FIRST_OPSET, newest)])
+        at_ends = [form for form in every if form.opset in (FIRST_OPSET, newest)]
+        yield from covering(at_ends)
     else:
         yield from every
 
@@ -299,8 +338,7 @@ def opsets_of_this_clip() -> tuple[int, ...]:
     try:
         from sonnx_clip.runtimes.opsets import clip_version, newest_opset
     except ImportError as error:
-        what = f"environment: ONNX models cannot be built: {error}"
-        raise UserError(what, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
-    return tuple(
-        n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET
-    )
+        message = f"environment: ONNX models cannot be built: {error}"
+        raise UserError(message, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
+    opsets = range(FIRST_OPSET, newest_opset() + 1)
+    return tuple(opset for opset in opsets if clip_version(opset) == FIRST_OPSET)

@@ -15,7 +15,7 @@ The calls of a part are determined by its name, and are the same on every machin
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -51,20 +51,31 @@ FIRST = "chosen"
 """The first part of each element type: its result decides whether the others are judged."""
 LONG = 2**16 + 1
 """The length of long calls: implementations may split a loop of this length."""
-EVERY_LENGTH, PAIRS_OF_A_LENGTH = 2048, 3
-"""Of the level standard: the longest of the calls of every length, and the pairs of bounds of each length."""
-DRAWN, RANDOM_DRAWS, DRAWS_TOGETHER = 70_000, 64, 16
-"""Of the level standard: X of more than 16 bits, random draws, and draws that share X and bounds."""
-FEW_CALLS, FEW_OF_A_SHAPE = 100, 4
-"""Of a runtime that starts a program for each call: about how many calls in all, and calls of each shape."""
+EVERY_LENGTH = 2048
+"""The longest of the calls of every length, of the level standard."""
+PAIRS_OF_A_LENGTH = 3
+"""The pairs of bounds of each of these lengths."""
+DRAWN = 70_000
+"""X of more than 16 bits, of the level standard: special and random ones."""
+RANDOM_DRAWS = 64
+"""Random draws of the level standard."""
+DRAWS_TOGETHER = 16
+"""Random draws that share X and bounds."""
+FEW_CALLS = 100
+"""About how many calls are made of a runtime that starts a program for each."""
+FEW_OF_A_SHAPE = 4
+"""Calls of such a runtime in each layout."""
 FEW_LENGTHS = (2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 1025)
 """Of such a runtime: lengths of one call each, beside those of the layouts and `LONG`."""
 
 _MORE = 2  # parts of the level standard
-_BOUNDS, _STRETCHES = 256, 64  # in a part: bounds of 16 bits, 2 ** 16 X of 32
+_BOUNDS = 256  # bounds of 16 bits in a part
+_PARTS_OF_16_BITS = 2**16 // _BOUNDS
+_STRETCHES = 64  # stretches of 2 ** 16 X of 32 bits in a part
+_PARTS_OF_32_BITS = 2**16 // _STRETCHES
 _EXHAUSTIVE = {  # by width: the kinds of parts of the level, and how many of each
-    16: [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)],
-    32: [("every-x", 2**16 // _STRETCHES)],
+    16: [("every-min", _PARTS_OF_16_BITS), ("every-max", _PARTS_OF_16_BITS)],
+    32: [("every-x", _PARTS_OF_32_BITS)],
 }
 _SIZES = {
     "more": 7_000,
@@ -74,25 +85,34 @@ _SIZES = {
 }
 # The other bound of each; why3/composition.mlw is about the ends, which bound nothing.
 _BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
-_SEED, _SEED_OF_MORE = 20, 22
+_SEED = 20
+_SEED_OF_MORE = 22
 _CALLS = 1024  # of one request, to limit memory and the time to an answer
 _RESULTS = 2**20  # of a request of long calls, to fit the caches of a processor
 _RANGES = 2048  # values of a pool above which tables by ranges of X are faster
-_FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long calls
+_FEW_BOUNDS = 8  # pairs of bounds in calls of many lengths
+_MORE_BOUNDS = 24  # pairs of bounds in long calls
 _BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
 
 
 def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     """The kinds of parts that a level adds to `FIRST`, and how many of each."""
-    found = [("more", _MORE)] if level != "quick" else []
-    return [*found, *_EXHAUSTIVE.get(etype.width or 0, [])] if level == "exhaustive" else found
+    if level == "quick":
+        return []
+    kinds = [("more", _MORE)]
+    if level == "exhaustive":
+        kinds += _EXHAUSTIVE.get(etype.width or 0, [])
+    return kinds
 
 
 def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
     """Approximate number of calls of a part, for the report of progress."""
-    if few or part == FIRST:
-        return FEW_CALLS if few else 69_000 if etype.width == 8 else 7_000
-    return _SIZES.get(part.rpartition("-")[0], FEW_CALLS)
+    if few:
+        return FEW_CALLS
+    if part == FIRST:
+        return 69_000 if etype.width == 8 else 7_000
+    kind, _, _ = part.rpartition("-")
+    return _SIZES.get(kind, FEW_CALLS)
 
 
 def calls_of(etype: ElementType, part: str) -> Calls:
@@ -100,31 +120,42 @@ def calls_of(etype: ElementType, part: str) -> Calls:
     kind, _, number = part.rpartition("-")
     n = int(number)
     if kind == "more":
-        yield from _more(etype, n)
+        yield from _more_x(etype, n)
+        yield from _more_draws(etype, n)
+        yield from _every_length(etype, n)
     elif kind in ("every-min", "every-max"):
         bounds = some_bounds(etype, n, second=kind == "every-max")
-        yield from _for("every 16-bit X", _long_calls(etype, [_every_x(etype)], bounds))
+        calls = _long_calls(etype, [_every_x(etype)], bounds)
+        yield from _with_purpose("every 16-bit X", calls)
     else:
-        for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
-            pool = np.arange(stretch << 16, (stretch + 1) << 16).astype(bits_type(etype.id))
-            covering = covering_scalars(etype, _FEW_BOUNDS)
-            yield from _for("every 32-bit X", _long_calls(etype, [pool], covering))
+        covering = covering_scalars(etype, _FEW_BOUNDS)
+        bits = bits_type(etype.id)
+        first = n * _STRETCHES
+        for stretch in range(first, first + _STRETCHES):
+            lowest = stretch << 16
+            patterns = np.arange(lowest, lowest + 2**16)
+            pool = patterns.astype(bits)
+            calls = _long_calls(etype, [pool], covering)
+            yield from _with_purpose("every 32-bit X", calls)
 
 
-def _for(purpose: str, calls: Calls) -> Calls:
+def _with_purpose(purpose: str, calls: Calls) -> Calls:
     """The same requests, with their purpose."""
     for request, table in calls:
         yield replace(request, purpose=purpose), table
 
 
 def cut(request: Request, table: Table, rows: Array) -> Call:
-    """Some calls of a request, in the same memory."""
+    """The calls of a request in these rows, in the same memory."""
     return request.calls(rows), table.rows(rows)
 
 
 def sample(request: Request, table: Table, count: int) -> Call:
     """At most `count` of the calls of a request, spread evenly."""
-    return cut(request, table, np.unique(np.linspace(0, request.count - 1, count).astype(int)))
+    last = request.count - 1
+    spread = np.linspace(0, last, count).astype(int)
+    rows = np.unique(spread)
+    return cut(request, table, rows)
 
 
 def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
@@ -141,25 +172,34 @@ def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
         if entries is None or request.length <= entries:
             yield request, table
             continue
-        lengths = (
-            np.full(request.count, request.length) if request.lengths is None else request.lengths
-        )
+        lengths = request.lengths
+        if lengths is None:
+            lengths = np.full(request.count, request.length)
+        # The number of pieces depends on the length, so each length is a request of its own.
         for length in np.unique(lengths).tolist():
-            yield _in_pieces(*cut(request, table, np.flatnonzero(lengths == length)), entries)
+            rows = np.flatnonzero(lengths == length)
+            calls_of_length, expected = cut(request, table, rows)
+            yield _in_pieces(calls_of_length, expected, entries)
 
 
 def _in_pieces(request: Request, table: Table, entries: int) -> Call:
     """Calls of at most that many entries, which together have every entry of the calls of a request."""
     firsts = np.arange(0, request.length, entries)
-    rows = np.repeat(np.arange(request.count), len(firsts))
-    starts = (request.starts[:, None] + firsts).reshape(-1) % len(request.pool)
+    calls = np.arange(request.count)
+    rows = np.repeat(calls, len(firsts))
+    starts = request.starts[:, None] + firsts
     indices = request.indices
     if indices is not None:
-        whole = np.arange(len(firsts) * entries) % request.length  # the last piece begins again
+        places = np.arange(len(firsts) * entries)
+        whole = places % request.length  # the last piece begins again
         indices = indices[:, whole].reshape(-1, entries)
-    scalars = tuple(scalar[rows] for scalar in request.scalars)
     pieces = replace(
-        request, length=entries, starts=starts, scalars=scalars, indices=indices, at_start=None
+        request,
+        length=entries,
+        starts=starts.reshape(-1) % len(request.pool),
+        scalars=tuple(scalar[rows] for scalar in request.scalars),
+        indices=indices,
+        at_start=None,
     )
     return pieces, table.rows(rows)
 
@@ -167,39 +207,50 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
 # --- The level quick ----------------------------------------------------------------------------------------
 
 
-def chosen(etype: ElementType, of: CheckedOperator | None = None) -> Calls:
+def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls:
     """The requests of the part `FIRST`, with expected results."""
-    of, bits = of or clip_operator(), bits_type(etype.id)
-    every, rows = special_table(etype, of), covering_rows(etype, _FEW_BOUNDS, of)
-    special = [every.pool, *every.beside]
-    # First: a runtime that serves some bounds in use alone is not given up as one that refuses all calls.
-    yield from _for("bounds in use", _calls_of_bounds_in_use(etype, of))
+    operator = operator or clip_operator()
+    table = special_table(etype, operator)
+    rows = covering_rows(etype, _FEW_BOUNDS, operator)
+    # First: a runtime that serves only some bounds in use is not given up as one that refuses all calls.
+    yield from _with_purpose("bounds in use", _calls_of_bounds_in_use(etype, operator))
     if etype.width == 8:
         patterns = np.arange(256, dtype=np.uint8)
-        triples = together(patterns, of.tensors), together(patterns, of.scalars)
-        yield from _for("every 8-bit value", _long_calls(etype, *triples, of))
-    yield from _for("special values", _long_calls(etype, special, every.scalars, of))
+        tensors = together(patterns, operator.tensors)
+        scalars = together(patterns, operator.scalars)
+        calls = _long_calls(etype, tensors, scalars, operator)
+        yield from _with_purpose("every 8-bit value", calls)
+    special = [table.pool, *table.beside]
+    calls = _long_calls(etype, special, table.scalars, operator)
+    yield from _with_purpose("special values", calls)
     if etype.width != 8:
         seed = [_SEED, *etype.id.encode()]
-        random = _random(seed, of.tensors, _CALLS, bits)
-        yield from _for("random X", _long_calls(etype, random, every.scalars, of))
-    yield from _for("layouts", _layouts(every, rows, of))
-    tensors, scalars = random_patterns(etype, of.tensors, of.scalars)
-    yield from _for("random draws", _long_calls(etype, [*tensors], [*scalars], of))
-    lengths = np.repeat(LENGTHS, len(rows)), np.tile(rows, len(LENGTHS))
-    yield from _for("lengths", _of_lengths(every, *lengths))
-    pools = _long_pools(etype, of)
-    turns = 1 + (len(pools[0]) > LONG)
-    more_bounds = [np.tile(scalar, turns) for scalar in covering_scalars(etype, _MORE_BOUNDS, of)]
-    yield from _for("long calls", _long_calls(etype, pools, more_bounds, of, LONG))
+        bits = bits_type(etype.id)
+        random = _random(seed, operator.tensors, _CALLS, bits)
+        calls = _long_calls(etype, random, table.scalars, operator)
+        yield from _with_purpose("random X", calls)
+    yield from _with_purpose("layouts", _layouts(table, rows, operator))
+    drawn, drawn_scalars = random_patterns(etype, operator.tensors, operator.scalars)
+    calls = _long_calls(etype, [*drawn], [*drawn_scalars], operator)
+    yield from _with_purpose("random draws", calls)
+    lengths = np.repeat(LENGTHS, len(rows))
+    rows_of_lengths = np.tile(rows, len(LENGTHS))
+    yield from _with_purpose("lengths", _of_lengths(table, lengths, rows_of_lengths))
+    pools = _long_pools(etype, operator)
+    # Calls that have only a part of the pool begin elsewhere the second time.
+    times = 2 if len(pools[0]) > LONG else 1
+    covering = covering_scalars(etype, _MORE_BOUNDS, operator)
+    more_bounds = [np.tile(scalar, times) for scalar in covering]
+    calls = _long_calls(etype, pools, more_bounds, operator, LONG)
+    yield from _with_purpose("long calls", calls)
 
 
-def _calls_of_bounds_in_use(etype: ElementType, of: CheckedOperator) -> Calls:
+def _calls_of_bounds_in_use(etype: ElementType, operator: CheckedOperator) -> Calls:
     """Calls under all bounds in use: a plain one with the values around all of them, then every layout."""
-    used = used_bounds(etype, of)
+    used = used_bounds(etype, operator)
     if used is None:
         return
-    yield from _long_calls(etype, [used.table.pool], used.table.scalars, of)
+    yield from _long_calls(etype, [used.table.pool], used.table.scalars, operator)
     for layout in LAYOUTS:
         if layout.length and layout.id != "length-1000":  # the plain call is of such a length
             yield used.calls(layout, layout.length)
@@ -213,12 +264,18 @@ def _random(
     return [stream.random_raw(count).astype(bits) for _ in range(arrays)]
 
 
-LENGTHS = tuple(
-    sorted({
-        *range(2, 131), *(2**k + d for k in range(8, 12) for d in (-1, 0, 1)),
-        *(131 + _random(_SEED, 1, 10, np.dtype(np.uint64))[0] % (2000 - 131)).tolist(),
-    })
-)  # fmt: skip
+def _lengths() -> tuple[int, ...]:
+    lengths = set(range(2, 131))
+    for exponent in range(8, 12):
+        power = 2**exponent
+        lengths.update((power - 1, power, power + 1))
+    (random,) = _random(_SEED, 1, 10, np.dtype(np.uint64))
+    longer = 131 + random % (2000 - 131)
+    lengths.update(longer.tolist())
+    return tuple(sorted(lengths))
+
+
+LENGTHS = _lengths()
 """Every short length, powers of two and their neighbours, and some random lengths."""
 
 
@@ -226,28 +283,42 @@ def _call(
     layout: str, length: int, table: Table, starts: Array, lengths: Array | None = None
 ) -> Call:
     """Calls of a layout, one for each row of a table, whose entries begin in its pool at `starts`."""
-    request = Request(layout, length, table.pool, starts, table.scalars, beside=table.beside)
-    return replace(request, lengths=lengths), table
+    request = Request(
+        layout, length, table.pool, starts, table.scalars, beside=table.beside, lengths=lengths
+    )
+    return request, table
 
 
 def every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
     """Rows and starts of calls of a length that together have each value of a pool under each row."""
     times = -(-size // length) if length else 1
-    return np.repeat(rows, times), np.tile(np.arange(times) * length % size, len(rows))
+    calls = np.arange(times)
+    starts = calls * length % size
+    return np.repeat(rows, times), np.tile(starts, len(rows))
 
 
-def _layouts(every: Table, covering: Array, of: CheckedOperator) -> Calls:
+def _layouts(table: Table, covering: Array, operator: CheckedOperator) -> Calls:
     """Calls of every layout but the plain one.
 
     They have every X under scalars that reach every class, and each special value as each scalar.
     """
-    size = len(every.pool)
-    for number, layout in enumerate(found for found in LAYOUTS if found.length is not None):
+    size = len(table.pool)
+    layouts = [layout for layout in LAYOUTS if layout.length is not None]
+    for number, layout in enumerate(layouts):
         length = layout.length or 0
-        rows, starts = every_entry(covering, size, 1 if layout.repeats else length)
-        more = np.tile(crossed(every.count, of.scalars, number), min(2, len(rows) // len(covering)))
-        starts = np.concatenate([starts, _scattered(len(more), size) * (length > 0)])
-        yield _call(layout.id, length, every.rows(np.concatenate([rows, more])), starts)
+        distinct = 1 if layout.repeats else length
+        rows, starts = every_entry(covering, size, distinct)
+        crossings = crossed(table.count, operator.scalars, number)
+        # Where several calls are needed to have every X, each choice of scalars has two.
+        times = len(rows) // len(covering)
+        more_rows = np.tile(crossings, min(2, times))
+        more_starts = _scattered(len(more_rows), size)
+        if length == 0:
+            more_starts = np.zeros_like(more_starts)
+        all_rows = np.concatenate([rows, more_rows])
+        all_starts = np.concatenate([starts, more_starts])
+        expected = table.rows(all_rows)
+        yield _call(layout.id, length, expected, all_starts)
 
 
 def crossed(choices: int, scalars: int, number: int) -> Array:
@@ -255,64 +326,90 @@ def crossed(choices: int, scalars: int, number: int) -> Array:
 
     Of two scalars with the same n values: about 2 * n of the n * n choices. Otherwise all choices.
     """
+    every = np.arange(choices)
     if scalars != 2:
-        return np.arange(choices)
+        return every
     size = isqrt(choices)
-    low, high = np.divmod(np.arange(choices), size)
-    found: Array = np.flatnonzero((low + high + number) % (size // 2) == 0)
-    return found
+    low, high = np.divmod(every, size)
+    diagonal = (low + high + number) % (size // 2)
+    crossings: Array = np.flatnonzero(diagonal == 0)
+    return crossings
 
 
-def _of_lengths(every: Table, lengths: Array, rows: Array) -> Calls:
+def _of_lengths(table: Table, lengths: Array, rows: Array) -> Calls:
     """Plain calls of these lengths, under these choices of the scalars."""
-    starts = _scattered(len(rows), len(every.pool))
-    for at in range(0, len(rows), _CALLS // 2):
-        part = slice(at, at + _CALLS // 2)
-        some = lengths[part]
-        yield _call(PLAIN.id, int(some.max()), every.rows(rows[part]), starts[part], some)
+    starts = _scattered(len(rows), len(table.pool))
+    step = _CALLS // 2
+    for at in range(0, len(rows), step):
+        part = slice(at, at + step)
+        lengths_of_part = lengths[part]
+        longest = int(lengths_of_part.max())
+        expected = table.rows(rows[part])
+        yield _call(PLAIN.id, longest, expected, starts[part], lengths_of_part)
 
 
-def _long_pools(etype: ElementType, of: CheckedOperator) -> Sequence[Array]:
+def _long_pools(etype: ElementType, operator: CheckedOperator) -> Sequence[Array]:
     """Every X of one tensor of 8 or 16 bits, else special and random ones."""
-    width, bits = etype.width or 0, bits_type(etype.id)
-    if width * of.tensors <= 16:
-        return together(np.arange(2**width, dtype=bits), of.tensors)
-    every = special_table(etype, of)
-    random = _random(_SEED, of.tensors, LONG, bits)
-    return [np.concatenate(both) for both in zip((every.pool, *every.beside), random, strict=True)]
+    width = etype.width or 0
+    bits = bits_type(etype.id)
+    if width * operator.tensors <= 16:
+        patterns = np.arange(2**width, dtype=bits)
+        return together(patterns, operator.tensors)
+    table = special_table(etype, operator)
+    special = [table.pool, *table.beside]
+    random = _random(_SEED, operator.tensors, LONG, bits)
+    pairs = zip(special, random, strict=True)
+    return [np.concatenate(pair) for pair in pairs]
 
 
 def _long_calls(
     etype: ElementType,
     pools: Sequence[Array],
     scalars: Sequence[Array],
-    of: CheckedOperator | None = None,
+    operator: CheckedOperator | None = None,
     length: int | None = None,
 ) -> Calls:
     """One plain call with all of the pools, or of a length, under each choice of the scalars."""
-    of, size = of or clip_operator(), len(pools[0])
-    count, length = len(scalars[0]) if scalars else 1, length or size
+    operator = operator or clip_operator()
+    size = len(pools[0])
+    length = length or size
     step = max(1, min(_CALLS, _RESULTS // length))
-    if of.is_clip and size >= _RANGES:
+    if operator.is_clip and size >= _RANGES:
         tables = range_tables(etype, pools[0], scalars, step)
     else:
-        chunks = ([scalar[at : at + step] for scalar in scalars] for at in range(0, count, step))
-        tables = (tabulate(etype, pools, chunk, of) for chunk in chunks)
+        tables = _tables(etype, pools, scalars, operator, step)
     for table in tables:
-        yield _call(PLAIN.id, length, table, _scattered(table.count, size) * (length != size))
+        starts = np.zeros(table.count, int)
+        if length != size:
+            starts = _scattered(table.count, size)
+        yield _call(PLAIN.id, length, table, starts)
+
+
+def _tables(
+    etype: ElementType,
+    pools: Sequence[Array],
+    scalars: Sequence[Array],
+    operator: CheckedOperator,
+    step: int,
+) -> Iterator[Table]:
+    """The expected results of any operator, of `step` choices of the scalars in each table."""
+    count = len(scalars[0]) if scalars else 1
+    for at in range(0, count, step):
+        chunk = [scalar[at : at + step] for scalar in scalars]
+        yield tabulate(etype, pools, chunk, operator)
 
 
 def _scattered(count: int, size: int) -> Array:
     """Where in a pool calls begin: a multiplicative hash, so that no regularity of the calls matters."""
-    return (np.arange(count) * 2654435761 % 2**32) * size >> 32
+    calls = np.arange(count)
+    hashes = calls * 2654435761 % 2**32  # Knuth's factor, 2 ** 32 / the golden ratio
+    return hashes * size >> 32
 
 
 # --- Random draws, the same on every machine ----------------------------------------------------------------
 
-_PAIRS, _ENTRIES = (
-    100,
-    150,
-)  # pairs of bounds of a draw, and values of X beside the bounds themselves
+_PAIRS = 100  # pairs of bounds of a draw
+_ENTRIES = 150  # values of X of a draw, beside the bounds themselves
 _NEAR = 3  # the greatest distance between a special value and its neighbours
 
 
@@ -325,43 +422,74 @@ def random_patterns(
     scalar is also a value of the tensors, since implementations differ in ties. Each number is another draw.
     """
     special = np.array(special_patterns(etype), np.uint64)
-    size = tensors * _ENTRIES + scalars * _PAIRS
-    kind, word = _random([_SEED, *etype.id.encode(), number], 2, size, np.dtype(np.uint64))
-    chosen = special[word % len(special)]
-    near = (
-        chosen + word // len(special) % (2 * _NEAR + 1) - _NEAR
-    )  # cut off to the width of the type
-    drawn = np.choose((kind % 3).astype(int), (chosen, near, word)).astype(bits_type(etype.id))
-    bounds = drawn[: scalars * _PAIRS].reshape(scalars, _PAIRS)
-    ties = np.tile(bounds[:, ::4].ravel(), (tensors, 1))
-    return np.hstack([ties, drawn[scalars * _PAIRS :].reshape(tensors, _ENTRIES)]), bounds
+    of_scalars = scalars * _PAIRS
+    size = tensors * _ENTRIES + of_scalars
+    seed = [_SEED, *etype.id.encode(), number]
+    uint64 = np.dtype(np.uint64)
+    kind, word = _random(seed, 2, size, uint64)
+    quotient, place = np.divmod(word, len(special))
+    chosen = special[place]
+    # Neighbours of the lowest and of the highest pattern are cut off to the width of the type.
+    distance = quotient % (2 * _NEAR + 1)
+    near = chosen + distance - _NEAR
+    choice = (kind % 3).astype(int)
+    patterns = np.choose(choice, (chosen, near, word))
+    drawn = patterns.astype(bits_type(etype.id))
+    bounds = drawn[:of_scalars].reshape(scalars, _PAIRS)
+    entries = drawn[of_scalars:].reshape(tensors, _ENTRIES)
+    fourth = bounds[:, ::4].ravel()
+    ties = np.tile(fourth, (tensors, 1))
+    return np.hstack([ties, entries]), bounds
 
 
 # --- The levels above quick, whose long calls have a sorted X -----------------------------------------------
 
 
-def _more(etype: ElementType, n: int) -> Calls:
-    """Part n of `standard`: more X under all pairs of special bounds, random draws, every length."""
-    of, bits = clip_operator(), bits_type(etype.id)
-    every = special_table(etype, of)
-    if etype.width != 8:
+def _more_x(etype: ElementType, n: int) -> Calls:
+    """Part n of `standard`: more X under all pairs of special bounds; every X of 16 bits."""
+    if etype.width == 8:  # `FIRST` has every triple
+        return
+    if etype.width == 16:
+        pool = _every_x(etype)
+    else:
+        bits = bits_type(etype.id)
         special = np.array(special_patterns(etype), bits)
-        random = _random([_SEED_OF_MORE, n], 1, DRAWN - len(special), bits)
-        pool = _every_x(etype) if etype.width == 16 else _sorted(etype, special, *random)
-        part = [scalar[n::_MORE] for scalar in every.scalars]
-        yield from _for("more X", _long_calls(etype, [pool], part))
+        count = DRAWN - len(special)
+        random = _random([_SEED_OF_MORE, n], 1, count, bits)
+        pool = _sorted(etype, special, *random)
+    table = special_table(etype, clip_operator())
+    scalars = [scalar[n::_MORE] for scalar in table.scalars]
+    calls = _long_calls(etype, [pool], scalars)
+    yield from _with_purpose("more X", calls)
+
+
+def _more_draws(etype: ElementType, n: int) -> Calls:
+    """Part n of `standard`: random draws, of which several share X and bounds."""
     draws = RANDOM_DRAWS // _MORE
-    for first in range(n * draws, (n + 1) * draws, DRAWS_TOGETHER):
-        drawn = [
-            random_patterns(etype, number=draw + 1) for draw in range(first, first + DRAWS_TOGETHER)
-        ]
-        pool = _sorted(etype, *(tensors[0] for tensors, _ in drawn))
-        bounds = np.hstack([scalars for _, scalars in drawn])
-        yield from _for("more draws", _long_calls(etype, [pool], [*bounds]))
+    begin = n * draws
+    for first in range(begin, begin + draws, DRAWS_TOGETHER):
+        pools = []
+        scalars = []
+        for draw in range(first, first + DRAWS_TOGETHER):
+            # Draw 0 is in `FIRST`.
+            drawn, drawn_scalars = random_patterns(etype, number=draw + 1)
+            pools.append(drawn[0])
+            scalars.append(drawn_scalars)
+        pool = _sorted(etype, *pools)
+        low, high = np.hstack(scalars)
+        calls = _long_calls(etype, [pool], [low, high])
+        yield from _with_purpose("more draws", calls)
+
+
+def _every_length(etype: ElementType, n: int) -> Calls:
+    """Part n of `standard`: plain calls of every length."""
+    operator = clip_operator()
     lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
-    rows = _rows_of_lengths(covering_rows(etype, _FEW_BOUNDS, of), lengths)
+    covering = covering_rows(etype, _FEW_BOUNDS, operator)
+    rows = _rows_of_lengths(covering, lengths)
     repeated = np.repeat(lengths, PAIRS_OF_A_LENGTH)
-    yield from _for("every length", _of_lengths(every, repeated, rows.ravel()))
+    calls = _of_lengths(special_table(etype, operator), repeated, rows.ravel())
+    yield from _with_purpose("every length", calls)
 
 
 def _rows_of_lengths(rows: Array, lengths: Array) -> Array:
@@ -370,55 +498,81 @@ def _rows_of_lengths(rows: Array, lengths: Array) -> Array:
     Every length has the first choice, which reaches the most classes. The others take turns, so that
     neighbouring lengths have different ones.
     """
-    first, others = rows[0], rows[1:]
+    first = rows[0]
+    others = rows[1:]
     step = np.arange(1, PAIRS_OF_A_LENGTH)
-    turns = (step + PAIRS_OF_A_LENGTH * lengths[:, None]) % len(others)
-    return np.hstack([np.full((len(lengths), 1), first), others[turns]])
+    offsets = PAIRS_OF_A_LENGTH * lengths[:, None]
+    turns = (offsets + step) % len(others)
+    first_of_each = np.full((len(lengths), 1), first)
+    return np.hstack([first_of_each, others[turns]])
 
 
 def _every_x(etype: ElementType) -> Array:
-    return _sorted(etype, np.arange(2**16, dtype=bits_type(etype.id)))
+    patterns = np.arange(2**16, dtype=bits_type(etype.id))
+    return _sorted(etype, patterns)
 
 
 def _sorted(etype: ElementType, *pools: Array) -> Array:
-    """All values of some pools, sorted by `key_type`: their expected results are slices then."""
+    """All values of the pools, sorted by `key_type`: their expected results are slices then."""
     pool = np.concatenate(pools)
-    found: Array = np.sort(pool.view(key_type(etype))).view(pool.dtype)
-    return found
+    keys = np.sort(pool.view(key_type(etype)))
+    ordered: Array = keys.view(pool.dtype)
+    return ordered
 
 
 def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
     """Bits of min and of max: part n of all values of 16 bits as one bound, each beside a few others."""
-    others = np.array(
-        [int(encode(text, etype)) for text in _BESIDE[etype.family]], bits_type(etype.id)
-    )
-    bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(others.dtype)
-    varying, beside = np.repeat(bounds, len(others)), np.tile(others, _BOUNDS)
+    bits = bits_type(etype.id)
+    patterns = [int(encode(text, etype)) for text in _BESIDE[etype.family]]
+    others = np.array(patterns, bits)
+    first = n * _BOUNDS
+    bounds = np.arange(first, first + _BOUNDS).astype(bits)
+    varying = np.repeat(bounds, len(others))
+    beside = np.tile(others, _BOUNDS)
     return [beside, varying] if second else [varying, beside]
 
 
 # --- Few calls, for a runtime that starts a program for each ------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Shape:
+    """Calls of one layout and length, each under another choice of the scalars."""
+
+    purpose: str
+    layout: str
+    length: int
+    calls: int
+
+
+def _few_shapes() -> Iterator[_Shape]:
+    for layout in LAYOUTS:
+        if layout.length is not None:
+            yield _Shape("few shapes", layout.id, layout.length, FEW_OF_A_SHAPE)
+    for length in FEW_LENGTHS:
+        yield _Shape("few lengths", PLAIN.id, length, 1)
+
+
 def few_calls(etype: ElementType) -> Calls:
     """The requests of a runtime that starts a program for each call."""
-    of = clip_operator()
-    if (used := used_bounds(etype, of)) is not None:
-        yield from _for(
-            "bounds in use", _long_calls(etype, [used.table.pool], used.table.scalars, of)
-        )
-    for request, table in _long_calls(
-        etype, _long_pools(etype, of), chosen_bounds(etype), of, LONG
-    ):
-        yield replace(request, starts=np.zeros(table.count, int), purpose="few long calls"), table
-    every, turn = special_table(etype, of).rows(covering_rows(etype, FEW_OF_A_SHAPE, of)), 0
-    shaped = [(layout.id, layout.length) for layout in LAYOUTS if layout.length is not None]
-    shapes = [("few shapes", *shape, FEW_OF_A_SHAPE) for shape in shaped]
-    shapes += [("few lengths", PLAIN.id, length, 1) for length in FEW_LENGTHS]
-    for purpose, layout, length, count in shapes:
-        turns = turn + np.arange(count)
-        starts = turns * 7 % len(every.pool)
-        yield from _for(
-            purpose, iter([_call(layout, length, every.rows(turns % every.count), starts)])
-        )
-        turn += count
+    operator = clip_operator()
+    used = used_bounds(etype, operator)
+    if used is not None:
+        calls = _long_calls(etype, [used.table.pool], used.table.scalars, operator)
+        yield from _with_purpose("bounds in use", calls)
+    pools = _long_pools(etype, operator)
+    for request, table in _long_calls(etype, pools, chosen_bounds(etype), operator, LONG):
+        starts = np.zeros(table.count, int)
+        yield replace(request, starts=starts, purpose="few long calls"), table
+    covering = covering_rows(etype, FEW_OF_A_SHAPE, operator)
+    special = special_table(etype, operator).rows(covering)
+    made = 0
+    for shape in _few_shapes():
+        turns = made + np.arange(shape.calls)
+        starts = (
+            turns * 7 % len(special.pool)
+        )  # 7 apart, so that few calls have values of every kind
+        expected = special.rows(turns % special.count)
+        request, table = _call(shape.layout, shape.length, expected, starts)
+        yield replace(request, purpose=shape.purpose), table
+        made += shape.calls

@@ -55,19 +55,24 @@ class JudgedCase:
     def text(self) -> str:
         """The reason, and each deviation with the line of Python that repeats it."""
         parts = [self.words]
-        for found in self.deviations:
-            parts.append(f"{found.key}, layout {found.layout}: {found.shown}")
-            parts.append(found.reason)
-            parts += ["repeat it:", command_line(found.reproduce)] if found.reproduce else []
+        for deviation in self.deviations:
+            parts.append(f"{deviation.key}, layout {deviation.layout}: {deviation.shown}")
+            parts.append(deviation.reason)
+            if deviation.reproduce:
+                parts.append("repeat it:")
+                parts.append(command_line(deviation.reproduce))
         return "\n".join(filter(None, parts))
 
     @property
     def headline(self) -> str:
         """One line: the worst wrong value before the runtime's words on other calls."""
-        failing = [found for found in self.deviations if found.kind != "acceptable"]
-        first = next(iter(failing if self.outcome == "failed" else self.deviations), None)
-        shown = first is not None and (first.got is not None or not self.words)
-        return " ".join((first.shown if first is not None and shown else self.words).split())
+        shown = list(self.deviations)
+        if self.outcome == "failed":
+            shown = [deviation for deviation in shown if deviation.kind != "acceptable"]
+        text = self.words
+        if shown and (shown[0].got is not None or not text):
+            text = shown[0].shown
+        return " ".join(text.split())
 
 
 def cases(report: Report) -> Iterator[JudgedCase]:
@@ -76,11 +81,13 @@ def cases(report: Report) -> Iterator[JudgedCase]:
         yield _nothing_compared("", "element type")
     for found in report.types:
         required = found.type in report.required and found.verdict == "unsupported"
-        yield from (_of_class(found, one, required=required) for one in found.classes)
+        for klass in found.classes:
+            yield _of_class(found, klass, required=required)
         if found.has_blind_forms:
             yield _nothing_compared(found.type, "form of a model")
         for form in found.forms or ():
-            yield from (_of_form(found.type, one.id, form) for one in found.classes)
+            for klass in found.classes:
+                yield _of_form(found.type, klass.id, form)
 
 
 def _nothing_compared(etype: str, where: str) -> JudgedCase:
@@ -96,46 +103,62 @@ def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
     return "skipped" if verdict in ("refused", "unsupported") else "passed"
 
 
-def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedCase:
-    own_words = one.words
-    if found.serves_forms_only and one.verdict not in ("refused", "unsupported"):
-        own_words = f"all other calls were refused: {one.words or found.words}"
-    words, deviations = ["the type is required" if required else None, own_words], one.deviations
-    if one.raised and found.refusal is not None and found.refusal.condition is not None:
-        words.append(f"calls are refused where {found.refusal.condition}")
-    match one.verdict:
-        case "refused" | "unsupported" | "crashed" | "environment":
-            words.append(None if one.words else found.words)
-            refused = found.refused_layouts.items() if one.verdict == "refused" else ()
-            words += [f"layout {layout}: {text}" for layout, text in refused]
-        case "unfinished":
-            words = [found.unfinished]
-        case "unreached":
-            words = ["no vector reached it"]
-        case "depends":
-            wrong = failing_forms(found, one.id)
-            named = "; ".join(str(form.form) for form in wrong)
-            words.append(
-                f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {named}"
-            )
-            shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
-            deviations = in_order([*deviations, *shown[:1]])
-    shared = shared_deviation(found, one)
+def _of_class(found: TypeReport, klass: ClassReport, *, required: bool) -> JudgedCase:
+    words = _reasons(found, klass)
+    if required and klass.verdict not in ("unfinished", "unreached"):
+        words.insert(0, "the type is required")
+    deviations = klass.deviations
+    if klass.verdict == "depends":
+        failing = failing_forms(found, klass.id)
+        shown = [form.deviations[klass.id] for form in failing if klass.id in form.deviations]
+        deviations = in_order([*deviations, *shown[:1]])
+    shared = shared_deviation(found, klass)
     if shared is not None:
         deviations = in_order([*deviations, shared])
-        number = f"{len(forms_alike(found, one))} of {len(found.served_forms)}"
+        alike = len(forms_alike(found, klass))
+        in_forms = f"{klass.verdict} in {alike} of {len(found.served_forms)} forms of a model"
         # The words on these forms come before those on calls that were refused.
-        words = [f"{one.verdict} in {number} forms of a model", shared.words, *words]
+        words = [in_forms, shared.words, *words]
     text = "; ".join(filter(None, dict.fromkeys(words)))
-    outcome = _outcome(one.verdict, required=required)
-    return JudgedCase(found.type, one.id, "", outcome, one.verdict, text, deviations)
+    outcome = _outcome(klass.verdict, required=required)
+    return JudgedCase(found.type, klass.id, "", outcome, klass.verdict, text, deviations)
 
 
-def _of_form(type_id: str, id_: str, form: FormReport) -> JudgedCase:
-    verdict = form.verdict_of(id_)
-    words = form.words or "" if verdict not in ("conforms", "acceptable") else ""
-    given = (form.deviations[id_],) if id_ in form.deviations else ()
-    return JudgedCase(type_id, id_, str(form.form), _outcome(verdict), verdict, words, given)
+def _reasons(found: TypeReport, klass: ClassReport) -> list[str | None]:
+    """The words on the verdict of a class."""
+    if klass.verdict == "unfinished":
+        return [found.unfinished]
+    if klass.verdict == "unreached":
+        return ["no vector reached it"]
+    words = [klass.words]
+    if found.serves_forms_only and klass.verdict not in ("refused", "unsupported"):
+        words = [f"all other calls were refused: {klass.words or found.words}"]
+    refusal = found.refusal
+    if klass.raised and refusal is not None and refusal.condition is not None:
+        words.append(f"calls are refused where {refusal.condition}")
+    if klass.verdict in ("refused", "unsupported", "crashed", "environment") and not klass.words:
+        words.append(found.words)
+    if klass.verdict == "refused":
+        for layout, text in found.refused_layouts.items():
+            words.append(f"layout {layout}: {text}")
+    if klass.verdict == "depends":
+        failing = failing_forms(found, klass.id)
+        named = "; ".join(str(form.form) for form in failing)
+        number = f"{len(failing)} of {len(found.served_forms)}"
+        words.append(f"it fails in {number} forms of a model: {named}")
+    return words
+
+
+def _of_form(type_id: str, id_: str, report: FormReport) -> JudgedCase:
+    verdict = report.verdict_of(id_)
+    words = ""
+    if verdict not in ("conforms", "acceptable"):
+        words = report.words or ""
+    deviations: tuple[Deviation, ...] = ()
+    if id_ in report.deviations:
+        deviations = (report.deviations[id_],)
+    form = str(report.form)
+    return JudgedCase(type_id, id_, form, _outcome(verdict), verdict, words, deviations)
 
 
 # --- JUnit XML ----------------------------------------------------------------------------------------------
@@ -154,48 +177,63 @@ def to_junit(report: Report) -> str:
     a report that compared nothing, is an error.
     """
     every = list(cases(report))
-    root = Element("testsuites", _attributes("sonnx-clip check", every), time=f"{report.seconds:g}")
-    for etype, some in groupby(every, key=lambda case: case.etype):
-        _add_suite(root, report, etype or "report", list(some))
+    attributes = _attributes("sonnx-clip check", every)
+    root = Element("testsuites", attributes, time=f"{report.seconds:g}")
+    for etype, of_type in groupby(every, key=lambda case: case.etype):
+        _add_suite(root, report, etype or "report", list(of_type))
     indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+    declaration = '<?xml version="1.0" encoding="UTF-8"?>'
+    return f"{declaration}\n{tostring(root, encoding='unicode')}\n"
 
 
 def _attributes(name: str, every: list[JudgedCase]) -> dict[str, str]:
-    found = Counter[str](case.outcome for case in every)
-    counts = {"failures": found["failed"], "errors": found["error"], "skipped": found["skipped"]}
+    outcomes = Counter[str](case.outcome for case in every)
     return {
         "name": name,
         "tests": str(len(every)),
-        **{key: str(number) for key, number in counts.items()},
+        "failures": str(outcomes["failed"]),
+        "errors": str(outcomes["error"]),
+        "skipped": str(outcomes["skipped"]),
     }
 
 
 def _add_suite(root: Element, report: Report, name: str, every: list[JudgedCase]) -> None:
     suite = SubElement(root, "testsuite", _attributes(name, every))
     properties = SubElement(suite, "properties")
-    for key, value in (
-        ("runtime", report.runtime_version),
-        ("policy", report.policy),
-        ("tool", report.tool),
-    ):
+    values = {
+        "runtime": report.runtime_version,
+        "policy": report.policy,
+        "tool": report.tool,
+    }
+    for key, value in values.items():
         SubElement(properties, "property", name=key, value=_legal(value))
+    classname = _legal(f"{report.runtime}.{name}")
     for case in every:
         shown = f"{case.id} [{case.form}]" if case.form else case.id
-        one = SubElement(
-            suite, "testcase", name=shown, classname=_legal(f"{report.runtime}.{name}")
-        )
+        testcase = SubElement(suite, "testcase", name=shown, classname=classname)
         if case.outcome != "passed":
-            # A deviation that forms of a model share is shown once.
-            reason = case.headline or (f"as in the case {case.id}" if case.form else "")
-            head = _legal(f"{case.verdict}: {reason}" if reason else case.verdict)
-            SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _legal(
-                case.text
-            )
+            tag = _ELEMENTS[case.outcome]
+            message = _legal(_message(case))
+            result = SubElement(testcase, tag, message=message, type=case.verdict)
+            result.text = _legal(case.text)
         elif case.deviations:
-            SubElement(one, "system-out").text = _legal(case.text)
+            SubElement(testcase, "system-out").text = _legal(case.text)
+
+
+def _message(case: JudgedCase) -> str:
+    """The verdict and the reason in one line."""
+    reason = case.headline
+    if not reason and case.form:
+        # A deviation that forms of a model share is shown once.
+        reason = f"as in the case {case.id}"
+    return f"{case.verdict}: {reason}" if reason else case.verdict
 
 
 def _legal(text: str) -> str:
     """A text with the characters escaped that no XML document may have."""
-    return re.sub(_ILLEGAL, lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_ILLEGAL, _escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from rich.markup import escape
@@ -42,15 +42,16 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import (
         ClassReport,
         Deviation,
+        DeviationKind,
+        FormReport,
         ReadingMatch,
         Refusal,
         Report,
         TypeReport,
     )
+    from sonnx_clip.conform.verdicts import FormVerdict
+    from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.spec import Spec
-
-    Deviating = tuple[TypeReport, ClassReport, Deviation]
-    Found = list[Deviating]
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -83,13 +84,15 @@ def print_report(
         repro: the file that holds the reproducers, which are then not printed.
         spec: the specification of the operator; that of Clip by default.
     """
-    spec, pasted = spec or load_spec(), repro is None
+    spec = spec or load_spec()
+    pasted = repro is None
 
     def show(text: str, *, wrap: bool = False, markup: bool = True) -> None:
         console.print(text, soft_wrap=not wrap, highlight=False, markup=markup)
 
     head = f"[bold]{escape(report.runtime_version)}[/]"
-    head += f" against {report.dialect}" if report.dialect else ""
+    if report.dialect:
+        head += f" against {report.dialect}"
     if len(report.types) == 1:
         show(f"{head}, {report.types[0].type}")
         console.print(_verdicts(report.types[0]))
@@ -98,7 +101,9 @@ def print_report(
         console.print(_table(report, spec))
         show(f"[dim]{_legend(report)}[/]")
     console.print()
-    for line in (*_notes(report, pasted=pasted), *_deviations(report, spec, pasted=pasted)):
+    for line in _notes(report, pasted=pasted):
+        show(line)
+    for line in _deviations(report, spec, pasted=pasted):
         show(line)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)
@@ -108,21 +113,31 @@ def print_report(
 
 def summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
-    verdicts = [found.verdict for found in report.types]
-    counts = ", ".join(f"{verdicts.count(v)} {words_of(v)}" for v in SIGNS if v in verdicts)
-    ends = "; nothing was compared" if report.compared == 0 else ""
-    ends += "; unfinished: it was interrupted" if report.unfinished else ""
+    numbers = Counter(found.verdict for found in report.types)
+    verdicts = [verdict for verdict in SIGNS if verdict in numbers]
+    counts = [f"{numbers[verdict]} {words_of(verdict)}" for verdict in verdicts]
+    options = [f"{report.policy} policy"]
+    if report.dialect:
+        options.insert(0, f"against {report.dialect}")
+    if report.level != "quick":
+        options.append(report.level)
+    types = counted(len(report.types), "type")
+    how = ", ".join(options)
+    judged = f"{report.runtime_version} ({how}): {', '.join(counts)} of {types}"
+    compared = f"{report.compared:,} results compared"
+    if len(report.kept) != len(report.types):
+        compared += f" in {report.seconds:g} s"
+    remarks = []
+    if report.compared == 0:
+        remarks.append("nothing was compared")
+    if report.unfinished:
+        remarks.append("unfinished: it was interrupted")
     if report.kept:
-        when = " to ".join(sorted({min(report.kept.values()), max(report.kept.values())}))
-        ends += f"; {len(report.kept)} of {len(report.types)} verdicts stored on {when}"
-        ends += " (--again repeats them)"
-    how = f"against {report.dialect}, " if report.dialect else ""
-    how += f"{report.policy} policy" + ("" if report.level == "quick" else f", {report.level}")
-    seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
-    return (
-        f"{report.runtime_version} ({how}): {counts} of {counted(len(verdicts), 'type')}; "
-        f"{report.compared:,} results compared{seconds}{ends}"
-    )
+        dates = report.kept.values()
+        when = " to ".join(sorted({min(dates), max(dates)}))
+        number = f"{len(report.kept)} of {len(report.types)}"
+        remarks.append(f"{number} verdicts stored on {when} (--again repeats them)")
+    return "; ".join([judged, compared, *remarks])
 
 
 def reproducers(report: Report) -> str:
@@ -131,12 +146,16 @@ def reproducers(report: Report) -> str:
         "# Repeats what `sonnx-clip check` reported. Each line prints type, shape and bits of the result,",
         "# and what is expected. Run it where the runtime is installed: sh FILE",
     ]
-    for etype, id_, form, found in report.deviations:
-        where = f", model with {form}" if form else ""
-        lines += [
-            f"\n# {etype}, {id_}, {found.key}{where}: {' '.join(found.shown.split())}",
-            command_line(found.reproduce) if found.reproduce else f"# {found.words}",
-        ]
+    for etype, id_, form, deviation in report.deviations:
+        place = f"{etype}, {id_}, {deviation.key}"
+        if form:
+            place += f", model with {form}"
+        shown = " ".join(deviation.shown.split())
+        lines.append(f"\n# {place}: {shown}")
+        if deviation.reproduce:
+            lines.append(command_line(deviation.reproduce))
+        else:
+            lines.append(f"# {deviation.words}")
     return "\n".join([*lines, ""])
 
 
@@ -150,33 +169,44 @@ def words_of(label: Verdict) -> str:
 
 def _verdicts(found: TypeReport) -> Table:
     """The classes of one element type by verdict, the worst first."""
-    ids = grouped((one.verdict, one.id) for one in found.classes)
+    ids = grouped((c.verdict, c.id) for c in found.classes)
     table = Table(box=None, show_header=False, padding=0)
     table.add_column(no_wrap=True)
     for label, (_, style) in reversed(SIGNS.items()):
         if label in ids:
-            table.add_row(Text(f"  {words_of(label):20} ", style), Text(", ".join(ids[label])))
+            head = Text(f"  {words_of(label):20} ", style)
+            table.add_row(head, Text(", ".join(ids[label])))
     return table
 
 
 def _table(report: Report, spec: Spec) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("class", no_wrap=True)
+    columns = []
     for found in report.types:
         table.add_column(short_type(found.type), justify="center", no_wrap=True)
-    by_type = [{c.id: Text(*SIGNS[c.verdict]) for c in found.classes} for found in report.types]
-    for id_ in (*(c.id for c in spec.classes), *TAGS):
-        if any(id_ in signs for signs in by_type):
-            table.add_row(_TAGS.get(id_, id_), *(signs.get(id_, "") for signs in by_type))
+        signs = {}
+        for c in found.classes:
+            signs[c.id] = Text(*SIGNS[c.verdict])
+        columns.append(signs)
+    ids = [c.id for c in spec.classes]
+    for id_ in (*ids, *TAGS):
+        if any(id_ in column for column in columns):
+            row = [column.get(id_, "") for column in columns]
+            table.add_row(_TAGS.get(id_, id_), *row)
     return table
 
 
 def _legend(report: Report) -> str:
     """The signs that a table shows, in words."""
-    shown = {one.verdict for found in report.types for one in found.classes}
-    return "  ".join(
-        f"{sign} {words_of(verdict)}" for verdict, (sign, _) in SIGNS.items() if verdict in shown
-    )
+    shown: set[Verdict] = set()
+    for found in report.types:
+        shown.update(c.verdict for c in found.classes)
+    entries = []
+    for verdict, (sign, _) in SIGNS.items():
+        if verdict in shown:
+            entries.append(f"{sign} {words_of(verdict)}")
+    return "  ".join(entries)
 
 
 def short_type(etype: str) -> str:
@@ -208,139 +238,193 @@ class Note:
     form: str = ""
 
     def __str__(self) -> str:
-        places = [f"{etype} {', '.join(ids)}" for etype, ids in self.places.items() if ids]
-        return f"{self.head} {'; '.join(places) or ', '.join(self.places)}: {self.text}"
+        places = []
+        for etype, ids in self.places.items():
+            if ids:
+                places.append(f"{etype} {', '.join(ids)}")
+        shown = "; ".join(places) if places else ", ".join(self.places)
+        return f"{self.head} {shown}: {self.text}"
+
+
+class _TypeNote(NamedTuple):
+    """A note on a whole element type, the same for all types that share it."""
+
+    head: str
+    text: str
+    failing: bool
 
 
 def notes(report: Report) -> Iterator[Note]:
     """Notes on whole element types, layouts and forms, each once with the types that share it."""
-    found: dict[tuple[str, str, bool], Note] = {}
-    for one in report.types:
-        for key in _type_notes(one, required=one.type in report.required):
-            found.setdefault(key, Note(*key)).places[one.type] = []
-        if one.refusal is not None:
-            key = _note_on_refusal(one, one.refusal)
-            note = found.setdefault(key, Note(*key, first=one.refusal.example))
-            note.places[one.type] = []
-    yield from found.values()
+    shared: dict[_TypeNote, Note] = {}
+    for found in report.types:
+        for key in _type_notes(found, required=found.type in report.required):
+            note = shared.setdefault(key, Note(*key))
+            note.places[found.type] = []
+        if found.refusal is not None:
+            key = _note_on_refusal(found, found.refusal)
+            note = shared.setdefault(key, Note(*key, first=found.refusal.example))
+            note.places[found.type] = []
+    yield from shared.values()
     yield from dependences(report)
 
 
-def _type_notes(one: TypeReport, *, required: bool) -> Iterator[tuple[str, str, bool]]:
-    """The head and the text of each note on an element type, and whether it is a failure."""
-    if one.verdict in ("unsupported", "crashed", "environment"):
-        yield one.verdict, one.words or "", one.verdict != "unsupported"
-    if required and one.verdict == "unsupported":
-        yield "required", "it is not supported", True
-    if unreached := [c.id for c in one.classes if c.verdict == "unreached"]:
-        yield "unreached", f"no vector reached {', '.join(unreached)}", True
-    if one.unfinished is not None:
-        yield "unfinished", one.unfinished, True
-    yield from (
-        ("refused", f"layout {id_}: {words}", False) for id_, words in one.refused_layouts.items()
-    )
-    yield from (("noticed", remark, False) for remark in one.remarks)
-    if one.served_forms:
-        # Refusals that differ in numbers alone, such as shapes, are one.
-        refused = [form for form in one.forms or () if form.verdict == "refused"]
-        for forms in grouped(
-            (re.sub("[0-9]+", "", form.words or ""), form) for form in refused
-        ).values():
-            words = printable(" ".join((forms[0].words or "").split()), _LONGEST)
-            named = described([f.form for f in forms], [f.form for f in one.forms or ()])
-            yield "refused", f"models with {named}: {words}", False
-        if one.serves_forms_only and not refused:
-            words = next((found.words for found in one.classes if found.words), one.words or "")
-            yield "refused", f"models with bounds as inputs: {words}", False
+def _type_notes(found: TypeReport, *, required: bool) -> Iterator[_TypeNote]:
+    """The notes on an element type, apart from that on its refusal."""
+    if found.verdict in ("unsupported", "crashed", "environment"):
+        failing = found.verdict != "unsupported"
+        yield _TypeNote(found.verdict, found.words or "", failing)
+    if required and found.verdict == "unsupported":
+        yield _TypeNote("required", "it is not supported", failing=True)
+    unreached = [c.id for c in found.classes if c.verdict == "unreached"]
+    if unreached:
+        text = f"no vector reached {', '.join(unreached)}"
+        yield _TypeNote("unreached", text, failing=True)
+    if found.unfinished is not None:
+        yield _TypeNote("unfinished", found.unfinished, failing=True)
+    for layout, words in found.refused_layouts.items():
+        yield _TypeNote("refused", f"layout {layout}: {words}", failing=False)
+    for remark in found.remarks:
+        yield _TypeNote("noticed", remark, failing=False)
+    if found.served_forms:
+        yield from _refused_forms(found)
 
 
-def _note_on_refusal(one: TypeReport, refusal: Refusal) -> tuple[str, str, bool]:
-    """The head, the text, and whether it is a failure, of the note on calls that were refused."""
+def _refused_forms(found: TypeReport) -> Iterator[_TypeNote]:
+    """Notes on the forms of a model that are refused while others are served."""
+    forms = found.forms or ()
+    every = [form.form for form in forms]
+    # Refusals that differ in numbers alone, such as shapes, are one.
+    refused: dict[str, list[FormReport]] = {}
+    for form in forms:
+        if form.verdict == "refused":
+            key = re.sub("[0-9]+", "", form.words or "")
+            refused.setdefault(key, []).append(form)
+    for alike in refused.values():
+        named = described([form.form for form in alike], every)
+        words = _shortened(alike[0].words or "")
+        yield _TypeNote("refused", f"models with {named}: {words}", failing=False)
+    if found.serves_forms_only and not refused:
+        of_classes = (c.words for c in found.classes if c.words)
+        words = next(of_classes, found.words or "")
+        yield _TypeNote("refused", f"models with bounds as inputs: {words}", failing=False)
+
+
+def _shortened(words: str) -> str:
+    """The words of a runtime in one line of limited length."""
+    return printable(" ".join(words.split()), _LONGEST)
+
+
+def _note_on_refusal(found: TypeReport, refusal: Refusal) -> _TypeNote:
+    """The note on calls that were refused."""
     head = "refused" if refusal.is_refusal else "raises"
-    where = (
-        "some calls, no condition is known"
-        if refusal.condition is None
-        else f"where {refusal.condition}"
-    )
-    words = printable(" ".join(refusal.words.split()), _LONGEST)
-    return head, f"{where}: {words}", any(found.raised for found in one.classes)
+    where = "some calls, no condition is known"
+    if refusal.condition is not None:
+        where = f"where {refusal.condition}"
+    failing = any(c.raised for c in found.classes)
+    return _TypeNote(head, f"{where}: {_shortened(refusal.words)}", failing)
 
 
 def dependences(report: Report) -> list[Note]:
     """Classes whose verdict depends on the form of a model; failing classes first."""
-    found: dict[str, Note] = {}
-    for one in report.types:
-        for id_, pairs in forms_of(one).items():
-            verdicts = [verdict for _, verdict in pairs]
-            if len(set(verdicts)) > 1:
-                first = next(form for form, verdict in pairs if verdict == worst(verdicts))
-                # ``violates with bounds as initializers, else conforms``: the most frequent comes last
-                usual, every = (
-                    Counter(verdicts).most_common(1)[0][0],
-                    [form.form for form, _ in pairs],
-                )
-                others = grouped(
-                    (verdict, form.form) for form, verdict in pairs if verdict != usual
-                )
-                parts = [
-                    f"{verdict} with {described(forms, every)}" for verdict, forms in others.items()
-                ]
-                text, failing = f"{', '.join(parts)}, else {usual}", bool(FAILING & set(verdicts))
-                note = Note(
-                    "depends on the form",
-                    text,
-                    failing,
-                    {},
-                    first.deviations.get(id_),
-                    str(first.form),
-                )
-                found.setdefault(text, note).places.setdefault(one.type, []).append(id_)
-    return sorted(found.values(), key=lambda note: not note.failing)
+    by_text: dict[str, Note] = {}
+    for found in report.types:
+        for id_, entries in forms_of(found).items():
+            if _has_several_verdicts(entries):
+                note = _dependence(id_, entries)
+                note = by_text.setdefault(note.text, note)
+                note.places.setdefault(found.type, []).append(id_)
+    return sorted(by_text.values(), key=lambda note: not note.failing)
+
+
+def _dependence(id_: str, entries: Sequence[FormVerdict]) -> Note:
+    """The note on a class, from the forms with the verdict in each: ``violates with …, else conforms``."""
+    verdicts = [entry.verdict for entry in entries]
+    worst_verdict = worst(verdicts)
+    first = next(entry.report for entry in entries if entry.verdict == worst_verdict)
+    ((usual, _),) = Counter(verdicts).most_common(1)
+    every = [entry.report.form for entry in entries]
+    unusual: dict[Verdict, list[ModelForm]] = {}
+    for report, verdict in entries:
+        if verdict != usual:
+            unusual.setdefault(verdict, []).append(report.form)
+    parts = []
+    for verdict, forms in unusual.items():
+        parts.append(f"{verdict} with {described(forms, every)}")
+    return Note(
+        head="depends on the form",
+        text=f"{', '.join(parts)}, else {usual}",  # the most frequent verdict comes last
+        failing=not FAILING.isdisjoint(verdicts),
+        first=first.deviations.get(id_),
+        form=str(first.form),
+    )
 
 
 def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
     for note in notes(report):
         style = "bold red" if note.failing else "dim"
-        yield f"[{style}]{note.head}[/]{escape(str(note).removeprefix(note.head))}"
-        if note.first is not None:
-            call = f"model with {note.form}" if note.form else note.first.layout
-            yield f"    {next(iter(note.places))}, {call}: {escape(note.first.shown)}"
-            if note.first.reason and note.first.reason not in note.text:
-                yield f"    {escape(note.first.reason)}"
-            if note.first.reproduce and pasted:
-                yield f"    {escape(command_line(note.first.reproduce))}"
+        text = str(note).removeprefix(note.head)
+        yield f"[{style}]{note.head}[/]{escape(text)}"
+        first = note.first
+        if first is None:
+            continue
+        etype = next(iter(note.places))
+        call = f"model with {note.form}" if note.form else first.layout
+        yield f"    {etype}, {call}: {escape(first.shown)}"
+        if first.reason and first.reason not in note.text:
+            yield f"    {escape(first.reason)}"
+        if first.reproduce and pasted:
+            yield f"    {escape(command_line(first.reproduce))}"
 
 
 def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
     """The values of each key, in order."""
-    found: dict[_K, list[_V]] = {}
+    groups: dict[_K, list[_V]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 # --- Deviations, a block for each cause ---------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Deviating:
+    """A deviation with the class and the element type in which it was found."""
+
+    type: TypeReport
+    klass: ClassReport
+    deviation: Deviation
+
+    @property
+    def in_forms(self) -> bool:
+        """Whether only forms of a model show it."""
+        return self.deviation not in self.klass.deviations
+
+
+class _Block(NamedTuple):
+    """What deviations of one block share."""
+
+    kind: DeviationKind
+    cause: str
+    in_forms: bool
+
+
 def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
-    every: Found = []
-    for one in report.types:
-        for c in one.classes:
-            # What was refused has a note with the condition.
-            has_note = one.refusal is not None
-            every += [(one, c, d) for d in c.deviations if not (has_note and d.kind == "raises")]
-            shared = shared_deviation(one, c)
-            every += [(one, c, shared)] if shared is not None else []
-    every.sort(key=lambda found: DEVIATION_KINDS.index(found[2].kind))
-    by_cause = grouped(
-        ((d.kind, _cause(one, c, d, spec), d in c.deviations), (one, c, d)) for one, c, d in every
-    )
-    left = sum(bool(deviation.reproduce) for _, _, deviation in every)
-    for (_, cause, _), found in by_cause.items():
-        example = min(found, key=_complexity)
-        yield from _block(cause, found, example, spec)
-        first = example[2]
+    every = list(_every_deviation(report))
+    every.sort(key=lambda entry: DEVIATION_KINDS.index(entry.deviation.kind))
+    blocks: dict[_Block, list[_Deviating]] = {}
+    left = 0
+    for entry in every:
+        block = _Block(entry.deviation.kind, _cause(entry, spec), entry.in_forms)
+        blocks.setdefault(block, []).append(entry)
+        if entry.deviation.reproduce:
+            left += 1
+    for block, entries in blocks.items():
+        example = min(entries, key=_complexity)
+        yield from _block(block.cause, entries, example, spec)
+        first = example.deviation
         if pasted and first.reproduce and first.kind != "acceptable":
             left -= 1
             yield f"    {escape(command_line(first.reproduce))}"
@@ -348,18 +432,34 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
         yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
 
 
-def _complexity(deviating: Deviating) -> float:
+def _every_deviation(report: Report) -> Iterator[_Deviating]:
+    """All deviations of a report, apart from those that have a note."""
+    for found in report.types:
+        # What was refused has a note with the condition.
+        has_note = found.refusal is not None
+        for klass in found.classes:
+            for deviation in klass.deviations:
+                if not (has_note and deviation.kind == "raises"):
+                    yield _Deviating(found, klass, deviation)
+            shared = shared_deviation(found, klass)
+            if shared is not None:
+                yield _Deviating(found, klass, shared)
+
+
+def _complexity(entry: _Deviating) -> float:
     """How complex the operands of a deviation are: a block shows the simplest."""
-    one, _, deviation = deviating
-    bits = np.array([int(text, 16) for text in deviation.operands.values()], bits_type(one.type))
-    return float(complexity(bits, one.type).sum())
+    etype = entry.type.type
+    operands = [int(text, 16) for text in entry.deviation.operands.values()]
+    bits = np.array(operands, bits_type(etype))
+    return float(complexity(bits, etype).sum())
 
 
-def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec) -> str:
+def _cause(entry: _Deviating, spec: Spec) -> str:
     """The cause of a deviation: the latitude, the words, or the trait of the operands that is unusual.
 
     A reading is a cause that people know by the operands for which it differs.
     """
+    deviation = entry.deviation
     if deviation.latitude is not None:
         return deviation.latitude
     if deviation.explanation is not None and not deviation.allowed_by:
@@ -367,62 +467,83 @@ def _cause(found: TypeReport, one: ClassReport, deviation: Deviation, spec: Spec
     values = deviation.environment(spec.head)
     if values is None and deviation.words and deviation.kind != "crashed":
         return deviation.words
-    if one.case is None or values is None:
-        return one.id
-    etype = spec.element_type(found.type)
-    nans = [name for name in spec.head.operands if decode(values[name], etype) == "nan"]
+    case = entry.klass.case
+    if case is None or values is None:
+        return entry.klass.id
+    etype = spec.element_type(entry.type.type)
+    texts = {name: decode(values[name], etype) for name in spec.head.operands}
+    nans = [name for name, text in texts.items() if text == "nan"]
     if any(name not in spec.head.tensors for name in nans):
         return "a bound is NaN"
-    return f"{nans[0]} is NaN" if nans else f"case {one.case}"
+    return f"{nans[0]} is NaN" if nans else f"case {case}"
 
 
-def _block(cause: str, found: Found, example: Deviating, spec: Spec) -> Iterator[str]:
-    etype, klass, first = example
+def _block(
+    cause: str, entries: Sequence[_Deviating], example: _Deviating, spec: Spec
+) -> Iterator[str]:
+    """The lines of a cause: how many results deviate, the meaning of the class, and an example."""
+    first = example.deviation
     style = "yellow" if first.kind == "acceptable" else "bold red"
-    in_forms = first not in klass.deviations
-    numbers = _forms_that_deviate(found) if in_forms else _results_that_deviate(found)
-    classes = [*dict.fromkeys(c.id for _, c, _ in found)]
+    if example.in_forms:
+        numbers = _forms_that_deviate(entries)
+        call = f"model with {first.form}"
+    else:
+        numbers = _results_that_deviate(entries)
+        call = first.layout
+    classes = list(dict.fromkeys(entry.klass.id for entry in entries))
     within = "" if classes == [cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{first.kind}[/], {escape(cause)}: {numbers}{within}"
-    known = next((c for c in spec.classes if c.id == klass.id), None)
+    of_spec = {c.id: c for c in spec.classes}
+    known = of_spec.get(example.klass.id)
     if first.latitude is not None:
         # The latitude of a dialect is its text, which has no reason here.
-        yield from (
-            f"    {escape(one.reason)}" for one in spec.latitude if one.id == first.latitude
-        )
+        for latitude in spec.latitude:
+            if latitude.id == first.latitude:
+                yield f"    {escape(latitude.reason)}"
     elif known is not None:
-        name = f"{known.id}: " if classes[1:] else ""
-        yield f"    {name}{escape(known.title)}: {escape(known.matters)}"
-    why = first.reason
-    if not why and first.kind == "violates":
-        why = "no known cause"
-    why = "" if why == cause else why
-    call = f"model with {first.form}" if in_forms else first.layout
-    yield f"    {etype.type}, {call}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
+        name = f"{known.id}: " if len(classes) > 1 else ""
+        title, matters = escape(known.title), escape(known.matters)
+        yield f"    {name}{title}: {matters}"
+    reason = first.reason
+    if not reason and first.kind == "violates":
+        reason = "no known cause"
+    shown = escape(first.shown)
+    if reason and reason != cause:
+        shown += f"; {escape(reason)}"
+    yield f"    {example.type.type}, {call}: {shown}"
 
 
-def _results_that_deviate(found: Found) -> str:
+def _results_that_deviate(entries: Sequence[_Deviating]) -> str:
     """How many results, or calls for C1 and C3, deviate, by element type."""
-    of_results = [entry for entry in found if entry[1].id not in TAGS]
+    of_results = [entry for entry in entries if entry.klass.id not in TAGS]
     unit = "results" if of_results else "calls"
-    deviating, compared = Counter[str](), Counter[str]()
-    for one, c, deviation in of_results or found:
-        numbers = {"violates": c.violating, "raises": c.raised, "crashed": c.died, **c.latitude}
-        deviating[one.type] += numbers[deviation.key]
-        compared[one.type] += c.compared + c.raised + c.died
-    shares = (
-        f"{etype} {number:,} of {compared[etype]:,} {unit}" for etype, number in deviating.items()
-    )
+    deviating = Counter[str]()
+    compared = Counter[str]()
+    for entry in of_results or entries:
+        etype, klass = entry.type.type, entry.klass
+        numbers = {
+            "violates": klass.violating,
+            "raises": klass.raised,
+            "crashed": klass.died,
+            **klass.latitude,
+        }
+        deviating[etype] += numbers[entry.deviation.key]
+        compared[etype] += klass.compared + klass.raised + klass.died
+    shares = []
+    for etype, number in deviating.items():
+        shares.append(f"{etype} {number:,} of {compared[etype]:,} {unit}")
     return ", ".join(shares)
 
 
-def _forms_that_deviate(found: Found) -> str:
+def _forms_that_deviate(entries: Sequence[_Deviating]) -> str:
     """How many forms of a model deviate, by element type, where no other call does."""
-    numbers = {}
-    for one, c, _ in found:
-        deviating = len(forms_alike(one, c))
-        numbers[one.type] = f"{one.type} {deviating} of {len(one.served_forms)} forms of a model"
-    return ", ".join(numbers.values())
+    shares = {}
+    for entry in entries:
+        etype = entry.type.type
+        deviating = len(forms_alike(entry.type, entry.klass))
+        served = len(entry.type.served_forms)
+        shares[etype] = f"{etype} {deviating} of {served} forms of a model"
+    return ", ".join(shares.values())
 
 
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
@@ -435,89 +556,128 @@ def closing_lines(report: Report) -> list[str]:
 
 def form_lines(report: Report) -> Iterator[str]:
     """How many forms of a model were compared, and whether they agree."""
-    for one in report.types:
-        if one.has_blind_forms:
-            yield f"{one.type}: nothing was compared in any form of a model"
-    judged = {
-        one.type: (len(one.served_forms), forms_of(one)) for one in report.types if one.served_forms
-    }
+    for found in report.types:
+        if found.has_blind_forms:
+            yield f"{found.type}: nothing was compared in any form of a model"
+    judged = [found for found in report.types if found.served_forms]
     if not judged:
         return
-    numbers = [served for served, _ in judged.values()]
-    number = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
-    differ, better = [], []
-    for etype, (served, by_class) in judged.items():
-        differ += [etype] * any(len({v for _, v in pairs}) > 1 for pairs in by_class.values())
-        better += [etype] * any(len(pairs) < served for pairs in by_class.values())
-    agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
-    alone = f" (rank 0 passes more in {', '.join(better)}: it has one entry)"
-    alone = alone if better and not report.dialect else ""
+    numbers = []
+    differing = []
+    better = []
+    for found in judged:
+        served = len(found.served_forms)
+        numbers.append(served)
+        by_class = forms_of(found).values()
+        if any(_has_several_verdicts(entries) for entries in by_class):
+            differing.append(found.type)
+        if any(len(entries) < served for entries in by_class):
+            better.append(found.type)
+    ends = sorted({min(numbers), max(numbers)})
+    number = " to ".join(str(end) for end in ends)
+    agree = f"the verdicts differ in {', '.join(differing)}" if differing else "all agree"
+    if better and not report.dialect:
+        agree += f" (rank 0 passes more in {', '.join(better)}: it has one entry)"
     types = counted(len(judged), "type")
-    yield f"forms of a model: {number} compared in {types}{_only_forms(report)}, {agree}{alone}"
+    yield f"forms of a model: {number} compared in {types}{_only_forms(report)}, {agree}"
+
+
+def _has_several_verdicts(entries: Iterable[FormVerdict]) -> bool:
+    verdicts = {entry.verdict for entry in entries}
+    return len(verdicts) > 1
 
 
 def _only_forms(report: Report) -> str:
     """The forms that were compared where all other calls were refused, in words; empty if none were."""
-    constant = [one for one in report.types if one.serves_forms_only]
+    constant = [found for found in report.types if found.serves_forms_only]
     if not constant:
         return ""
-    served = [form.form for form in constant[0].served_forms]
-    every = [form.form for form in constant[0].forms or ()]
-    others = (
-        "" if len(constant) == len(report.types) else f"{', '.join(one.type for one in constant)} "
-    )
-    return f" ({others}only {described(served, every)})"
+    first = constant[0]
+    served = [form.form for form in first.served_forms]
+    every = [form.form for form in first.forms or ()]
+    types = ""
+    if len(constant) < len(report.types):
+        types = ", ".join(found.type for found in constant) + " "
+    return f" ({types}only {described(served, every)})"
 
 
 def behaviour(report: Report) -> Iterator[str]:
     """The readings that fit the answers: a line for each group of element types."""
-    found = {one.type: one.readings for one in report.types if one.readings is not None}
-    for (readings, explained_by, nearest, left_in), types in reading_groups(found).items():
-        matches = [found[etype] for etype in types]
+    matches: dict[str, ReadingMatch] = {}
+    for found in report.types:
+        if found.readings is not None:
+            matches[found.type] = found.readings
+    for group, types in reading_groups(matches).items():
+        readings, explained_by, nearest, left_in = group
+        in_group = [matches[etype] for etype in types]
         subject = f"{report.runtime_version}, {', '.join(types)}"
-        number, left = f"{sum(m.answers for m in matches):,}", f"{sum(m.left for m in matches):,}"
+        number = f"{sum(match.answers for match in in_group):,}"
+        left = f"{sum(match.left for match in in_group):,}"
         if readings:
-            yield f"{subject}: {_allowed(readings, matches, number)}{_other_failure(report, readings, types)}"
+            allowed = _allowed(readings, in_group, number)
+            yield f"{subject}: {allowed}{_other_failure(report, readings, types)}"
             continue
+        explained = f"; but all {number} follow from {explained_by}" if explained_by else ""
         yield (
             f"{subject}: no reading allows all {number} answers kept; the"
-            f" nearest, {nearest}, does not allow {left} of them, in {', '.join(left_in)}"
-            f"{f'; but all {number} follow from {explained_by}' if explained_by else ''}"
+            f" nearest, {nearest}, does not allow {left} of them, in {', '.join(left_in)}{explained}"
         )
 
 
-def reading_groups(
-    found: Mapping[str, ReadingMatch],
-) -> dict[tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]], list[str]]:
-    """Element types with equal readings: those that allow all answers, or else what comes nearest.
+class ReadingGroup(NamedTuple):
+    """What element types share: the readings that allow all answers, or else what comes nearest.
+
+    Args:
+        readings: those that allow all answers.
+        explained_by: what all answers follow from, beside the readings.
+        nearest: the nearest reading, if none allows all answers.
+        left_in: the classes with answers that the nearest reading does not allow.
+    """
+
+    readings: tuple[str, ...]
+    explained_by: str | None
+    nearest: str | None
+    left_in: tuple[str, ...]
+
+
+def reading_groups(matches: Mapping[str, ReadingMatch]) -> dict[ReadingGroup, list[str]]:
+    """Element types by group.
 
     Readings that fit every type are named for every type. Where a reading allows the answers and no others,
     readings that leave more open are left out.
-
-    Returns:
-        The types by readings, explanation, nearest reading, and classes that this does not allow.
     """
-    every = list(found.values())
-    common = [
-        id_
-        for id_ in (every[0].allowed_by if every else ())
-        if all(id_ in m.allowed_by for m in every)
-    ]
-    shared = [id_ for id_ in common if all(id_ in m.exactly for m in every)] or common
-    return grouped(
-        ((tuple(shared) or m.exactly or m.allowed_by, m.explained_by, m.nearest, m.left_in), etype)
-        for etype, m in found.items()
-    )
+    shared = _shared_readings(list(matches.values()))
+    groups: dict[ReadingGroup, list[str]] = {}
+    for etype, match in matches.items():
+        readings = shared or match.exactly or match.allowed_by
+        group = ReadingGroup(readings, match.explained_by, match.nearest, match.left_in)
+        groups.setdefault(group, []).append(etype)
+    return groups
+
+
+def _shared_readings(matches: Sequence[ReadingMatch]) -> tuple[str, ...]:
+    """The readings that allow the answers of every type; those that allow no others, if there are any."""
+    if not matches:
+        return ()
+    common = []
+    exact = []
+    for id_ in matches[0].allowed_by:
+        if all(id_ in match.allowed_by for match in matches):
+            common.append(id_)
+            if all(id_ in match.exactly for match in matches):
+                exact.append(id_)
+    return tuple(exact or common)
 
 
 def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: str) -> str:
-    several, s = len(readings) > 1, "" if len(readings) > 1 else "s"
-    named = (
-        f"readings {', '.join(readings[:-1])} and {readings[-1]}"
-        if several
-        else f"reading {readings[0]}"
-    )
-    if all(id_ in match.exactly for id_ in readings for match in matches):
+    if len(readings) > 1:
+        *others, last = readings
+        named = f"readings {', '.join(others)} and {last}"
+        s = ""
+    else:
+        named = f"reading {readings[0]}"
+        s = "s"
+    if all(set(readings).issubset(match.exactly) for match in matches):
         return f"all {number} answers kept are those that the {named} require{s}, bit for bit"
     return f"the {named} allow{s} all {number} answers kept, and leave{s} some answers open"
 
@@ -529,13 +689,15 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
     """
     if "cases" not in readings:
         return ""
-    every = (d for etype, _, _, d in report.deviations if etype in types)
-    if any(d.kind == "violates" and d.got is not None for d in every):
-        return ""
+    for etype, _, _, deviation in report.deviations:
+        if etype in types and deviation.kind == "violates" and deviation.got is not None:
+            return ""
     for found in report.types:
-        for c in found.classes if found.type in types else ():
+        if found.type not in types:
+            continue
+        for c in found.classes:
             if c.verdict in FAILING:
-                of_forms = (form.words for form in failing_forms(found, c.id))
-                words = c.words or next(filter(None, of_forms), None) or found.words or c.verdict
+                of_forms = (form.words for form in failing_forms(found, c.id) if form.words)
+                words = c.words or next(of_forms, None) or found.words or c.verdict
                 return f"; the failure is not in a compared value: {words}"
     return ""

@@ -17,6 +17,8 @@ from sonnx_clip.runtimes.layouts import BY_ID
 from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.runtime import OperatorNode
@@ -29,7 +31,7 @@ def command_line(line: str) -> str:
 
 
 def reproducer(
-    found: Deviation,
+    deviation: Deviation,
     etype: ElementType,
     runtime: Worker,
     node: OperatorNode = CLIP_NODE,
@@ -42,70 +44,118 @@ def reproducer(
     numbers of a deviation becomes part of it: the deviation may have been read from a file.
 
     Args:
-        found: the deviation.
+        deviation: the deviation.
         etype: the element type.
         runtime: renders a call.
         node: names the operands.
         times: how often the call is made; the first result that deviates counts, or else the last.
     """
-    layout, tensors = BY_ID[found.layout], node.operands[: len(found.entries)]
+    layout = BY_ID[deviation.layout]
+    tensors = node.operands[: len(deviation.entries)]
+    scalars = node.operands[len(tensors) :]
     # The record has the dialect's default for a bound that the model lacks; the line has none.
-    missing = found.form.missing_bounds if found.form is not None else []
-    names = [name for name in node.operands[len(tensors) :] if name not in missing]
-    of_operand = dict(zip(node.operands, found.operands.values(), strict=True))
-    scalars, arguments = [of_operand[name] for name in names], ", ".join([*tensors, *names])
-    bits, is_bfloat16 = bits_type(etype.id), etype.id == "bfloat16"
-    dtype = "ml_dtypes.bfloat16" if is_bfloat16 else f"np.{etype.id}"
-
-    def made(texts: tuple[str, ...] | list[str], length: int | None = None) -> str:
-        entries = ", ".join(hex_bits(int(text, 16), etype.id) for text in texts)
-        array = f"np.array({entries if length is None else f'[{entries}]'}, np.{bits})"
-        recurs = length is not None and length != len(texts)
-        return f"{f'np.resize({array}, {length})' if recurs else array}.view({dtype})"
-
-    before, call = runtime.call_text(layout.arrange(np.zeros(found.length)).shape, found.form)
-    imports = [runtime.imports] if runtime.imports else []
-    parts = [f"import numpy as np{', ml_dtypes' if is_bfloat16 else ''}", *imports]
-    for name, texts in zip(tensors, found.entries, strict=True):
-        parts += [f"v = {made(texts, found.length)}", f"{name} = {layout.text}"]
-    parts += [f"{name} = {made([text])}" for name, text in zip(names, scalars, strict=True)]
-    if found.kind == "raises":
+    missing: Sequence[str] = ()
+    if deviation.form is not None:
+        missing = deviation.form.missing_bounds
+    names = [name for name in scalars if name not in missing]
+    texts_of_operands = deviation.operands.values()
+    of_operand = dict(zip(node.operands, texts_of_operands, strict=True))
+    entries = np.zeros(deviation.length)
+    shape = layout.arrange(entries).shape
+    before, call = runtime.call_text(shape, deviation.form)
+    parts = _imports(etype, runtime)
+    for name, texts in zip(tensors, deviation.entries, strict=True):
+        parts.append(f"v = {_tensor_text(texts, deviation.length, etype)}")
+        parts.append(f"{name} = {layout.text}")
+    for name in names:
+        text = of_operand[name]
+        parts.append(f"{name} = {_scalar_text(text, etype)}")
+    if deviation.kind == "raises":
+        arguments = ", ".join([*tensors, *names])
         parts.append(f"[a.setflags(write=False) for a in ({arguments},)]")
+    words = deviation.words or ""
     called = dict(zip(node.called, node.operands, strict=True))
-    watched = called.get((found.words or "").removeprefix(WROTE_INTO))
-    parts += [*([f"k = {watched}.tobytes()"] if watched else []), *before]
-    if (found.words or "").startswith(RETURNED):
-        shown = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
-        return "; ".join(
-            [*parts, f"r = {call}", f'print({shown}, "expected: ndarray", x.dtype, x.shape)']
-        )
-    one = f"np.asarray({call})"
-    if times == 1:
-        parts.append(f"y = {one}")
-    else:
-        place = f"z.reshape(-1).view(np.{bits})[{found.entry}]"
-        first = f"next((z for z in y if {place} == {int(found.got or '0', 16):#x}), y[-1])"
-        parts += [f"y = [{one} for _ in range({times})]", f"y = {first}"]
-    if found.following:
-        next_scalars = dict(zip(node.operands[len(tensors) :], found.following, strict=True))
-        given = ", ".join(made([next_scalars[name]]) for name in names)
-        parts += ["k = y.tobytes()", f"{', '.join(names)} = {given}"]
-        parts += [f"z = {call}", "unchanged = y.tobytes() == k"]
+    watched = called.get(words.removeprefix(WROTE_INTO))
     if watched:
-        parts += [f"unchanged = {watched}.tobytes() == k"]
-        return "; ".join([*parts, f'print("{watched} is unchanged:", unchanged, "expected: True")'])
-    parts.append('b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]')
-    return "; ".join(
-        [*parts, f'print(y.dtype, y.shape, b, "expected:", {json.dumps(_expected(found, etype))})']
-    )
+        parts.append(f"k = {watched}.tobytes()")
+    parts += before
+    if words.startswith(RETURNED):
+        shown = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
+        parts.append(f"r = {call}")
+        parts.append(f'print({shown}, "expected: ndarray", x.dtype, x.shape)')
+        return "; ".join(parts)
+    parts += _calls_text(deviation, etype, call, times)
+    if deviation.following:
+        following = dict(zip(scalars, deviation.following, strict=True))
+        next_scalars = [_scalar_text(following[name], etype) for name in names]
+        parts.append("k = y.tobytes()")
+        parts.append(f"{', '.join(names)} = {', '.join(next_scalars)}")
+        parts.append(f"z = {call}")
+        parts.append("unchanged = y.tobytes() == k")
+    if watched:
+        parts.append(f"unchanged = {watched}.tobytes() == k")
+        parts.append(f'print("{watched} is unchanged:", unchanged, "expected: True")')
+    else:
+        expected = json.dumps(_expected(deviation, etype))
+        parts.append('b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]')
+        parts.append(f'print(y.dtype, y.shape, b, "expected:", {expected})')
+    return "; ".join(parts)
 
 
-def _expected(found: Deviation, etype: ElementType) -> str:
+def _imports(etype: ElementType, runtime: Worker) -> list[str]:
+    numpy = "import numpy as np"
+    if etype.id == "bfloat16":
+        numpy += ", ml_dtypes"
+    return [numpy, runtime.imports] if runtime.imports else [numpy]
+
+
+def _calls_text(deviation: Deviation, etype: ElementType, call: str, times: int) -> list[str]:
+    """Statements that make the call, and bind the result to ``y``."""
+    result = f"np.asarray({call})"
+    if times == 1:
+        return [f"y = {result}"]
+    got = int(deviation.got or "0", 16)
+    bits = bits_type(etype.id)
+    entry = f"z.reshape(-1).view(np.{bits})[{deviation.entry}]"
+    first = f"next((z for z in y if {entry} == {got:#x}), y[-1])"
+    return [f"y = [{result} for _ in range({times})]", f"y = {first}"]
+
+
+def _scalar_text(text: str, etype: ElementType) -> str:
+    bits = bits_type(etype.id)
+    array = f"np.array({_number(text, etype)}, np.{bits})"
+    return f"{array}.view({_dtype(etype)})"
+
+
+def _tensor_text(texts: Sequence[str], length: int, etype: ElementType) -> str:
+    """An array of rank 1 whose entries recur up to a length."""
+    bits = bits_type(etype.id)
+    entries = ", ".join(_number(text, etype) for text in texts)
+    array = f"np.array([{entries}], np.{bits})"
+    if length != len(texts):
+        array = f"np.resize({array}, {length})"
+    return f"{array}.view({_dtype(etype)})"
+
+
+def _number(text: str, etype: ElementType) -> str:
+    """Bits as a literal of Python: a text of a file that is none raises here."""
+    return hex_bits(int(text, 16), etype.id)
+
+
+def _dtype(etype: ElementType) -> str:
+    return "ml_dtypes.bfloat16" if etype.id == "bfloat16" else f"np.{etype.id}"
+
+
+def _expected(deviation: Deviation, etype: ElementType) -> str:
     """The expected bits, and the entries that they are expected at."""
-    if found.length == 0:
+    if deviation.length == 0:
         return "no entries, shape and type of x"
-    alike = all(len(entries) == 1 for entries in found.entries)
-    place = "" if found.length == 1 else " at every entry" if alike else f" at entry {found.entry}"
-    next_ = "; the next call changes the result" if found.words == OVERWRITTEN else ""
-    expected = int(found.expected, 16)
-    return f"{hex_bits(expected, etype.id)} ({show(expected, etype)}){place}{next_}"
+    bits = int(deviation.expected, 16)
+    hex_ = hex_bits(bits, etype.id)
+    text = f"{hex_} ({show(bits, etype)})"
+    if deviation.length > 1:
+        has_equal_entries = all(len(entries) == 1 for entries in deviation.entries)
+        text += " at every entry" if has_equal_entries else f" at entry {deviation.entry}"
+    if deviation.words == OVERWRITTEN:
+        text += "; the next call changes the result"
+    return text

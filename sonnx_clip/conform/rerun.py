@@ -18,7 +18,7 @@ from sonnx_clip.runtimes.words import printable, words_of
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sonnx_clip.runtimes.board import Board
 
@@ -53,7 +53,9 @@ class Lines(NamedTuple):
 
     def seconds(self, limits: Limits) -> float:
         """How long a line may run, by the clock."""
-        return limits.call if self.hangs else max(_LONGEST, 3 * limits.call)
+        if self.hangs:
+            return limits.call
+        return max(_LONGEST, 3 * limits.call)
 
 
 def first_shown(
@@ -71,18 +73,26 @@ def first_shown(
         retry: whether a deviation that no line shows is looked for again.
     """
     tried = _in_new_process(every, limits, stopped, preload=True)
-    shown = [*tried, *[(None, "")] * (len(every) - len(tried))]
+    # The first that is stuck ends the process, before the lines of the others are run.
+    number_untried = len(every) - len(tried)
+    untried: list[Shown] = [(None, "")] * number_untried
+    shown = [*tried, *untried]
     if not retry:
         return shown
-    missed = [n for n, (number, _) in enumerate(shown) if number is None]
-    left = [len(every[n].lines) - 1 if n < len(tried) else 0 for n in missed]
-    again = [
-        every[n]._replace(lines=every[n].lines[first:])
-        for n, first in zip(missed, left, strict=True)
-    ]
-    found = _in_new_process(again, limits, stopped, preload=False)
-    for n, first, (number, words) in zip(missed, left, found, strict=True):
-        shown[n] = None if number is None else first + number, words
+    missed = []
+    firsts = []
+    again = []
+    for place, (lines, (number, _)) in enumerate(zip(every, shown, strict=True)):
+        if number is None:
+            was_tried = place < len(tried)
+            first = len(lines.lines) - 1 if was_tried else 0
+            missed.append(place)
+            firsts.append(first)
+            remaining = lines.lines[first:]
+            again.append(lines._replace(lines=remaining))
+    outcomes = _in_new_process(again, limits, stopped, preload=False)
+    for place, first, (number, words) in zip(missed, firsts, outcomes, strict=True):
+        shown[place] = None if number is None else first + number, words
     return shown
 
 
@@ -96,17 +106,20 @@ def _in_new_process(
         if stopped():
             raise RuntimeDiedError(_INTERRUPTED)
 
-    total = sum(len(one.lines) * one.seconds(limits) for one in every)
-    given = list(every), limits, preload
-    child = Child("a reproducer", _run, given, Limits(limits.call, limits.start + total))
+    total = 0.0
+    for lines in every:
+        total += len(lines.lines) * lines.seconds(limits)
+    arguments = list(every), limits, preload
+    of_child = Limits(limits.call, limits.start + total)
+    child = Child("a reproducer", _run, arguments, of_child)
     child.on_call = end_if_stopped
     try:
-        found: list[Shown] = child.start()["shown"]
+        shown: list[Shown] = child.start()["shown"]
     except (RuntimeDiedError, UserError) as error:
         return [(None, f"not run: {error}")] * len(every)
     finally:
         child.close()
-    return found
+    return shown
 
 
 # --- In the process that runs the lines ---------------------------------------------------------------------
@@ -118,30 +131,39 @@ def _run(
     """The program of the process: what the lines show, up to the first that is stuck, as the greeting."""
     board.call = OPENS
     if preload:
-        for imports in dict.fromkeys(
-            line.partition(_CLOSED)[0] for one in every for line, _ in one.lines
-        ):
+        for imports in _imports(every):
             with suppress(BaseException):
                 exec(imports, {"__name__": "__main__"})  # noqa: S102 - rendered by this run
     shown: list[Shown] = []
     with suppress(_StuckError):
-        for one in every:
-            shown.append(_first(board, one, limits, preload=preload))  # noqa: PERF401 - what was found stays
+        for lines in every:
+            outcome = _first(board, lines, limits, preload=preload)
+            shown.append(outcome)
     return {"word": "shown", "shown": shown}, None
 
 
-def _first(board: Board, one: Lines, limits: Limits, *, preload: bool) -> Shown:
-    words, may_stick = "", preload and not one.hangs
-    seconds = _FORKED if may_stick else one.seconds(limits)
-    for number, (line, entry) in enumerate(one.lines):
-        shows, words = _forked(board, one, line, entry, seconds, may_stick=may_stick)
+def _imports(every: Iterable[Lines]) -> list[str]:
+    """The imports of all lines, each once."""
+    imports: dict[str, None] = {}
+    for lines in every:
+        for line, _ in lines.lines:
+            imports[line.partition(_CLOSED)[0]] = None
+    return list(imports)
+
+
+def _first(board: Board, lines: Lines, limits: Limits, *, preload: bool) -> Shown:
+    words = ""
+    may_stick = preload and not lines.hangs
+    seconds = _FORKED if may_stick else lines.seconds(limits)
+    for number, (line, entry) in enumerate(lines.lines):
+        shows, words = _forked(board, lines, line, entry, seconds, may_stick=may_stick)
         if shows:
             return number, ""
     return None, words
 
 
 def _forked(
-    board: Board, one: Lines, line: str, entry: int | None, seconds: float, *, may_stick: bool
+    board: Board, lines: Lines, line: str, entry: int | None, seconds: float, *, may_stick: bool
 ) -> tuple[bool, str]:
     """The answer of `_try` in a fork of this process, as a note on the board."""
     board.begin(OPENS)
@@ -149,9 +171,11 @@ def _forked(
     if pid == 0:
         with suppress(BaseException):
             os.setpgid(0, 0)
-            board.note(tried=_try(one, line, entry))
+            board.note(tried=_try(lines, line, entry))
         os._exit(0)
-    end, pause, status = time.monotonic() + seconds, 0.001, None
+    end = time.monotonic() + seconds
+    pause = 0.001
+    status = None
     while status is None and time.monotonic() < end:
         done, raw = os.waitpid(pid, os.WNOHANG)
         status = os.waitstatus_to_exitcode(raw) if done else None
@@ -164,18 +188,15 @@ def _forked(
         os.waitpid(pid, 0)
         if may_stick:
             raise _StuckError
-    elif found := next(board.notes("tried"), None):
-        shows, words = found["tried"]
+        return lines.kind == "crashed", f"it was still running after {seconds:g} s"
+    note = next(board.notes("tried"), None)
+    if note:
+        shows, words = note["tried"]
         return shows, words
-    ended = (
-        f"was still running after {seconds:g} s"
-        if status is None
-        else f"ended with status {status}"
-    )
-    return one.kind == "crashed", f"it {ended}"
+    return lines.kind == "crashed", f"it ended with status {status}"
 
 
-def _try(one: Lines, line: str, entry: int | None) -> tuple[bool, str]:
+def _try(lines: Lines, line: str, entry: int | None) -> tuple[bool, str]:
     """Run a line: whether it shows the deviation, and what it did, in words.
 
     Its names are those of `reproduce`: ``x``, and ``y``, ``r`` or ``unchanged``.
@@ -185,23 +206,47 @@ def _try(one: Lines, line: str, entry: int | None) -> tuple[bool, str]:
         exec(line, names)  # noqa: S102 - rendered by this run
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         words = printable(f"it raised {words_of(error)}", 300)
-        # The death or fault of a program or a library is an exception of its caller.
-        expected = one.words.partition(" in a call of layout ")[0]
-        same = one.got is None and expected != "" and expected in words
-        return same or (one.kind == "raises" and one.words.startswith(type(error).__name__)), words
-    result, first, bits = names.get("r", names.get("y")), names.get("x"), []
-    if "y" in names:
-        entries = names["y"].reshape(-1).view(f"u{names['y'].itemsize}")
-        some = {*(entries if entry is None else entries[entry : entry + 1]).tolist()}
-        bits = [f"0x{found:0{2 * names['y'].itemsize}x}" for found in sorted(some)[:16]]
+        return _is_expected_error(lines, error, words), words
+    bits = _result_bits(names["y"], entry) if "y" in names else []
     words = f"its result is {', '.join(bits or ['right'])}"
-    if one.kind in ("crashed", "raises"):
+    if lines.kind in ("crashed", "raises"):
         return False, words
-    if one.got is not None:
-        return one.got in bits, words
+    if lines.got is not None:
+        return lines.got in bits, words
     if "unchanged" in names:
         return not names["unchanged"], words
-    kind, dtype = type(result).__name__, str(getattr(result, "dtype", ""))
+    result = names.get("r", names.get("y"))
+    x = names.get("x")
+    return not _is_well_formed(result, x, lines.etype), words
+
+
+def _is_expected_error(lines: Lines, error: BaseException, words: str) -> bool:
+    """Whether the exception of a line shows the deviation."""
+    # The death or fault of a program or a library is an exception of its caller.
+    expected, _, _ = lines.words.partition(" in a call of layout ")
+    if lines.got is None and expected != "" and expected in words:
+        return True
+    if lines.kind != "raises":
+        return False
+    name = type(error).__name__
+    return lines.words.startswith(name)
+
+
+def _result_bits(result: Any, entry: int | None) -> list[str]:
+    """The bits of an entry of a result, or of any: at most 16 that differ."""
+    size = result.itemsize
+    entries = result.reshape(-1).view(f"u{size}")
+    if entry is not None:
+        entries = entries[entry : entry + 1]
+    digits = 2 * size
+    distinct = sorted(set(entries.tolist()))
+    return [f"0x{bits:0{digits}x}" for bits in distinct[:16]]
+
+
+def _is_well_formed(result: Any, x: Any, etype: str) -> bool:
+    """Whether a result is an array of the type and the shape of X."""
+    kind = type(result).__name__
+    dtype = str(getattr(result, "dtype", ""))
     is_array = kind in ("ndarray", dtype)  # a scalar of NumPy is an array of rank 0 to the checker
-    same_shape = getattr(result, "shape", ()) == getattr(first, "shape", ())
-    return not (is_array and dtype == one.etype and same_shape), words
+    has_shape_of_x = getattr(result, "shape", ()) == getattr(x, "shape", ())
+    return is_array and dtype == etype and has_shape_of_x

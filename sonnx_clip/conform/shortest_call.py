@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.worker import Worker
 
 _ALONE = "length-1"
-_SHORT = [(_ALONE, 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
+_SHORT = (2, 4, 8, 16, 32)  # lengths of plain calls of one entry, repeated
 _ALL_STARTS = range(2, 9)  # lengths of windows of which all around the entry are tried: 35 in all
-_SOME_STARTS = (
-    16,
-    32,
-)  # and of which four are; the record has 64 entries around the one that deviates
+# Lengths of which four are tried; the record has 64 entries around the one that deviates.
+_SOME_STARTS = (16, 32)
 _TIMES = 64  # calls in one process, of which a later one may deviate
 _EARLIER_CALLS = (
     f"it depends on earlier calls: this line makes {_TIMES} and shows the first that deviates"
@@ -53,7 +51,8 @@ def shortest(
         runtime.close()  # it renders its calls
     except (RuntimeDiedError, UnsupportedError, UserError) as error:
         return [f"not run: {error}"] * len(every)
-    search = _Search(options, options.of.spec.element_type(type_id), runtime, stopped)
+    etype = options.of.spec.element_type(type_id)
+    search = _Search(options, etype, runtime, stopped)
     shown = search.first_of_repeated_entries(every)
     return search.shortened(every, shown)
 
@@ -77,84 +76,104 @@ class _Search:
         runtime: Worker,
         stopped: Callable[[], bool],
     ) -> None:
-        self._options, self._etype, self._runtime, self._stopped = options, etype, runtime, stopped
+        self._options = options
+        self._etype = etype
+        self._runtime = runtime
+        self._stopped = stopped
 
     def first_of_repeated_entries(self, every: Sequence[Deviation]) -> list[Deviation | str]:
         """The first call that shows each deviation: the entry alone, ever longer, or the recorded call."""
-        candidates = []
-        for one in every:
-            calls = [self._with_line(call) for call in _of_repeated_entry(one)]
-            calls.append(self._with_line(one))
-            if one.got is not None and not one.following:
-                later = one.model_copy(update={"words": _EARLIER_CALLS})
-                calls.append(self._with_line(later, _TIMES))
-            candidates.append(_distinct(calls))
+        candidates = [self._candidates(deviation) for deviation in every]
         lines = [self._lines(calls) for calls in candidates]
         outcomes = first_shown(lines, self._options.limits, self._stopped)
-        found: list[Deviation | str] = []
+        first_calls: list[Deviation | str] = []
         for calls, (number, words) in zip(candidates, outcomes, strict=True):
-            found.append(words if number is None else calls[number])
-        return found
+            first_calls.append(words if number is None else calls[number])
+        return first_calls
+
+    def _candidates(self, deviation: Deviation) -> list[Deviation]:
+        """The calls that may show a deviation, the shortest first, the recorded one last."""
+        calls = [self._with_line(call) for call in _of_repeated_entry(deviation)]
+        calls.append(self._with_line(deviation))
+        if deviation.got is not None and not deviation.following:
+            later = deviation.model_copy(update={"words": _EARLIER_CALLS})
+            calls.append(self._with_line(later, _TIMES))
+        return _distinct(calls)
 
     def shortened(
         self, every: Sequence[Deviation], shown: Sequence[Deviation | str]
     ) -> list[Deviation | str]:
         """The calls, shortened to windows of the recorded ones; with words if the triple alone is right."""
         longer = []
-        for place, (one, call) in enumerate(zip(every, shown, strict=True)):
+        for place, (deviation, call) in enumerate(zip(every, shown, strict=True)):
             if isinstance(call, str) or not _may_be_shortened(call):
                 continue
-            windows = [self._with_line(window) for window in self._windows(one, call.length)]
-            longer.append(_LongerCall(place, call, _distinct(windows)))
+            windows = self._windows(deviation, call.length)
+            with_lines = [self._with_line(window) for window in windows]
+            longer.append(_LongerCall(place, call, _distinct(with_lines)))
         checks = [self._alone_is_right(entry.call) for entry in longer]
         searches = [self._lines(entry.windows) for entry in longer]
+        lines = [*checks, *searches]
         # Without a retry: what a stuck process hides is not worth minutes.
-        outcomes = first_shown(
-            [*checks, *searches], self._options.limits, self._stopped, retry=False
-        )
-        of_checks, of_searches = outcomes[: len(longer)], outcomes[len(longer) :]
-        found = list(shown)
+        outcomes = first_shown(lines, self._options.limits, self._stopped, retry=False)
+        of_checks = outcomes[: len(longer)]
+        of_searches = outcomes[len(longer) :]
+        shortened = list(shown)
         for entry, check, search in zip(longer, of_checks, of_searches, strict=True):
             number, _ = search
             call = entry.call if number is None else entry.windows[number]
             is_right, _ = check
-            found[entry.place] = call if is_right is None else _right_alone(call)
-        return found
+            if is_right is not None:
+                call = _right_alone(call)
+            shortened[entry.place] = call
+        return shortened
 
-    def _windows(self, one: Deviation, below: int) -> Iterator[Deviation]:
+    def _windows(self, deviation: Deviation, below: int) -> Iterator[Deviation]:
         """Windows of the recorded call around its entry, shorter than a length, the shortest first."""
         # Each line of a runtime of few calls starts a program.
-        if self._runtime.few or not BY_ID[one.layout].plain or not _has_several_entries(one):
+        if self._runtime.few:
+            return
+        if not BY_ID[deviation.layout].plain or not _has_several_entries(deviation):
             return
         for length in (*_ALL_STARTS, *_SOME_STARTS):
-            for start in _starts(one.entry, length):
-                if length < below and 0 <= start <= one.length - length:
-                    yield _window(one, start, length)
+            if length >= below:
+                continue
+            last = deviation.length - length
+            for start in _starts(deviation.entry, length):
+                if 0 <= start <= last:
+                    yield _window(deviation, start, length)
 
     def _alone_is_right(self, call: Deviation) -> Lines:
         """A line that gives the expected result if the triple alone is right; none without a result."""
         lines: list[tuple[str, int | None]] = []
-        if call.got is not None and (call.form is None or BY_ID[call.layout].plain):
-            lines = [(self._with_line(_repeated(call, _ALONE, 1)).reproduce, None)]
+        takes_any_length = call.form is None or BY_ID[call.layout].plain
+        if call.got is not None and takes_any_length:
+            alone = self._with_line(_repeated(call, _ALONE, 1))
+            lines = [(alone.reproduce, None)]
         return Lines(call.kind, call.expected, "", self._etype.id, lines)
 
     def _with_line(self, call: Deviation, times: int = 1) -> Deviation:
-        line = reproducer(call, self._etype, self._runtime, self._options.of.node, times)
+        node = self._options.of.node
+        line = reproducer(call, self._etype, self._runtime, node, times)
         return call.model_copy(update={"reproduce": line})
 
     def _lines(self, calls: Sequence[Deviation]) -> Lines:
         if not calls:
             return Lines("violates", None, "", self._etype.id, [])
-        # With equal entries, the deviation may be at any of them.
-        lines = [
-            (call.reproduce, call.entry if _has_several_entries(call) else None) for call in calls
-        ]
-        return Lines(calls[-1].kind, calls[-1].got, calls[0].words or "", self._etype.id, lines)
+        lines = []
+        for call in calls:
+            # With equal entries, the deviation may be at any of them.
+            entry = call.entry if _has_several_entries(call) else None
+            lines.append((call.reproduce, entry))
+        recorded = calls[-1]
+        words = calls[0].words or ""
+        return Lines(recorded.kind, recorded.got, words, self._etype.id, lines)
 
 
 def _distinct(calls: Iterable[Deviation]) -> list[Deviation]:
     """The calls without those whose line another one has."""
-    return list({call.reproduce: call for call in calls}.values())
+    by_line = {call.reproduce: call for call in calls}
+    return list(by_line.values())
 
 
 def _has_several_entries(call: Deviation) -> bool:
@@ -165,43 +184,55 @@ def _has_several_entries(call: Deviation) -> bool:
 # --- Calls --------------------------------------------------------------------------------------------------
 
 
-def _of_repeated_entry(one: Deviation) -> Iterator[Deviation]:
+def _of_repeated_entry(deviation: Deviation) -> Iterator[Deviation]:
     """Calls with the entry that deviates alone, ever longer, at last in the layout in which it deviated."""
-    if one.length == 0 or one.following:
+    if deviation.length == 0 or deviation.following:
         return
-    shorter = _SHORT if one.form is None or BY_ID[one.layout].plain else ()
-    for layout, length in [*shorter, (one.layout, one.length)]:
-        yield _repeated(one, layout, length)
+    # A model has a fixed rank, so only those of rank 1 take plain calls.
+    if deviation.form is None or BY_ID[deviation.layout].plain:
+        yield _repeated(deviation, _ALONE, 1)
+        for length in _SHORT:
+            yield _repeated(deviation, PLAIN.id, length)
+    yield _repeated(deviation, deviation.layout, deviation.length)
 
 
-def _repeated(one: Deviation, layout: str, length: int) -> Deviation:
+def _repeated(deviation: Deviation, layout: str, length: int) -> Deviation:
     """A call with the entry that deviates, repeated up to a length."""
-    operands = list(one.operands.values())[: len(one.entries)]
-    entries = tuple((text,) for text in operands)
-    return one.model_copy(update={"layout": layout, "length": length, "entries": entries})
+    operands = list(deviation.operands.values())
+    tensors = operands[: len(deviation.entries)]
+    entries = tuple((text,) for text in tensors)
+    update = {"layout": layout, "length": length, "entries": entries}
+    return deviation.model_copy(update=update)
 
 
 def _starts(entry: int, length: int) -> Sequence[int]:
     """Where windows of a length begin: the entry is at each place, or at the ends, inside, or aligned."""
-    first, last = entry - length + 1, entry
+    first = entry - length + 1
+    last = entry
     if length in _ALL_STARTS:
         return range(first, last + 1)
-    return sorted({first, (first + last) // 2, last, entry // length * length})
+    middle = (first + last) // 2
+    aligned = entry // length * length
+    return sorted({first, middle, last, aligned})
 
 
-def _window(one: Deviation, start: int, length: int) -> Deviation:
-    """Some of the entries of a call as a plain call; the record repeats its entries."""
+def _window(deviation: Deviation, start: int, length: int) -> Deviation:
+    """Entries of a call as a plain call; the record repeats its entries."""
     entries = []
-    for recorded in one.entries:
-        texts = tuple(recorded[at % len(recorded)] for at in range(start, start + length))
-        entries.append(texts[:1] if len({*texts}) == 1 else texts)
+    for recorded in deviation.entries:
+        size = len(recorded)
+        places = range(start, start + length)
+        texts = tuple(recorded[place % size] for place in places)
+        if len(set(texts)) == 1:
+            texts = texts[:1]
+        entries.append(texts)
     update = {
         "layout": PLAIN.id,
         "length": length,
         "entries": tuple(entries),
-        "entry": one.entry - start,
+        "entry": deviation.entry - start,
     }
-    return one.model_copy(update=update)
+    return deviation.model_copy(update=update)
 
 
 def _may_be_shortened(call: Deviation) -> bool:
@@ -219,4 +250,5 @@ def _right_alone(call: Deviation) -> Deviation:
         words = f"right alone at length 1, wrong at length {call.length}"
     else:
         words = f"right alone at length 1, wrong in the layout {call.layout}"
-    return call.model_copy(update={"alone_is_right": True, "words": words})
+    update = {"alone_is_right": True, "words": words}
+    return call.model_copy(update=update)

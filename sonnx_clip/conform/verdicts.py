@@ -6,7 +6,7 @@ side or one by one, in one run or in several.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.check_report import (
     DEVIATION_KINDS,
@@ -34,6 +34,7 @@ TAGS = ("C1", "C3")
 """The constraints on the shape and on the type of a result, judged call by call."""
 
 _OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
+# Verdicts that calls of a missing unit could make worse.
 _NEED_ALL_UNITS = ("conforms", "acceptable", "refused", "unsupported", "unreached")
 
 
@@ -44,20 +45,22 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Deviations, the worst kind first: the first one is the headline of a class."""
-    return tuple(sorted(deviations, key=lambda found: DEVIATION_KINDS.index(found.kind)))
+    ordered = sorted(deviations, key=lambda deviation: DEVIATION_KINDS.index(deviation.kind))
+    return tuple(ordered)
 
 
 def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Unit]:
     """The units that a report needs, given the results so far: all up to the first that ends its type."""
-    found: list[Unit] = []
+    wanted: list[Unit] = []
     first = results.get(units[0].part)
     for unit in units:
-        if first is None or follows(first, unit):
-            found.append(unit)
-            result = results.get(unit.part)
-            if result is not None and result.ends:
-                break
-    return found
+        if first is not None and not follows(first, unit):
+            continue
+        wanted.append(unit)
+        result = results.get(unit.part)
+        if result is not None and result.ends:
+            break
+    return wanted
 
 
 def follows(first: UnitResult, unit: Unit) -> bool:
@@ -72,7 +75,7 @@ def merged(
     etype: ElementType,
     units: Sequence[Unit],
     results: Mapping[str, UnitResult],
-    of: CheckedOperator | None = None,
+    operator: CheckedOperator | None = None,
 ) -> TypeReport:
     """The report on an element type.
 
@@ -80,46 +83,52 @@ def merged(
         etype: the element type.
         units: its units, in their order.
         results: by part; the report counts the needed ones that are missing or partial.
-        of: the operator; Clip by default.
+        operator: the operator; Clip by default.
     """
-    of, wanted = of or clip_operator(), needed(units, results)
+    operator = operator or clip_operator()
+    wanted = needed(units, results)
     used = [results[unit.part] for unit in wanted if unit.part in results]
-    unfinished = None
-    if missing := len(wanted) - sum(not found.partial for found in used):
-        number = f"{missing} of {counted(len(wanted), 'unit')} not fully judged"
-        unfinished = f"{number if used else 'nothing judged'} before the interrupt"
-    tallies, stopped = [result.tally for result in used if result.tally is not None], _end(used)
+    unfinished = _unfinished(wanted, used)
+    tallies = [result.tally for result in used if result.tally is not None]
+    stopped = _end(used)
     if not tallies:
         stopped = stopped or ("unfinished", unfinished or "")
-    counts = sum(
-        tallies, start=Counts(of={key: Count() for key in (*of.class_ids(etype.family), *TAGS)})
-    )
-    classes = class_reports(counts, of, stopped)
+    # A class that no call reached has a count, too.
+    keys = (*operator.class_ids(etype.family), *TAGS)
+    nothing_counted = Counts(of={key: Count() for key in keys})
+    counts = sum(tallies, start=nothing_counted)
+    classes = class_reports(counts, operator, stopped)
     served = any(c.compared for c in classes)
-    forms = next((result.forms for result in used if result.forms is not None), None)
+    with_forms = (result.forms for result in used if result.forms is not None)
+    forms = next(with_forms, None)
     if forms is not None:
         classes = _with_forms(classes, forms)
     if unfinished:
-        classes = [
-            c.model_copy(update={"verdict": "unfinished"}) if c.verdict in _NEED_ALL_UNITS else c
-            for c in classes
-        ]
-    verdict = worst(found.verdict for found in classes)
+        classes = [_unless_certain(c) for c in classes]
+    verdict = worst(c.verdict for c in classes)
     words = stopped[1] if stopped else crash_words(classes)
     if not words and verdict in ("unsupported", "crashed", "environment"):
         sources = classes if verdict == "unsupported" else forms or ()
-        words = next((found.words for found in sources if found.verdict == verdict), None)
-    refused = {form: found.words for form, found in counts.raised.items() if found.all}
-    refusal = next((result.refusal for result in used if result.refusal is not None), None)
+        with_verdict = (source.words for source in sources if source.verdict == verdict)
+        words = next(with_verdict, None)
+    refused: dict[str, str] = {}
+    if served and not operator.dialect:
+        for layout, raised in counts.raised.items():
+            if raised.all:
+                refused[layout] = raised.words
+    remarks: list[str] = []
+    for result in used:
+        remarks += result.remarks
+    refusals = (result.refusal for result in used if result.refusal is not None)
     first = used[0] if used else None
     return TypeReport(
         type=etype.id,
         verdict=verdict,
-        compared=compared(counts, of, etype),
+        compared=compared(counts, operator, etype),
         words=words or unfinished,
-        refused_layouts=refused if served and not of.dialect else {},
-        remarks=tuple(dict.fromkeys(remark for result in used for remark in result.remarks)),
-        calls=sum(found.calls for found in counts.raised.values()),
+        refused_layouts=refused,
+        remarks=tuple(dict.fromkeys(remarks)),
+        calls=sum(raised.calls for raised in counts.raised.values()),
         unasked=first.unasked if first else (),
         longest=first.longest if first else None,
         few=first is not None and first.few,
@@ -128,53 +137,91 @@ def merged(
         forms=forms,
         unfinished=unfinished,
         tried=counts.tried,
-        refusal=refusal,
+        refusal=next(refusals, None),
     )
+
+
+def _unfinished(wanted: Sequence[Unit], used: Sequence[UnitResult]) -> str | None:
+    """How many of the units that a report needs were not fully judged, in words; None if all were."""
+    judged = sum(not result.partial for result in used)
+    missing = len(wanted) - judged
+    if missing == 0:
+        return None
+    if not used:
+        return "nothing judged before the interrupt"
+    units = counted(len(wanted), "unit")
+    return f"{missing} of {units} not fully judged before the interrupt"
+
+
+def _unless_certain(report: ClassReport) -> ClassReport:
+    """The report on a class as unfinished, unless units that are missing could not change the verdict."""
+    if report.verdict not in _NEED_ALL_UNITS:
+        return report
+    return report.model_copy(update={"verdict": "unfinished"})
 
 
 def _end(results: Sequence[UnitResult]) -> Stop | None:
     """Why judging ended early, if it did."""
-    stopped = results[-1].stopped if results else None
-    if stopped and stopped[0] != "environment" and results[1:] and results[-1].tally is None:
-        return "crashed", f"opened before, and then not again: {stopped[1]}"
-    return stopped
+    if not results:
+        return None
+    last = results[-1]
+    if last.stopped is None:
+        return None
+    verdict, words = last.stopped
+    was_opened_before = len(results) > 1
+    if verdict != "environment" and was_opened_before and last.tally is None:
+        return "crashed", f"opened before, and then not again: {words}"
+    return last.stopped
 
 
-def compared(counts: Counts, of: CheckedOperator, etype: ElementType) -> int:
+def compared(counts: Counts, operator: CheckedOperator, etype: ElementType) -> int:
     """How many results were compared."""
-    return sum(counts.of[id_].compared for id_ in of.class_ids(etype.family) if id_ in counts.of)
+    by_class = counts.of
+    ids = operator.class_ids(etype.family)
+    return sum(by_class[id_].compared for id_ in ids if id_ in by_class)
 
 
 def crash_words(classes: Iterable[ClassReport]) -> str | None:
     """The words of the first call in which the runtime died."""
-    crashes = (found for one in classes for found in one.deviations if found.kind == "crashed")
-    return next((found.words for found in crashes), None)
+    for report in classes:
+        for deviation in report.deviations:
+            if deviation.kind == "crashed":
+                return deviation.words
+    return None
 
 
 # --- From counts to verdicts --------------------------------------------------------------------------------
 
 
-def class_reports(counts: Counts, of: CheckedOperator, stopped: Stop | None) -> list[ClassReport]:
+def class_reports(
+    counts: Counts, operator: CheckedOperator, stopped: Stop | None
+) -> list[ClassReport]:
     """The verdict of each class, and of C1 and C3, from the counts and from an early end."""
-    refused = {form: found for form, found in counts.raised.items() if found.all}
-    by_key = {key: Count() + count for key, count in counts.of.items()}
-    for form, found in counts.raised.items():
-        if form not in refused:
-            by_key = added(by_key, found.of)
+    refused: dict[str, Raised] = {}
+    by_key: dict[str, Count] = {}
+    for key, count in counts.of.items():
+        by_key[key] = Count() + count  # a copy, which is changed
+    for layout, raised in counts.raised.items():
+        if raised.all:
+            refused[layout] = raised
+        else:
+            by_key = added(by_key, raised.of)
     if counts.only:  # what is served is the exception: the other calls are refused, and not wrong
         _count_as_refused(by_key, counts)
     _count_refusals(by_key, refused)
     served = any(count.compared for count in by_key.values())
-    case_of, why = of.oracle.CASE_OF_CLASS, stopped[0] if stopped else None
+    case_of = operator.oracle.CASE_OF_CLASS
+    end = stopped[0] if stopped else None
     classes = []
     for id_, count in by_key.items():
-        verdict = _verdict(count, stopped=why, served=served)
-        shown = () if verdict == "unsupported" else in_order(count.deviations)
-        fields = {**dict(count), "deviations": shown}
-        classes.append(ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, **fields))
-    if why and not any(found.verdict in FAILING for found in classes):
+        verdict = _verdict(count, stopped=end, served=served)
+        fields = dict(count)
+        fields["deviations"] = () if verdict == "unsupported" else in_order(count.deviations)
+        report = ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, **fields)
+        classes.append(report)
+    if end and not any(report.verdict in FAILING for report in classes):
         # It ended early, and no class is to blame: the results of the other calls are unknown.
-        classes = [found.model_copy(update={"verdict": why}) for found in classes]
+        classes = [report.model_copy(update={"verdict": end}) for report in classes]
     return classes
 
 
@@ -204,104 +251,137 @@ def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
 
 def _count_as_refused(by_key: Mapping[str, Count], counts: Counts) -> None:
     """Count calls that raised as refused, of a runtime that serves very few bounds."""
-    for found in counts.raised.values():
-        if not found.all:
-            for key, count in found.of.items():
-                by_key[key].raised -= count.raised
-                by_key[key].refused += 0 if by_key[key].compared else count.raised
-                by_key[key].words = by_key[key].words or found.words
-                kept = (one for one in by_key[key].deviations if one.kind != "raises")
-                by_key[key].deviations = tuple(kept)
+    for raised in counts.raised.values():
+        if raised.all:
+            continue
+        for key, count in raised.of.items():
+            total = by_key[key]
+            total.raised -= count.raised
+            if not total.compared:
+                total.refused += count.raised
+            total.words = total.words or raised.words
+            kept = [d for d in total.deviations if d.kind != "raises"]
+            total.deviations = tuple(kept)
 
 
 def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) -> None:
     """Count what forms refuse as a whole: for C1 and C3, and for classes that no other form reached."""
-    classes = [count for key, count in counts.items() if key not in TAGS]
-
-    def refuse(count: Count, number: int, words: str | None) -> None:
-        count.refused += number
-        count.words = count.words or words
-
-    for form, found in refused.items():
+    classes = dict(counts)
+    for tag in TAGS:
+        del classes[tag]
+    for form, raised in refused.items():
         for tag in TAGS:
             if form not in _OPTIONAL or counts[tag].compared == 0:
-                refuse(counts[tag], found.raised, found.words)
-        for key, of_class in found.of.items():
-            if key not in TAGS and counts[key].compared == 0:
-                refuse(counts[key], of_class.raised, found.words)
-    if refused and not any(count.compared or count.raised or count.died for count in classes):
-        words = next(iter(refused.values())).words
-        for count in classes:  # since all was refused, some classes had no call
-            refuse(count, int(not count.refused), words)
+                _refuse(counts[tag], raised.raised, raised.words)
+        for key, of_class in raised.of.items():
+            if key in classes and classes[key].compared == 0:
+                _refuse(classes[key], of_class.raised, raised.words)
+    if not refused:
+        return
+    if any(_has_answers(count) for count in classes.values()):
+        return
+    first = next(iter(refused.values()))
+    for count in classes.values():  # since all was refused, some classes had no call
+        number = 0 if count.refused else 1
+        _refuse(count, number, first.words)
+
+
+def _has_answers(count: Count) -> bool:
+    """Whether calls reached a class, and were not refused."""
+    return bool(count.compared or count.raised or count.died)
+
+
+def _refuse(count: Count, number: int, words: str | None) -> None:
+    count.refused += number
+    count.words = count.words or words
 
 
 # --- Verdicts in the forms of a model -----------------------------------------------------------------------
 
 
-def by_form(
-    ids: Iterable[str], forms: Iterable[FormReport]
-) -> dict[str, list[tuple[FormReport, Verdict]]]:
+class FormVerdict(NamedTuple):
+    """The verdict of a class in a form of a model."""
+
+    report: FormReport
+    verdict: Verdict
+
+
+def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[FormVerdict]]:
     """By class, the forms of a model that the runtime serves, with the verdict in each.
 
     X of rank 0 has one entry, so mistakes in loops over several entries do not show there: a form of rank 0
     whose verdict is better than that of every form of another rank is left out. So is a form without a bound
     that cannot reach the class.
     """
-    found: dict[str, list[tuple[FormReport, Verdict]]] = {}
     served = [form for form in forms if form.verdict != "refused"]
+    by_class = {}
     for id_ in ids:
-        every = [(form, form.verdict_of(id_)) for form in served]
-        best = max(
-            (VERDICTS.index(v) for form, v in every if form.form.rank), default=len(VERDICTS)
-        )
-        found[id_] = [
-            (form, v) for form, v in every
-            if (form.form.rank or VERDICTS.index(v) <= best)
-            and (form.form.given == "both" or v != "unreached")
-        ]  # fmt: skip
-    return found
+        every = [FormVerdict(form, form.verdict_of(id_)) for form in served]
+        best = _best_of_several_entries(every)
+        by_class[id_] = [entry for entry in every if _is_counted(entry, best)]
+    return by_class
 
 
-def forms_of(report: TypeReport) -> dict[str, list[tuple[FormReport, Verdict]]]:
-    """The same, of all classes and forms of an element type."""
-    return by_form([c.id for c in report.classes], report.forms or ())
+def _best_of_several_entries(verdicts: Iterable[FormVerdict]) -> int:
+    """The index of the best verdict in a form whose X may have several entries."""
+    best = -1
+    for report, verdict in verdicts:
+        if report.form.rank:
+            best = max(best, VERDICTS.index(verdict))
+    return best if best >= 0 else len(VERDICTS)
 
 
-def failing_forms(found: TypeReport, id_: str) -> list[FormReport]:
+def _is_counted(entry: FormVerdict, best: int) -> bool:
+    """Whether the verdict in a form counts for a class."""
+    form = entry.report.form
+    if form.rank == 0 and VERDICTS.index(entry.verdict) > best:
+        return False
+    return form.given == "both" or entry.verdict != "unreached"
+
+
+def forms_of(report: TypeReport) -> dict[str, list[FormVerdict]]:
+    """`by_form` of all classes and forms of an element type."""
+    ids = [c.id for c in report.classes]
+    return by_form(ids, report.forms or ())
+
+
+def failing_forms(report: TypeReport, id_: str) -> list[FormReport]:
     """The forms of a model in which a class fails."""
-    return [form for form in found.served_forms if form.verdict_of(id_) in FAILING]
+    return [form for form in report.served_forms if form.verdict_of(id_) in FAILING]
 
 
-def forms_alike(found: TypeReport, one: ClassReport) -> list[FormReport]:
+def forms_alike(report: TypeReport, klass: ClassReport) -> list[FormReport]:
     """The forms of a model in which a class has the verdict that it has in all."""
-    return [form for form in found.served_forms if form.verdict_of(one.id) == one.verdict]
+    return [form for form in report.served_forms if form.verdict_of(klass.id) == klass.verdict]
 
 
-def shared_deviation(found: TypeReport, one: ClassReport) -> Deviation | None:
+def shared_deviation(report: TypeReport, klass: ClassReport) -> Deviation | None:
     """The deviation that all forms of a model share and that no other call shows, if there is one.
 
     `describe` keeps it in one of the forms.
     """
-    if one.verdict == "depends":
+    if klass.verdict == "depends":
         return None
-    shown = [
-        form.deviations[one.id] for form in forms_alike(found, one) if one.id in form.deviations
-    ]
-    return next((deviation for deviation in shown if deviation not in one.deviations), None)
+    for form in forms_alike(report, klass):
+        deviation = form.deviations.get(klass.id)
+        if deviation is not None and deviation not in klass.deviations:
+            return deviation
+    return None
 
 
 def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> list[ClassReport]:
     """The classes; their verdicts include those in the forms of a model."""
     every = {c.id: c for c in classes}
-    in_forms = {id_: [v for _, v in pairs] for id_, pairs in by_form(every, forms).items()}
-    return [
-        c.model_copy(update={
-            "verdict": _combined(c, in_forms[c.id]),
+    reports = []
+    for id_, entries in by_form(every, forms).items():
+        report = every[id_]
+        verdicts = [entry.verdict for entry in entries]
+        update: dict[str, object] = {"verdict": _combined(report, verdicts)}
+        if report.verdict == "unsupported" and verdicts and report.refused < 1:
             # A refusal before any call counts as one where other forms are served.
-            "refused": max(c.refused, int(c.verdict == "unsupported" and bool(in_forms[c.id]))),
-        })
-        for c in every.values()
-    ]  # fmt: skip
+            update["refused"] = 1
+        reports.append(report.model_copy(update=update))
+    return reports
 
 
 def _combined(own: ClassReport, in_forms: Sequence[Verdict]) -> Verdict:
@@ -314,7 +394,8 @@ def _combined(own: ClassReport, in_forms: Sequence[Verdict]) -> Verdict:
         return own.verdict
     if "environment" in in_forms:
         return "environment"
-    if len(set(in_forms)) > 1 and FAILING & set(in_forms):
+    different = set(in_forms)
+    if len(different) > 1 and FAILING & different:
         return "depends"
     is_refusal = own.verdict in ("refused", "unsupported")
     if is_refusal and not own.compared:

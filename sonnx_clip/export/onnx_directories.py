@@ -10,8 +10,8 @@ This needs onnx.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -39,8 +39,6 @@ KIND = "sonnx-clip"
 """The folder of all directories: the `kind` of `onnx.backend.test.loader.load_model_tests`."""
 
 _USED = TABLES.index("used")
-_SHORT = {*range(18), *(2**k + d for k in range(5, 12) for d in (-1, 0, 1)), 1000}
-"""The lengths that have data sets, beside the longest one."""
 _RUNNER = (
     "ONNX's runner takes the expected answer alone, compares by numpy.testing.assert_allclose without a"
     " tolerance, and gives bfloat16 one of 1/64: it sees no sign of a zero, no payload of a NaN, and of"
@@ -48,8 +46,26 @@ _RUNNER = (
     " number where the specification accepts a NaN as well."
 )
 
-_Data: TypeAlias = "tuple[tuple[int, int], Array, Array]"
-"""Bounds of shape (), X and the expected result of one shape; all as bits."""
+
+def _short_lengths() -> set[int]:
+    lengths = {*range(18), 1000}
+    for exponent in range(5, 12):
+        power = 2**exponent
+        lengths.update((power - 1, power, power + 1))
+    return lengths
+
+
+_SHORT = _short_lengths()
+"""The lengths that have data sets, beside the longest one."""
+
+
+@dataclass(frozen=True)
+class _DataSet:
+    """Bounds of shape (), X and the expected result of one shape; all as bits."""
+
+    bounds: tuple[int, int]
+    x: Array
+    due: Array
 
 
 class Directory:
@@ -58,37 +74,51 @@ class Directory:
     `two_answers` if the specification accepts a NaN, too, where a number is expected.
     """
 
-    def __init__(self, one: TypeSuite, name: str, about: str, form: ModelForm) -> None:
-        self.etype, self.about, self.form = one.etype.id, about, form
-        self.folder = f"{KIND}/test_sonnx_clip_{self.etype}_{name}"
-        self.two_answers, self.count = False, 0
-        self.files = {f"{self.folder}/data.json": json.dumps({"rtol": 0, "atol": 0}).encode()}
+    def __init__(self, etype: str, name: str, about: str, form: ModelForm) -> None:
+        self.etype = etype
+        self.about = about
+        self.form = form
+        self.folder = f"{KIND}/test_sonnx_clip_{etype}_{name}"
+        self.two_answers = False
+        self.count = 0
+        no_tolerance = json.dumps({"rtol": 0, "atol": 0})
+        self.files = {f"{self.folder}/data.json": no_tolerance.encode()}
 
-    def add(self, bounds: tuple[int, int], x: Array, due: Array) -> None:
+    def add(self, data: _DataSet) -> None:
         """Add a data set."""
         dtype = numpy_type(self.etype)
-        lower, upper = (np.array(bound, x.dtype).view(dtype) for bound in bounds)
+        bits = data.x.dtype
+        lower, upper = (np.array(bound, bits).view(dtype) for bound in data.bounds)
         if self.count == 0:
-            model = model_of_form(self.etype, self.form, x.shape, (lower, upper))
+            model = model_of_form(self.etype, self.form, data.x.shape, (lower, upper))
             self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
-        inputs = {
-            "x": x.view(dtype),
-            **({"l": lower, "m": upper} if self.form.bounds == "inputs" else {}),
-        }
+        inputs = {"x": data.x.view(dtype)}
+        if self.form.bounds == "inputs":
+            inputs["l"] = lower
+            inputs["m"] = upper
         for number, (name, value) in enumerate(inputs.items()):
             self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
-        self.files[f"{folder}/output_0.pb"] = _tensor(due.view(dtype), "y")
+        self.files[f"{folder}/output_0.pb"] = _tensor(data.due.view(dtype), "y")
 
     @property
     def fields(self) -> dict[str, Any]:
         """Its entry in the manifest."""
-        form = {name: getattr(self.form, name) for name in ("bounds", "shape", "rank", "opset")}
+        form = {
+            "bounds": self.form.bounds,
+            "shape": self.form.shape,
+            "rank": self.form.rank,
+            "opset": self.form.opset,
+        }
         return {
-            "directory": self.folder, "type": self.etype, "about": self.about, "form": form,
-            "data_sets": self.count, "two_answers": self.two_answers,
-        }  # fmt: skip
+            "directory": self.folder,
+            "type": self.etype,
+            "about": self.about,
+            "form": form,
+            "data_sets": self.count,
+            "two_answers": self.two_answers,
+        }
 
 
 def directory_files(
@@ -101,41 +131,54 @@ def directory_files(
     """
     known = opsets_of_this_clip()
     if newest is not None and newest not in known:
-        what = f"the installed onnx has no operator set {newest} with this Clip"
-        raise UserError(what, "--opset", f"choose one from {known[0]} to {known[-1]}")
-    known = tuple(n for n in known if newest is None or n <= newest)
-    every = every_form(known if choice == "all" else {FIRST_OPSET: 0, known[-1]: 0}, (True,))
-    forms = every if choice == "all" else covering(every)
-    found = []
-    for one in suites:
-        found += [*_of_classes(one), *_of_calls(one), *_of_used_constants(one)]
-        found += [directory for form in forms for directory in _of_form(one, form)]
-    files = {name: content for one in found for name, content in one.files.items()}
-    types = [{"type": one.etype.id} for one in suites]
-    fields = [one.fields for one in found]
+        message = f"the installed onnx has no operator set {newest} with this Clip"
+        todo = f"choose one from {known[0]} to {known[-1]}"
+        raise UserError(message, "--opset", todo)
+    opsets = [opset for opset in known if newest is None or opset <= newest]
+    if choice == "all":
+        forms = every_form(opsets, (True,))
+    else:
+        ends = dict.fromkeys((FIRST_OPSET, opsets[-1]))  # one operator set, if these are the same
+        forms = covering(every_form(ends, (True,)))
+    directories: list[Directory] = []
+    for suite in suites:
+        directories += _of_classes(suite)
+        directories += _of_calls(suite)
+        directories += _of_used_constants(suite)
+        for form in forms:
+            directories += _of_form(suite, form)
+    files: dict[str, bytes] = {}
+    for directory in directories:
+        files.update(directory.files)
     return files, {
         "onnx": onnx.__version__,
         "runner": _RUNNER,
-        "types": types,
-        "directories": fields,
+        "types": [{"type": suite.etype.id} for suite in suites],
+        "directories": [directory.fields for directory in directories],
     }
 
 
 def _ordinary(rank: int) -> ModelForm:
     """The form for all tests but those of forms: ONNX's checker requires a shape of every input."""
-    return ModelForm("inputs", "symbolic" if rank else "static", rank, FIRST_OPSET, optimised=True)
+    if rank == 0:
+        return ModelForm("inputs", "static", rank, FIRST_OPSET, optimised=True)
+    return ModelForm("inputs", "symbolic", rank, FIRST_OPSET, optimised=True)
 
 
 def _tensor(value: Array, name: str) -> bytes:
-    found: bytes = numpy_helper.from_array(value, name).SerializeToString(deterministic=True)
-    return found
+    tensor = numpy_helper.from_array(value, name)
+    content: bytes = tensor.SerializeToString(deterministic=True)
+    return content
 
 
 def _has_two_answers(also: Array) -> Array:
     """Where NaN is accepted and a number is expected; any runner accepts NaN for NaN."""
-    wanted = sum(one.flag for one in granted() if one.accepts == ANY_NAN and not one.always)
-    found: Array = (also & wanted) != 0
-    return found
+    wanted = 0
+    for latitude in granted():
+        if latitude.accepts == ANY_NAN and not latitude.always:
+            wanted |= latitude.flag
+    mask: Array = (also & wanted) != 0
+    return mask
 
 
 def _bounds(table: GrantedTable, pair: int) -> tuple[int, int]:
@@ -143,85 +186,108 @@ def _bounds(table: GrantedTable, pair: int) -> tuple[int, int]:
     return low, high
 
 
-def _of_classes(one: TypeSuite) -> Iterator[Directory]:
+def _of_classes(suite: TypeSuite) -> Iterator[Directory]:
     """A directory for each class: all its vectors, a data set for each pair of bounds."""
-    for id_ in clip_operator().class_ids(one.etype.family):
-        rows = np.array([v["class"] == id_ for v in one.vectors])
-        x, lower, upper, due = (part[rows] for part in one.operands)
-        found = Directory(one, id_, id_, _ordinary(1))
-        found.two_answers = bool(_has_two_answers(one.also[rows]).any())
-        for pair in dict.fromkeys(zip(lower.tolist(), upper.tolist(), strict=True)):
-            these = (lower == pair[0]) & (upper == pair[1])
-            found.add(pair, x[these], due[these])
-        yield found
+    for id_ in clip_operator().class_ids(suite.etype.family):
+        rows = np.array([vector["class"] == id_ for vector in suite.vectors])
+        x, lower, upper, due = (part[rows] for part in suite.operands)
+        directory = Directory(suite.etype.id, id_, id_, _ordinary(1))
+        two_answers = _has_two_answers(suite.also[rows])
+        directory.two_answers = bool(two_answers.any())
+        pairs = zip(lower.tolist(), upper.tolist(), strict=True)
+        for low, high in dict.fromkeys(pairs):
+            of_pair = (lower == low) & (upper == high)
+            data = _DataSet((low, high), x[of_pair], due[of_pair])
+            directory.add(data)
+        yield directory
 
 
-def _of_calls(one: TypeSuite) -> Iterator[Directory]:
+def _of_calls(suite: TypeSuite) -> Iterator[Directory]:
     """Directories of the calls whose layout a tensor can have; a model takes X of one rank."""
-    size = len(one.tables[0].pool)
-    every: dict[str, Directory] = {}
-    for call in one.calls:
-        x = call.layout.arrange(np.zeros(call.length, np.uint32))
-        about, name = "layouts", f"layouts_rank{x.ndim}"
-        if call.table == _USED:
-            about = name = "bounds_in_use"
-        elif call.layout is PLAIN:
-            about = name = (
-                "bounds" if (call.table, call.length, call.start) == (0, size, 0) else "lengths"
-            )
-            if (
-                about == "lengths"
-                and call.length not in _SHORT
-                and (call.length, call.pair) != (LONG, 0)
-            ):
-                continue
-        elif not (x.flags.c_contiguous and x.flags.aligned) or call.layout.id == "offset":
+    by_name: dict[str, Directory] = {}
+    for call in suite.calls:
+        entries = np.zeros(call.length, np.uint32)
+        x = call.layout.arrange(entries)
+        about = _subject(suite, call, x)
+        if about is None:
             continue
-        every.setdefault(name, Directory(one, name, about, _ordinary(x.ndim))).add(
-            *_data(one, call)
-        )
-    yield from every.values()
+        name = f"layouts_rank{x.ndim}" if about == "layouts" else about
+        if name not in by_name:
+            form = _ordinary(x.ndim)
+            by_name[name] = Directory(suite.etype.id, name, about, form)
+        by_name[name].add(_data(suite, call))
+    yield from by_name.values()
 
 
-def _of_used_constants(one: TypeSuite) -> Iterator[Directory]:
+def _subject(suite: TypeSuite, call: SuiteCall, x: Array) -> str | None:
+    """What the directory of a call is about; None if it is in no directory."""
+    if call.table == _USED:
+        return "bounds_in_use"
+    if call.layout is not PLAIN:
+        is_tensor = x.flags.c_contiguous and x.flags.aligned and call.layout.id != "offset"
+        return "layouts" if is_tensor else None
+    size = len(suite.tables[0].pool)
+    if (call.table, call.length, call.start) == (0, size, 0):
+        return "bounds"
+    is_longest = (call.length, call.pair) == (LONG, 0)  # one pair: these are the largest files
+    return "lengths" if call.length in _SHORT or is_longest else None
+
+
+def _of_used_constants(suite: TypeSuite) -> Iterator[Directory]:
     """A directory for each pair of bounds in use, which are initializers of its model."""
     form = replace(_ordinary(1), bounds="initializers")
-    for call in one.calls:
+    for call in suite.calls:
         if call.table == _USED:
-            directory = Directory(one, f"bounds_in_use_constant{call.pair}", "bounds_in_use", form)
-            directory.add(*_data(one, call))
+            name = f"bounds_in_use_constant{call.pair}"
+            directory = Directory(suite.etype.id, name, "bounds_in_use", form)
+            directory.add(_data(suite, call))
             yield directory
 
 
-def _data(one: TypeSuite, call: SuiteCall) -> _Data:
+def _data(suite: TypeSuite, call: SuiteCall) -> _DataSet:
     """The data of a call; for a value that has two answers the next value of the pool is taken."""
-    table, entries = one.tables[call.table], one.entries(call)
-    left = np.flatnonzero(~_has_two_answers(table.also[call.pair]))
-    entries = left[np.searchsorted(left, entries) % len(left)]
-    x, due = table.pool[entries], table.results[call.pair][entries]
-    return _bounds(table, call.pair), call.layout.arrange(x), call.layout.arrange(due)
+    table = suite.tables[call.table]
+    entries = suite.entries(call)
+    has_two_answers = _has_two_answers(table.also[call.pair])
+    with_one_answer = np.flatnonzero(~has_two_answers)
+    next_ = np.searchsorted(with_one_answer, entries) % len(with_one_answer)
+    entries = with_one_answer[next_]
+    x = call.layout.arrange(table.pool[entries])
+    results = table.results[call.pair]
+    due = call.layout.arrange(results[entries])
+    return _DataSet(_bounds(table, call.pair), x, due)
 
 
-def _of_form(one: TypeSuite, form: ModelForm) -> Iterator[Directory]:
+def _of_form(suite: TypeSuite, form: ModelForm) -> Iterator[Directory]:
     """The directories of a form: one where bounds are inputs, else one for each of a few pairs of them."""
-    table = one.tables[0]
-    bounds, shape = form.bounds.lower().replace(" ", "_"), form.shape.replace(" ", "_")
-    name = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
-    every: dict[str, Directory] = {}
-    for pair in range(len(covering_scalars(one.etype, 0)[0])):  # the first of the table
-        own = name if form.bounds == "inputs" else f"{name}_bounds{pair}"
-        found = every.setdefault(own, Directory(one, own, "form", form))
-        for at in _places(table, form.rank, pair):
-            found.add(_bounds(table, pair), table.pool[at], table.results[pair][at])
-    yield from every.values()
+    table = suite.tables[0]
+    bounds = form.bounds.lower().replace(" ", "_")
+    shape = form.shape.replace(" ", "_")
+    of_form = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
+    by_name: dict[str, Directory] = {}
+    covering_pairs = len(covering_scalars(suite.etype, 0)[0])  # they are the first of the table
+    for pair in range(covering_pairs):
+        name = of_form if form.bounds == "inputs" else f"{of_form}_bounds{pair}"
+        if name not in by_name:
+            by_name[name] = Directory(suite.etype.id, name, "form", form)
+        for places in _places(table, form.rank, pair):
+            x = table.pool[places]
+            due = table.results[pair][places]
+            data = _DataSet(_bounds(table, pair), x, due)
+            by_name[name].add(data)
+    yield from by_name.values()
 
 
 def _places(table: GrantedTable, rank: int, pair: int) -> Iterator[Array]:
     """Places in the pool, as arrays of a rank: all special values; at rank 0 a value of each class."""
     every = np.flatnonzero(~_has_two_answers(table.also[pair]))
     if rank == 0:
-        firsts = np.unique(table.classes[pair][every], return_index=True)[1]
-        yield from (np.asarray(every[at]) for at in firsts)
+        classes = table.classes[pair][every]
+        _, firsts = np.unique(classes, return_index=True)
+        for first in firsts:
+            yield np.asarray(every[first])
         return
-    shape = (2,) * (rank - 1) + (-(-len(table.pool) // 2 ** (rank - 1)),)  # one for all data sets
-    yield np.resize(every, shape)
+    twos = (2,) * (rank - 1)
+    size = len(table.pool)  # of the whole pool: one shape for all data sets
+    last = -(-size // 2 ** (rank - 1))
+    yield np.resize(every, (*twos, last))

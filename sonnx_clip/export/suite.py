@@ -47,8 +47,9 @@ values around the bounds in use under all of them."""
 OTHER_ZERO = "the zero of the other sign"
 ANY_NAN = "any NaN"
 
-_RANDOM, _SEED = 2048, 29
-_EVERYDAY = 64
+_RANDOM = 2048  # random patterns of the table "wide"
+_SEED = 29
+_EVERYDAY = 64  # the greatest of its whole numbers; in a float type, as many quarters
 _WIDE_BOUNDS = 8
 
 
@@ -75,10 +76,15 @@ class GrantedTable(Table):
     @property
     def parts(self) -> dict[str, Array]:
         """Its arrays as bits, by the names that they have in every format."""
+        low, high = self.scalars
         return {
-            "pool": self.pool, "min": self.scalars[0], "max": self.scalars[1], "expected": self.results,
-            "class": self.classes, "also": self.also,
-        }  # fmt: skip
+            "pool": self.pool,
+            "min": low,
+            "max": high,
+            "expected": self.results,
+            "class": self.classes,
+            "also": self.also,
+        }
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,11 @@ class TypeSuite:
     def operands(self) -> tuple[Array, ...]:
         """x, min, max and expected of all vectors, as bits, each of shape (n,)."""
         bits = bits_type(self.etype.id)
-        return tuple(np.array([int(v[name], 16) for v in self.vectors], bits) for name in OPERANDS)
+        operands = []
+        for name in OPERANDS:
+            values = [int(vector[name], 16) for vector in self.vectors]
+            operands.append(np.array(values, bits))
+        return tuple(operands)
 
     @property
     def also(self) -> Array:
@@ -115,8 +125,10 @@ class TypeSuite:
 
     def entries(self, call: SuiteCall) -> Array:
         """The place in the pool of each entry of X, shape (length,)."""
-        size = len(self.tables[call.table].pool)
-        return (call.start + np.arange(call.length) * (not call.layout.repeats)) % size
+        pool = self.tables[call.table].pool
+        step = 0 if call.layout.repeats else 1
+        places = call.start + step * np.arange(call.length)
+        return places % len(pool)
 
 
 def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
@@ -129,13 +141,16 @@ def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
-    return [_of_type(etype) for etype in etypes or spec.element_types if etype.width is not None]
+    if not etypes:
+        etypes = [etype for etype in spec.element_types if etype.width is not None]
+    return [_of_type(etype) for etype in etypes]
 
 
 def _of_type(etype: ElementType) -> TypeSuite:
     text = vectors_text(f"{etype.id}.json")
     document = json.loads(text)
-    if {document["spec_sha256"]} != {load_spec().digest, load_oracle().SPEC_DIGEST}:
+    digest = document["spec_sha256"]
+    if digest != load_spec().digest or digest != load_oracle().SPEC_DIGEST:
         raise UserError("generated/ is stale for spec/clip.yaml", todo="run: sonnx-clip generate")
     special = np.array(special_patterns(etype), bits_type(etype.id))
     used = used_bounds(etype, clip_operator())
@@ -145,7 +160,8 @@ def _of_type(etype: ElementType) -> TypeSuite:
         _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS)),
         _table(etype, used.table.pool, *used.table.scalars),
     )
-    return TypeSuite(etype, text, document["vectors"], tables, tuple(_calls(etype, *tables)))
+    calls = tuple(_calls(etype, *tables))
+    return TypeSuite(etype, text, document["vectors"], tables, calls)
 
 
 def vectors_text(name: str) -> str:
@@ -154,14 +170,19 @@ def vectors_text(name: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        what = f"the vectors cannot be read: {error.strerror}"
-        raise UserError(what, str(path), "run: sonnx-clip generate") from error
+        message = f"the vectors cannot be read: {error.strerror}"
+        raise UserError(message, str(path), "run: sonnx-clip generate") from error
 
 
 def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
-    found = tabulate(etype, [pool], (lower, upper))
-    also = flags(etype, pool[None, :], lower[:, None], upper[:, None], found.results)
-    return GrantedTable(found.pool, found.scalars, found.results, found.find_classes, also=also)
+    table = tabulate(etype, [pool], (lower, upper))
+    return GrantedTable(
+        pool=table.pool,
+        scalars=table.scalars,
+        results=table.results,
+        find_classes=table.find_classes,
+        also=flags(etype, pool[None, :], lower[:, None], upper[:, None], table.results),
+    )
 
 
 def _wide_pool(etype: ElementType) -> Array:
@@ -169,32 +190,47 @@ def _wide_pool(etype: ElementType) -> Array:
     bits = bits_type(etype.id)
     if etype.width == 8:
         return np.arange(256, dtype=bits)
-    step = 4 if etype.family == "float" else 1
+    divisor = 4 if etype.family == "float" else 1
     lowest = 0 if etype.id.startswith("u") else -_EVERYDAY
-    everyday = [int(encode(f"{n / step:g}", etype)) for n in range(lowest, _EVERYDAY + 1)]
+    everyday = []
+    for n in range(lowest, _EVERYDAY + 1):
+        text = f"{n / divisor:g}"
+        everyday.append(int(encode(text, etype)))
     random = np.random.PCG64(_SEED).random_raw(_RANDOM).astype(bits)
-    return np.array(
-        list(dict.fromkeys([*special_patterns(etype), *everyday, *random.tolist()])), bits
-    )
+    patterns = [*special_patterns(etype), *everyday, *random.tolist()]
+    distinct = list(dict.fromkeys(patterns))
+    return np.array(distinct, bits)
 
 
 def _calls(
     etype: ElementType, special: GrantedTable, wide: GrantedTable, used: GrantedTable
 ) -> Iterator[SuiteCall]:
     """Every pair with the whole pool, every layout and every length with some pairs, and long calls."""
-    size, pairs = len(special.pool), special.count
-    for pair in range(pairs):
+    size = len(special.pool)
+    for pair in range(special.count):
         yield SuiteCall(0, pair, PLAIN, size, 0)
-    covering = range(len(covering_scalars(etype, 0)[0]))  # the first pairs of `chosen_bounds`
-    mixed = [(pair, layout, layout.length or 0) for layout in LAYOUTS[1:] for pair in covering]
-    mixed += [((len(mixed) + n + 1) % pairs, PLAIN, length) for n, length in enumerate(LENGTHS)]
-    for number, (pair, layout, length) in enumerate(mixed, 1):
-        # Knuth's multiplicative hash, as in the plan of the checker: no regularity of the pairs matters.
-        yield SuiteCall(0, pair, layout, length, (number * 2654435761 % 2**32) * size >> 32)
+    covering = len(covering_scalars(etype, 0)[0])  # they are the first pairs of `chosen_bounds`
+    number = 0
+    for layout in LAYOUTS[1:]:
+        for pair in range(covering):
+            number += 1
+            yield SuiteCall(0, pair, layout, layout.length or 0, _start(number, size))
+    for length in LENGTHS:
+        number += 1
+        yield SuiteCall(0, number % special.count, PLAIN, length, _start(number, size))
     for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN, LONG, 0)
     for pair in range(used.count):
         yield SuiteCall(2, pair, PLAIN, len(used.pool), 0)
+
+
+def _start(number: int, size: int) -> int:
+    """Where in a pool a call begins.
+
+    Knuth's multiplicative hash, as in the plan of the checker: no regularity of the pairs matters.
+    """
+    hash_ = number * 2654435761 % 2**32
+    return hash_ * size >> 32
 
 
 @cache
@@ -202,13 +238,12 @@ def granted() -> tuple[Granted, ...]:
     """Every latitude with its flag and what it accepts: that of which spec/clip.yaml has an example."""
     spec = load_spec()
     etype = spec.element_type("float16")
-    nan = {
-        one.id: is_nan(encode(one.inhabited_by.texts()["A"], etype), etype) for one in spec.latitude
-    }
-    return tuple(
-        Granted(1 << index, one.id, ANY_NAN if nan[one.id] else OTHER_ZERO, one.always, one.reason)
-        for index, one in enumerate(spec.latitude)
-    )
+    latitudes = []
+    for index, entry in enumerate(spec.latitude):
+        answer = encode(entry.inhabited_by.texts()["A"], etype)
+        accepts = ANY_NAN if is_nan(answer, etype) else OTHER_ZERO
+        latitudes.append(Granted(1 << index, entry.id, accepts, entry.always, entry.reason))
+    return tuple(latitudes)
 
 
 def flags(etype: ElementType, x: Array, lower: Array, upper: Array, due: Array) -> Array:
@@ -216,12 +251,20 @@ def flags(etype: ElementType, x: Array, lower: Array, upper: Array, due: Array) 
     also = np.zeros(due.shape, np.uint8)
     if etype.family != "float":
         return also
-    dtype, sign = numpy_type(etype.id), due.dtype.type(1 << (8 * due.itemsize - 1))
-    values = [part.view(dtype) for part in (x, lower, upper, due)]
-    answers = {OTHER_ZERO: (due ^ sign).view(dtype), ANY_NAN: np.full(due.shape, np.nan, dtype)}
-    for one in granted():
+    dtype = numpy_type(etype.id)
+    sign = due.dtype.type(1 << (8 * due.itemsize - 1))
+    operands = [part.view(dtype) for part in (x, lower, upper)]
+    expected = due.view(dtype)
+    answers = {
+        OTHER_ZERO: (due ^ sign).view(dtype),
+        ANY_NAN: np.full(due.shape, np.nan, dtype),
+    }
+    accepts = load_oracle().LATITUDE["float"]
+    for latitude in granted():
+        answer = answers[latitude.accepts]
         with np.errstate(invalid="ignore"):
-            accepted = load_oracle().LATITUDE["float"][one.id](*values, answers[one.accepts])
-            accepted &= (values[3] == 0) | (one.accepts == ANY_NAN)
-        also |= np.where(accepted, one.flag, 0).astype(np.uint8)
+            accepted = accepts[latitude.id](*operands, expected, answer)
+            if latitude.accepts == OTHER_ZERO:
+                accepted &= expected == 0
+        also |= np.where(accepted, latitude.flag, 0).astype(np.uint8)
     return also

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.tree import Name, subtrees
@@ -17,25 +17,43 @@ from sonnx_clip.spec.model import Spec, entries_with
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sonnx_clip.language.types import ElementType
 
-def witnesses(spec: Spec) -> Iterator[tuple[Way, Iterable[str], Witness]]:
-    """Every witness of an entry with its place and the families for which it is given."""
+
+class PlacedWitness(NamedTuple):
+    """A witness of an entry with its place and the families for which it is given."""
+
+    way: Way
+    families: Iterable[str]
+    witness: Witness
+
+
+def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
+    """Every witness of an entry."""
     every = [family.id for family in spec.families]
     for section, index, entry in entries_with(spec, "inhabited_by"):
-        families = ["float"] if section == "latitude" else getattr(entry, "families", every)
-        yield (section, index, "inhabited_by"), families, entry.inhabited_by
+        families = getattr(entry, "families", every)
+        if section == "latitude":
+            families = ["float"]
+        yield PlacedWitness((section, index, "inhabited_by"), families, entry.inhabited_by)
     for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
         for section, index, entry in entries_with(spec, key):
-            for family, witness in getattr(entry, key).items():
-                yield (section, index, key, family), [family], witness
+            by_family = getattr(entry, key)
+            for family, witness in by_family.items():
+                yield PlacedWitness((section, index, key, family), [family], witness)
     for index, dialect in enumerate(spec.dialects):
-        for family, witness in dialect.equivalence.fails_at.items() if dialect.equivalence else ():
-            yield ("dialects", index, "equivalence", "fails_at", family), [family], witness
+        if not dialect.equivalence:
+            continue
+        failures = dialect.equivalence.fails_at
+        for family, witness in failures.items():
+            way = ("dialects", index, "equivalence", "fails_at", family)
+            yield PlacedWitness(way, [family], witness)
 
 
 def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
     """Witnesses of entries and findings, and examples, with their places."""
-    yield from ((way, witness) for way, _, witness in witnesses(spec))
+    for placed in witnesses(spec):
+        yield placed.way, placed.witness
     for section in ("examples", "dialect_examples"):
         for index, example in enumerate(getattr(spec, section)):
             yield (section, index), example
@@ -44,12 +62,13 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
     for index, bounds in enumerate(spec.bounds_in_use):
         yield ("bounds_in_use", index), bounds
     for index, finding in enumerate(spec.findings):
-        for position, of in enumerate(finding.witnesses):
+        for position, witness in enumerate(finding.witnesses):
+            if not isinstance(witness, OperandValues):
+                continue
             way: Way = ("findings", index, "witnesses", position)
-            if isinstance(of, OperandValues):
-                yield way, of
-                sides = getattr(of, "answers", ())
-                yield from (((*way, "answers", place), side) for place, side in enumerate(sides))
+            yield way, witness
+            for place, answer in enumerate(getattr(witness, "answers", ())):
+                yield (*way, "answers", place), answer
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
@@ -59,56 +78,86 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
         return  # `check_references` reports it
     for index, case in enumerate(spec.cases):
         if case.result not in names and not is_number(case.result):
-            what = f"`{case.result}` is not allowed here"
-            yield Diagnostic(
-                ("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number"
-            )
+            message = f"`{case.result}` is not allowed here"
+            todo = f"one of: {', '.join(names)}; or a number"
+            yield Diagnostic(("cases", index, "result"), message, todo)
     for way, values in _operand_values(spec):
-        operands = tuple(spec.head.scalars) if values.of_scalars else names
-        needed = (*(() if values.partial else operands), *values.further)
-        known = {*operands, *needed, *((spec.head.second,) if values.has_second else ())}
-        given = (values.model_extra or {}).keys()
-        for name in given - known:
-            todo = suggestion(name, (*known, *type(values).model_fields), "known keys")
-            yield Diagnostic((*way, name), f"the key `{name}` is not known here", todo, of_key=True)
-        for name in needed if given <= known else ():
-            if name not in given:
-                yield Diagnostic(
-                    way, f"the key `{name}` is missing", f"add `{name}: …` to this entry"
-                )
+        yield from _check_keys(spec, way, values)
+
+
+def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnostic]:
+    """Operands of a witness or an example that are unknown, or else missing."""
+    operands = tuple(spec.head.operands)
+    if values.of_scalars:
+        operands = tuple(spec.head.scalars)
+    needed = list(values.further)
+    if not values.partial:
+        needed = [*operands, *needed]
+    known = {*operands, *needed}
+    if values.has_second:
+        known.add(spec.head.second)
+    keys = (values.model_extra or {}).keys()
+    for name in keys - known:
+        fields = type(values).model_fields
+        todo = suggestion(name, (*known, *fields), "known keys")
+        message = f"the key `{name}` is not known here"
+        yield Diagnostic((*way, name), message, todo, of_key=True)
+    if not keys <= known:
+        return  # a missing key may be the unknown one, misspelt
+    for name in needed:
+        if name not in keys:
+            message = f"the key `{name}` is missing"
+            yield Diagnostic(way, message, f"add `{name}: …` to this entry")
 
 
 def order_operands(spec: Spec) -> None:
     """Put the numbers of witnesses and examples in the order of the head, whatever that of the file is."""
     names = (*spec.head.operands, spec.head.second)
+
+    def place(name: str) -> int:
+        return names.index(name) if name in names else len(names)
+
     for _, values in _operand_values(spec):
-        given = values.model_extra or {}
-        for name in sorted(
-            given, key=lambda name: names.index(name) if name in names else len(names)
-        ):
-            given[name] = given.pop(name)
+        numbers = values.model_extra or {}
+        for name in sorted(numbers, key=place):
+            numbers[name] = numbers.pop(name)  # moved to the end
 
 
 def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that an element type cannot hold."""
-    for way, families, witness in witnesses(spec):
-        types = [etype for family in families for etype in spec.types_of(family)]
-        for name, text in witness.texts().items():
-            try:
-                for etype in types:
-                    encode(text, etype)
-            except UserError as error:
-                yield Diagnostic((*way, name), error.what, error.todo)
+    for placed in witnesses(spec):
+        yield from _check_witness(spec, placed)
     for index, example in enumerate(spec.examples):
         yield from _check_example(spec, ("examples", index), example)
     yield from _check_bounds_in_use(spec)
+    yield from _check_second(spec)
+
+
+def _check_witness(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
+    """Numbers of a witness that a type of its families cannot hold, each with the first such type."""
+    types: list[ElementType] = []
+    for family in placed.families:
+        types += spec.types_of(family)
+    for name, text in placed.witness.texts().items():
+        try:
+            for etype in types:
+                encode(text, etype)
+        except UserError as error:
+            yield Diagnostic((*placed.way, name), error.what, error.todo)
+
+
+def _check_second(spec: Spec) -> Iterator[Diagnostic]:
+    """Witnesses that refute a claim on two values of X, and have one."""
     second = spec.head.second
     for index, entry in enumerate(spec.properties):
-        used = any(isinstance(node, Name) and node.id == second for node in subtrees(entry.claim))
+        nodes = subtrees(entry.claim)
+        names = {node.id for node in nodes if isinstance(node, Name)}
+        if second not in names:
+            continue
         for family, witness in entry.refuted_for.items():
-            if used and second not in witness.texts():
-                what = f"the claim uses {second}, which the witness does not define"
-                yield Diagnostic(("properties", index, "refuted_for", family), what, "add it")
+            if second not in witness.texts():
+                message = f"the claim uses {second}, which the witness does not define"
+                yield Diagnostic(("properties", index, "refuted_for", family), message, "add it")
 
 
 def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
@@ -120,14 +169,14 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
                 encode(text, etype)
         except UserError as error:
             if etype.id not in listed:
+                message = f"`{example.id}` does not fit {etype.id}: {error.what}"
                 todo = f"correct it, or add {etype.id} to `not_representable_in`"
-                yield Diagnostic(way, f"`{example.id}` does not fit {etype.id}: {error.what}", todo)
+                yield Diagnostic(way, message, todo)
         else:
             if etype.id in listed:
                 place = (*way, "not_representable_in", listed.index(etype.id))
-                yield Diagnostic(
-                    place, f"`{example.id}` can be represented in {etype.id}", "remove the type"
-                )
+                message = f"`{example.id}` can be represented in {etype.id}"
+                yield Diagnostic(place, message, "remove the type")
 
 
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
@@ -136,10 +185,15 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
         for name, text in zip(spec.head.scalars, bounds.texts, strict=True):
-            if text != ABSENT and not any(holds(text, etype) for etype in spec.element_types):
-                todo = f"write a number, a constant or {ABSENT}"
-                yield Diagnostic((*way, name), f"no element type holds `{text}`", todo)
+            if text == ABSENT:
+                continue
+            if any(holds(text, etype) for etype in spec.element_types):
+                continue
+            message = f"no element type holds `{text}`"
+            todo = f"write a number, a constant or {ABSENT}"
+            yield Diagnostic((*way, name), message, todo)
         if bounds.texts in seen:
-            first = spec.bounds_in_use[seen[bounds.texts]].reason
-            yield Diagnostic(way, f"these bounds are there already: {first}", "join the reasons")
+            first = spec.bounds_in_use[seen[bounds.texts]]
+            message = f"these bounds are there already: {first.reason}"
+            yield Diagnostic(way, message, "join the reasons")
         seen.setdefault(bounds.texts, index)
