@@ -617,10 +617,13 @@ def behaviour(report: Report) -> Iterator[str]:
             allowed = _allowed(readings, in_group, number)
             yield f"{subject}: {allowed}{_other_failure(report, readings, types)}"
             continue
+        distance = f"does not allow {left} that deviate, in {', '.join(left_in)}"
+        if not left_in:
+            distance = "allows all that deviate, but not all others"
         explained = f"; but all {number} follow from {explained_by}" if explained_by else ""
         yield (
             f"{subject}: no reading allows all {number} answers kept; the"
-            f" nearest, {nearest}, does not allow {left} of them, in {', '.join(left_in)}{explained}"
+            f" nearest, {nearest}, {distance}{explained}"
         )
 
 

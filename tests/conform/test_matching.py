@@ -52,5 +52,6 @@ def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
     assert found.left_in == ("high_equal_bounds",)
     assert line.startswith(f"{PLANTED}:cases_but_for_one, float32: no reading allows all ")
     assert (
-        f"; the nearest, cases, does not allow {found.left} of them, in high_equal_bounds" in line
+        f"; the nearest, cases, does not allow {found.left} that deviate, in high_equal_bounds"
+        in line
     )
