@@ -88,7 +88,9 @@ def read_as(of: CheckedOperator, violations: Answers) -> Iterator[Candidate]:
     """A bound that is read as another number: the greatest or the least of some wrong answers."""
     if not len(violations) or (of.tensors, of.scalars) != (1, 2):
         return
-    numbers = violations.result[violations.result == violations.result]
+    with np.errstate(invalid="ignore"):  # NaNs, which are no numbers
+        is_number = np.equal(violations.result, violations.result)
+    numbers = violations.result[is_number]
     for number in np.unique(numbers)[[0, -1]] if len(numbers) else ():
         bits = int(number.view(violations.got.dtype))
         shown = show(bits, violations.etype)
