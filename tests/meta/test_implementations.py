@@ -1,16 +1,19 @@
 """Planted mistakes in implementations, each caught by the classes it touches; and in the checker itself."""
 
 from functools import cache
-from itertools import islice
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from sonnx_clip.conform import judge, plan
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator
+from sonnx_clip.conform.chosen_bounds import together
+from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import few_calls, repeated, three_layouts
 from tests.meta.judged import judged as judged_by
@@ -221,15 +224,16 @@ def test_assertion_is_an_error_and_no_refusal():
 # --- Faults of the checker ----------------------------------------------------------------------------------
 
 
-def test_class_that_no_vector_reaches_is_a_failure(monkeypatch):
-    for cached in ("_special", "_covering_rows"):
-        monkeypatch.setattr(plan, cached, getattr(plan, cached).__wrapped__)
-    monkeypatch.setattr(plan, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
+def one_two_and_three(etype, of):
+    """Calls with three numbers alone, in float32."""
+    numbers = np.array([0x3F800000, 0x40000000, 0x40400000], np.uint32)
+    table = tabulate(etype, together(numbers, 1), together(numbers, 2), of)
+    starts = np.zeros(table.count, int)
+    yield Request("contiguous", len(numbers), table.pool, starts, table.scalars), table
 
-    def few(etype, of):
-        return islice(plan.chosen(etype, of), 1)
 
-    report, classes = judged_by("planted:right", "float32", few)
+def test_class_that_no_vector_reaches_is_a_failure():
+    report, classes = judged_by("planted:right", "float32", one_two_and_three)
     assert report.failed
     assert classes["inside_nan"].verdict == "unreached"
     assert classes["low_ordinary"].verdict == "conforms"
