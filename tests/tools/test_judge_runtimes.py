@@ -55,7 +55,13 @@ def test_record_keeps_what_a_report_found() -> None:
     assert {one.verdict for one in record.problems} == {"violates"}
     nan_bound = problems["allowed by the readings numpy and onnx-equation"]
     assert nan_bound.types == ("float16",)
-    with_nan_bounds = {"low_max_nan", "high_min_nan", "inside_min_nan", "inside_max_nan", "inside_both_nan"}
+    with_nan_bounds = {
+        "low_max_nan",
+        "high_min_nan",
+        "inside_min_nan",
+        "inside_max_nan",
+        "inside_both_nan",
+    }
     assert set(nan_bound.classes) == with_nan_bounds
     assert "got nan" in nan_bound.example
     assert problems["it returned float32, expected bfloat16"].types == ("bfloat16",)
