@@ -58,11 +58,18 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
     yield from (condition(tree.Not(expr)) for expr in trees)
     for word in ("or", "and"):
         for first, second in combinations(trees, 2):
-            yield condition(tree.Connective(word, first, second))
+            yield condition(_joined(word, first, second))
     for first in trees:
         for second in trees:
             if first is not second:
                 yield condition(tree.Connective("and", first, tree.Not(second)))
+
+
+def _joined(word: str, first: Expr, second: Expr) -> Expr:
+    """Two conditions under a connective that groups to the left, so that a chain needs no parentheses."""
+    if isinstance(second, tree.Connective) and second.operator == word:
+        return tree.Connective(word, _joined(word, first, second.left), second.right)
+    return tree.Connective(word, first, second)
 
 
 def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterator[Condition]:

@@ -75,8 +75,16 @@ def causes(
 def accepted_causes(
     of: CheckedOperator, answers: Answers, form: ModelForm | None = None
 ) -> dict[int, Cause]:
-    """The cause of the deviations in each class that a latitude accepts, as `causes`."""
-    return _Search(of, answers.where(~answers.violating), form).by_candidates_of_accepted()
+    """The cause of the deviations in each class that a latitude accepts, as `causes`.
+
+    What gives every answer of the element type explains them as it explains the violations.
+    """
+    whole = _Search(of, answers, form).gives_every_answer()
+    accepted = answers.where(~answers.violating)
+    if whole is not None:
+        deviating = accepted.where(accepted.deviating)
+        return dict.fromkeys(deviating.known_classes, whole)
+    return _Search(of, accepted, form).by_candidates_of_accepted()
 
 
 def explains_all(of: CheckedOperator, answers: Answers) -> str | None:
@@ -118,6 +126,17 @@ class _Search:
             if explaining:
                 return dict.fromkeys(classes, _cause(explaining[0], explaining))
         return {}
+
+    def gives_every_answer(self) -> Cause | None:
+        """The candidates that give every answer, if there are violations and any does."""
+        if not self.violating:
+            return None
+        explaining = [
+            candidate
+            for candidate in self._candidates
+            if _gives_all(candidate, self._violations) and _gives_all(candidate, self._answers)
+        ]
+        return _cause(explaining[0], explaining) if explaining else None
 
     def by_candidates(self, classes: Sequence[int]) -> dict[int, Cause]:
         """The cause of each class by itself; candidates that explain the most classes come first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Failure, Request
+
+    Kind: TypeAlias = Callable[[Array], Array]
 
 _SERVED_PAIRS, _REFUSED_PAIRS = 3, 16
 """A runtime serves only some bounds if it serves at most so many pairs, and refuses at least so many."""
@@ -75,8 +77,9 @@ class RefusedCalls:
         """The condition and the simplest example; None if nothing was refused where others are served."""
         if not self._refused.any():
             return None
+        condition, kind = self._condition()
         words = next(calls.words for calls in self._served_layouts if calls.words)
-        request, row, entry = self._simplest()
+        request, row, entry = self._simplest(kind)
         expected = self._expected(request, row, entry)
         example = recorded(
             *of_equal_length(request, row),
@@ -88,7 +91,7 @@ class RefusedCalls:
             words=words,
         )
         return Refusal(
-            condition=self._condition(),
+            condition=condition,
             words=words,
             is_refusal=all(calls.is_refusal for calls in self._served_layouts),
             refused=int(self._refused.sum()),
@@ -118,9 +121,16 @@ class RefusedCalls:
 
     # --- The condition
 
-    def _condition(self) -> str | None:
+    def _condition(self) -> tuple[str | None, Kind | None]:
+        """The condition, and the kind of the entries that it is about, if it is about these."""
         on_bounds = self._condition_on_bounds(self._refused) if self._bounds else None
-        return on_bounds or self._condition_on_length() or self._condition_on_entries()
+        on_call = on_bounds or self._condition_on_length()
+        if on_call is not None:
+            return on_call, None
+        for text, kind in _KINDS.items():
+            if self._is_refused_for(kind):
+                return f"{text} for an entry of X", kind
+        return None, None
 
     def _condition_on_bounds(self, inside: Array) -> str | None:
         refused = [bound[inside] for bound in self._bounds]
@@ -137,32 +147,33 @@ class RefusedCalls:
             return f"X has less than {served.min():,} entries"
         return None
 
-    def _condition_on_entries(self) -> str | None:
-        """A kind of numbers that each refused call has among its entries and no other call of its request."""
-        requests = [pair for calls in self._served_layouts for pair in calls.requests]
-        for text, test in _KINDS.items():
-            found = [_calls_with(request, self._etype, test) for request, _ in requests]
-            if all(
-                np.array_equal(has, refused)
-                for has, (_, refused) in zip(found, requests, strict=True)
-            ):
-                return f"{text} for an entry of X"
-        return None
+    def _is_refused_for(self, kind: Kind) -> bool:
+        """Whether each refused call, and no other call of its request, has entries of a kind."""
+        for calls in self._served_layouts:
+            for request, refused in calls.requests:
+                has_kind = _calls_with(request, self._etype, kind)
+                if not np.array_equal(has_kind, refused):
+                    return False
+        return True
 
     def _pairs(self, mask: Array) -> list[tuple[int, ...]]:
         return list(zip(*(bound[mask].tolist() for bound in self._bounds), strict=True))
 
     # --- The example
 
-    def _simplest(self) -> tuple[Request, int, int]:
-        """The request, the call and the entry with the simplest operands."""
+    def _simplest(self, kind: Kind | None) -> tuple[Request, int, int]:
+        """The request, the call and the entry with the simplest operands, of a kind if one is given."""
         best: tuple[float, float, int] | None = None
         chosen: tuple[Request, int, int] | None = None
         for calls in self._served_layouts:
             for request, refused in calls.requests:
                 row, of_bounds = self._simplest_call(request, np.flatnonzero(refused))
                 length = request.length_of(row)
-                of_entries = complexity(request.pool[entry_indices(request, row)], self._etype.id)
+                entries = request.pool[entry_indices(request, row)]
+                of_entries = complexity(entries, self._etype.id)
+                if kind is not None:
+                    of_kind = kind(entries.view(numpy_type(self._etype.id)))
+                    of_entries = np.where(of_kind, of_entries, np.inf)
                 entry = int(of_entries.argmin()) if length else 0
                 # A call without entries is the last choice: it shows no X.
                 of_x = float(of_entries[entry]) if length else float("inf")
@@ -180,19 +191,19 @@ class RefusedCalls:
         return int(rows[of_rows.argmin()]), float(of_rows.min())
 
 
-_KINDS: dict[str, Callable[[Array], Array]] = {
+_KINDS: dict[str, Kind] = {
     "is_nan(X)": np.isnan,
     "is_infinite(X)": np.isinf,
 }
 """Kinds of entries for which a call may be refused, as the specification writes them."""
 
 
-def _calls_with(request: Request, etype: ElementType, test: Callable[[Array], Array]) -> Array:
+def _calls_with(request: Request, etype: ElementType, kind: Kind) -> Array:
     """Whether each call of a request has an entry of a kind."""
     dtype = numpy_type(etype.id)
     if dtype.kind in "iu":
         return np.zeros(request.count, bool)
-    is_of_kind = np.asarray(test(request.pool.view(dtype)))[entry_indices(request)]
+    is_of_kind = np.asarray(kind(request.pool.view(dtype)))[entry_indices(request)]
     if request.lengths is not None:
         is_of_kind = is_of_kind & (np.arange(request.length) < request.lengths[:, None])
     return np.asarray(is_of_kind.any(axis=1))

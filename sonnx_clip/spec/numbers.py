@@ -130,6 +130,7 @@ def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
     for index, example in enumerate(spec.examples):
         yield from _check_example(spec, ("examples", index), example)
     yield from _check_bounds_in_use(spec)
+    yield from _check_mechanisms(spec)
     yield from _check_second(spec)
 
 
@@ -180,20 +181,59 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
 
 
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
-    """A side that no element type holds, and a pair that is there twice."""
-    seen: dict[tuple[str, ...], int] = {}
+    """Bounds that no machine type holds, one by one or together, and a pair that is there twice."""
+    machine_types = [etype for etype in spec.element_types if etype.width is not None]
+    seen: dict[tuple[object, ...], str] = {}
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
-        for name, text in zip(spec.head.scalars, bounds.texts, strict=True):
-            if text == ABSENT:
-                continue
-            if any(holds(text, etype) for etype in spec.element_types):
-                continue
-            message = f"no element type holds `{text}`"
+        given = {
+            name: text
+            for name, text in zip(spec.head.scalars, bounds.texts, strict=True)
+            if text != ABSENT
+        }
+        unknown_side = _side_that_no_type_holds(given, machine_types)
+        if unknown_side is not None:
+            message = f"no element type holds `{given[unknown_side]}`"
             todo = f"write a number, a constant or {ABSENT}"
-            yield Diagnostic((*way, name), message, todo)
-        if bounds.texts in seen:
-            first = spec.bounds_in_use[seen[bounds.texts]]
-            message = f"these bounds are there already: {first.reason}"
+            yield Diagnostic((*way, unknown_side), message, todo)
+            continue
+        holding = [etype for etype in machine_types if _holds_all(given, etype)]
+        if not holding:
+            yield Diagnostic(way, "no element type holds both bounds", "correct one of them")
+            continue
+        # `0.0` is the bound `0`: what the widest type makes of the texts is compared.
+        values = tuple((name, encode(text, holding[-1])) for name, text in given.items())
+        key = (holding[-1].id, *values)
+        if key in seen:
+            message = f"these bounds are there already: {seen[key]}"
             yield Diagnostic(way, message, "join the reasons")
-        seen.setdefault(bounds.texts, index)
+        seen.setdefault(key, bounds.reason)
+
+
+def _side_that_no_type_holds(given: dict[str, str], types: Iterable[ElementType]) -> str | None:
+    for name, text in given.items():
+        if not any(holds(text, etype) for etype in types):
+            return name
+    return None
+
+
+def _holds_all(given: dict[str, str], etype: ElementType) -> bool:
+    return all(holds(text, etype) for text in given.values())
+
+
+def _check_mechanisms(spec: Spec) -> Iterator[Diagnostic]:
+    """What absent bounds are read as: a number of every type of the mechanism's families, for a scalar."""
+    for index, mechanism in enumerate(spec.mechanisms):
+        for name, text in (mechanism.absent or {}).items():
+            way: Way = ("mechanisms", index, "absent", name)
+            if name not in spec.head.scalars:
+                message = f"the key `{name}` is not known here"
+                todo = suggestion(name, spec.head.scalars, "scalars")
+                yield Diagnostic(way, message, todo, of_key=True)
+                continue
+            try:
+                for etype in spec.element_types:
+                    if etype.family in mechanism.families and etype.width is not None:
+                        encode(text, etype)
+            except UserError as error:
+                yield Diagnostic(way, error.what, error.todo)
