@@ -65,11 +65,20 @@ def test_few_calls_reach_every_class_shape_and_x_of_16_bits(dtype):
         calls += request.count
         lengths.add(request.length)
     assert seen == set(range(len(clip_operator().class_ids(etype.family))))
-    assert calls < 130
+    assert calls < 160
     assert {0, 1, LONG, *FEW_LENGTHS} <= lengths
     if etype.width == 16:
-        request, _ = next(few_calls(etype))
+        request = next(some for some, _ in few_calls(etype) if some.purpose == "few long calls")
         assert len(request.pool) == 2**16 < request.length
+
+
+def _beside_bounds_in_use(etype):
+    """Few calls that reach every class."""
+    return (
+        (request, table)
+        for request, table in few_calls(etype)
+        if request.purpose != "bounds in use"
+    )
 
 
 # --- In the process of a runtime ----------------------------------------------------------------------------
@@ -132,7 +141,9 @@ def test_run_without_an_output_is_described(fault, operands, error, words, monke
 def brief(monkeypatch):
     """Few calls, and few forms: what the whole plan holds is tested by itself."""
     layouts = ("contiguous", "rank-2", "rank-4")
-    monkeypatch.setattr(judge, "few_calls", lambda etype: first_of_each(few_calls(etype), layouts))
+    monkeypatch.setattr(
+        judge, "few_calls", lambda etype: first_of_each(_beside_bounds_in_use(etype), layouts)
+    )
     monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13,))
     covering = judge.covering
     monkeypatch.setattr(judge, "covering", lambda forms: covering(forms)[:2])
