@@ -196,7 +196,7 @@ class _Campaign:
                 kept[etype.id] = min(made)
             version = next((found.version for found in results.values()), options.runtime)
         whole = [report for report in types if report.unfinished is None]
-        compared = of.scope() or scope(whole, of, options.level, few_calls=options.few_calls)
+        compared = of.scope(whole) or scope(whole, of, options.level, few_calls=options.few_calls)
         return Report(
             tool=f"sonnx-clip {sonnx_clip.__version__}",
             spec_sha256=of.oracle.SPEC_DIGEST,

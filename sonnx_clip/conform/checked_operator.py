@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType, SimpleNamespace
 
+    from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.form_plan import FormBounds
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
@@ -84,8 +85,8 @@ class CheckedOperator:
     ) -> FormBounds | None:
         """The bounds in a form of a model with expected results, if they depend on the form."""
 
-    def scope(self) -> tuple[str, str] | None:
-        """What a run compares and its blind spots, as two sentences; None if they depend on the level."""
+    def scope(self, types: Sequence[TypeReport]) -> tuple[str, str] | None:
+        """What a run compared and its blind spots, as two sentences; None if they depend on the level."""
 
 
 @cache

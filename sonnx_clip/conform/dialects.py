@@ -17,6 +17,7 @@ import numpy as np
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.chosen_bounds import bounds_with_values, chosen_bounds, pairs_with_zero
 from sonnx_clip.conform.expected import tabulate
+from sonnx_clip.conform.extent import share_of, sum_of
 from sonnx_clip.conform.form_plan import FormBounds
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle.dialect import named
@@ -29,6 +30,7 @@ from sonnx_clip.spec.bounds_in_use import bounds_in_use
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
 
@@ -38,6 +40,15 @@ _READ_AS_ZERO = {
     (1,): "an absent max is read as 0",
     (0, 1): "an absent min and an absent max are read as 0",
 }
+
+
+_COMPARED = {
+    "bounds in use": "the values around the bounds in use under these bounds",
+    "special values": "every special value of X under pairs of special bounds that reach every class",
+    "bounds with zero": "zero beside each special value as constant bounds",
+}
+"""What the calls of each purpose are, in forms of a model."""
+_WAYS = {"both": "both bounds given"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,21 +139,24 @@ class DialectOperator(CheckedOperator):
                 array[:, side] = default.view(bits)
         return [tuple(pair) for pair in dict.fromkeys(map(tuple, array.tolist()))]
 
-    def scope(self) -> tuple[str, str]:
-        """What is compared with the dialect, and the blind spots, each as a sentence."""
-        missing = self.of_version.row["missing"]
-        ways = (
-            "every way to give or omit bounds"
-            if missing
-            else "both bounds given, which it requires"
-        )
-        compared = (
-            "compared: the values around the bounds in use under these bounds, and every special value of X"
-            f" under pairs of special bounds that reach every class, with {ways}, in operator set"
-            f" {' and '.join(map(str, self.opsets))}."
-        )
+    def scope(self, types: Sequence[TypeReport]) -> tuple[str, str]:
+        """What was compared with the dialect, and the blind spots, each as a sentence."""
+        forms = [report for one in types for report in one.served_forms if report.compared]
+        tried = sum_of(report.tried for report in forms)
+        named = [
+            words + share_of(tried[purpose])
+            for purpose, words in _COMPARED.items()
+            if purpose in tried and tried[purpose].judged
+        ]
+        ways = dict.fromkeys(_WAYS.get(report.form.given, report.form.given) for report in forms)
+        opsets = sorted({report.form.opset for report in forms})
+        where = f"with {', '.join(ways)}, in operator set {' and '.join(map(str, opsets))}"
+        compared = f"{'; '.join(named)}; {where}" if forms else "nothing"
         windows = "DirectML, which needs Windows and a Direct3D 12 device"
-        return compared, f"Not seen: other values; other ranks and lengths of X; {windows}."
+        return (
+            f"compared: {compared}.",
+            f"Not seen: other values; other ranks and lengths of X; {windows}.",
+        )
 
 
 def versions_of_onnx() -> dict[str, int]:

@@ -138,17 +138,17 @@ def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]
         "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
         "drawn": plan.DRAWN,
     }
-    tried = _sum_of(one.tried for one in types)
+    tried = sum_of(one.tried for one in types)
     for purpose, phrase in PURPOSES.items():
         if purpose in tried and tried[purpose].judged:
-            yield phrase.format_map(words) + _share(tried[purpose])
+            yield phrase.format_map(words) + share_of(tried[purpose])
 
 
 def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
     """What was compared in forms of a model, as one phrase."""
-    tried = _sum_of(form.tried for form in forms)
+    tried = sum_of(form.tried for form in forms)
     named = [
-        words + _share(tried[purpose])
+        words + share_of(tried[purpose])
         for purpose, words in _IN_FORMS.items()
         if purpose in tried and tried[purpose].judged
     ]
@@ -157,7 +157,7 @@ def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
         yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
 
 
-def _sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
+def sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
     """The calls for each purpose, in all of some reports."""
     total: dict[str, Extent] = {}
     for tried in every:
@@ -166,7 +166,7 @@ def _sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
     return total
 
 
-def _share(extent: Extent) -> str:
+def share_of(extent: Extent) -> str:
     """How many of the calls gave a result, if not all did."""
     if extent.judged >= extent.planned:
         return ""
