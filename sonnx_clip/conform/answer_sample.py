@@ -10,7 +10,7 @@ from sonnx_clip.conform.accepted import accepted_by
 from sonnx_clip.conform.answers import Answers, joined
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
-from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.layouts import NUMBER_OF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
 
 _KEPT = 256  # answers of a request that are kept, and as many that deviate
-_NUMBER = {layout.id: number for number, layout in enumerate(LAYOUTS)}
 
 
 class AnswerSample:
@@ -72,7 +71,7 @@ class AnswerSample:
             expected=expected,
             classes=table.classes[rows, columns].astype(int),
             violating=np.not_equal(got, expected) & (latitude < 0),
-            layouts=np.full(len(rows), _NUMBER[request.layout]),
+            layouts=np.full(len(rows), NUMBER_OF[request.layout]),
             lengths=results.lengths(rows),
             entries=columns,
         )

@@ -104,19 +104,23 @@ class ComparedResults:
         return Deviations(places, (*tensors, *scalars, *both), is_whole, flat)
 
 
+def expected_entries(request: Request, table: Table) -> Table:
+    """The expected results of the entries of each call, from those of every value of the pool."""
+    return table if is_whole_pool(request) else table.pick(entry_indices(request))
+
+
 def compared_results(
-    request: Request, table: Table, bits: Array, without_result: Iterable[int]
+    request: Request, expected: Table, bits: Array, without_result: Iterable[int]
 ) -> ComparedResults:
     """The results of a request beside the expected ones.
 
     Args:
         request: the calls.
-        table: the expected results of every value of the pool, a row for each call.
+        expected: the expected results, as from `expected_entries`.
         bits: bits of the results, a row for each call.
         without_result: the calls whose results cannot be compared.
     """
     indices = None if is_whole_pool(request) else entry_indices(request)
-    expected = table if indices is None else table.pick(indices)
     has_result = np.ones(request.count, bool)
     has_result[list(without_result)] = False
     usable = np.broadcast_to(has_result[:, None], bits.shape)

@@ -8,14 +8,14 @@ import numpy as np
 
 from sonnx_clip.conform.causes import explains_all
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.language.values import encode
-from sonnx_clip.root.dtypes import Array, from_bits
+from sonnx_clip.conform.conversions import constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sonnx_clip.conform.answers import Answers
     from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.root.dtypes import Array
 
     Reading = Callable[..., Any]
 
@@ -67,5 +67,4 @@ def _other_answers(answers: Answers) -> Iterator[Array]:
     yield from answers.values
     if answers.etype.family == "float":
         for text in ("nan", "-nan"):
-            nan = from_bits(int(encode(text, answers.etype)), answers.etype.id)
-            yield np.broadcast_to(nan, answers.got.shape).copy()
+            yield np.broadcast_to(constant(text, answers.etype), answers.got.shape).copy()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.layouts import LAYOUTS, NUMBER_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,6 @@ _STEPS = (2, 4, 8, 16, 32, 64, 128)
 _ALONE = "the triple alone is right: the result depends on its neighbours"
 _ELSEWHERE = "the same triple is right elsewhere: the result depends on more than its operands"
 _FEW_LAYOUTS = 3
-_NUMBER = {layout.id: number for number, layout in enumerate(LAYOUTS)}
 
 
 @dataclass
@@ -53,7 +52,7 @@ class Extremes:
         self.in_blocks = {
             step for step in self.in_blocks if not in_tail(step, lengths, entries).any()
         }
-        self.layouts.add(_NUMBER[layout])
+        self.layouts.add(NUMBER_OF[layout])
 
     def joined(self, other: Extremes) -> Extremes:
         """The places of the deviations of both."""

@@ -15,14 +15,13 @@ from sonnx_clip.conform.answer_sample import AnswerSample
 from sonnx_clip.conform.causes import accepted_causes, causes
 from sonnx_clip.conform.check_report import Count, Extent, ReadingMatch
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.compared_results import compared_results, is_whole_pool
+from sonnx_clip.conform.compared_results import compared_results, expected_entries
 from sonnx_clip.conform.describe import of_equal_length, recorded
 from sonnx_clip.conform.matched_readings import matched_readings
 from sonnx_clip.conform.places import Extremes
 from sonnx_clip.conform.refusals import CallsOfLayout, RefusedCalls
 from sonnx_clip.conform.units import Counts, Raised
 from sonnx_clip.conform.verdicts import TAGS
-from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
@@ -114,8 +113,9 @@ class Tally:
             answer: the results.
         """
         self._form = request.form
-        failures = self._fail_all(request, table, answer.failures)
-        results = compared_results(request, table, answer.bits, failures)
+        expected = expected_entries(request, table)
+        failures = self._fail_all(request, table, expected, answer.failures)
+        results = compared_results(request, expected, answer.bits, failures)
         self._calls.setdefault(_layout(request), CallsOfLayout()).add(request, answer.failures)
         deaths = sum(failure.blamed is not None for failure in failures.values())
         self._raised.setdefault(_layout(request), Raised()).calls += request.count - deaths
@@ -142,7 +142,7 @@ class Tally:
     # --- Calls without a usable result
 
     def _fail_all(
-        self, request: Request, table: Table, failures: Mapping[int, Failure]
+        self, request: Request, table: Table, expected: Table, failures: Mapping[int, Failure]
     ) -> dict[int, Failure]:
         """Count failed calls; returns those whose result is not compared.
 
@@ -151,7 +151,6 @@ class Tally:
         """
         if not failures:
             return {}
-        expected = table if is_whole_pool(request) else table.pick(entry_indices(request))
         # A memory fault of a call without entries counts for the class of the first value of its pool.
         touched = expected.classes if request.length else table.classes[:, :1]
         counted = {}

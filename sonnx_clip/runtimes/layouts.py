@@ -66,3 +66,5 @@ LAYOUTS = (
     Layout("0-d", 1, "v.reshape(())", optional=True),
 )
 BY_ID = {layout.id: layout for layout in LAYOUTS}
+NUMBER_OF = {layout.id: number for number, layout in enumerate(LAYOUTS)}
+"""The place of each layout in `LAYOUTS`, by its id."""
