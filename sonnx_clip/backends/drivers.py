@@ -17,18 +17,31 @@ if TYPE_CHECKING:
 
 
 ELEMENTS: Final = "elements.gen"  # written by hand, in why3/drivers
-# Program and options of each prover, by its name; {seconds} and {megabytes} are the limits.
+# Program and options of each prover, by its name. {resources} counts the prover's own steps, so that the
+# answer is the same on a busy machine; {seconds} of wall-clock time only stop a prover that hangs.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "Z3": (
         "z3",
         "-smt2",
+        "rlimit={resources}",
         "-T:{seconds}",
         "-memory:{megabytes}",
         "sat.random_seed=42",
         "smt.random_seed=42",
     ),
-    "cvc5": ("cvc5", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
+    "cvc5": (
+        "cvc5",
+        "--rlimit-per={resources}",
+        "--tlimit={seconds}000",
+        "--lang=smt2",
+        "--fp-exp",
+    ),
 }
+# How many of its steps each prover may take: for a proof five times what any obligation needs, for a smoke
+# test about a second.
+PROOF_RESOURCES: Final[Mapping[str, int]] = {"Z3": 150_000_000, "cvc5": 1_000_000}
+SMOKE_RESOURCES: Final[Mapping[str, int]] = {"Z3": 200_000, "cvc5": 10_000}
+GUARD_SECONDS: Final = 300
 
 
 def driver_file(prover: str) -> str:
@@ -48,12 +61,16 @@ def configuration(drivers: str, versions: Mapping[str, str]) -> str:
         drivers: the folder of the drivers.
         versions: the version of each prover.
     """
-    # Why3 fills in %t seconds, %m megabytes and %f, the file.
-    commands = {name: " ".join((*COMMANDS[name], "%f")) for name in versions}
-    provers = [
-        (name, version, commands[name].format(seconds="%t", megabytes="%m"), driver_file(name))
-        for name, version in versions.items()
-    ]
+    # Why3 fills in %S steps, %t seconds, %m megabytes and %f, the file.
+    provers = []
+    for name, version in versions.items():
+        by_steps = " ".join((*COMMANDS[name], "%f"))
+        by_clock = " ".join(part for part in by_steps.split() if "{resources}" not in part)
+        commands = [
+            command.format(resources="%S", seconds="%t", megabytes="%m")
+            for command in (by_clock, by_steps)
+        ]
+        provers.append((name, version, *commands, driver_file(name)))
     return template("why3.conf.j2").render(provers=provers, drivers=drivers)
 
 
@@ -73,6 +90,8 @@ def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str,
         proofs=len(every) - smokes,
         smokes=smokes,
         elements=ELEMENTS,
+        steps={"proof": PROOF_RESOURCES, "smoke": SMOKE_RESOURCES},
+        guard_seconds=GUARD_SECONDS,
         drivers={driver_file(name): driver(name, "$data") for name in COMMANDS},
         configuration=configuration(
             "$drivers", {name: f"${COMMANDS[name][0]}" for name in COMMANDS}
@@ -89,6 +108,6 @@ def _groups(obligations: list[Obligation]) -> Iterable[dict[str, object]]:
             "file": file,
             "theory": theory,  # a cloned axiom has no name for Why3: its whole theory is asked
             "goals": [o.goal for o in group if o.kind != "instance"],
-            "seconds": 1 if smoke else 60,
+            "smoke": smoke,
             "options": "" if smoke else "-a inline_all -a introduce_premises",
         }

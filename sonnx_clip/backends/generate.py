@@ -30,8 +30,9 @@ from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.claims.meaning_claims import WRITTEN
+from sonnx_clip.oracle import MANIFEST
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.files import digest_of, write_whole
 from sonnx_clip.spec.quotes import require_sources
 from sonnx_clip.whyml.hand_written import written_obligations
 
@@ -46,7 +47,6 @@ Files: TypeAlias = "Mapping[str, str]"
 RenderTheories: TypeAlias = "Callable[[Spec], tuple[Files, Sequence[Obligation]]]"
 RenderFiles: TypeAlias = "Callable[[Spec, Generated], Files]"
 
-MANIFEST = "generated/why3/obligations.json"
 FOLDERS = ("generated",)
 LEFT_BY_COQC = frozenset({".vo", ".vok", ".vos", ".glob", ".aux", ".cache"})
 
@@ -113,8 +113,6 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, spec.file, "choose another id for the property, example or goal")
-    manifest = {"about": header_lines(spec), "obligations": [vars(o) for o in rendered]}
-    files[MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     return Generated(files, obligations)
 
 
@@ -127,7 +125,18 @@ def render_all(spec: Spec) -> Generated:
     for of_every, render in FILES:
         if of_every or spec.operator == "Clip":
             files |= render(spec, theories)
+    files[MANIFEST] = _manifest(spec, files)
     return Generated(files, theories.obligations)
+
+
+def _manifest(spec: Spec, files: Files) -> str:
+    """Of what the files are rendered, and the SHA-256 of each: no other file repeats a digest."""
+    document = {
+        "about": header_lines(spec),
+        "source": {"file": spec.file, "sha256": spec.digest},
+        "files": {path: digest_of(files[path]) for path in sorted(files)},
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def differences(generated: Generated, root: Path, folders: tuple[str, ...] = FOLDERS) -> list[str]:

@@ -101,7 +101,6 @@ def _file(spec: Spec, etype: ElementType) -> str:
     head: dict[str, Any] = {
         "$schema": "schema.json",
         "generated": header_lines(spec),
-        "spec_sha256": spec.digest,
         "operator": spec.operator,
         "type": etype.id,
         "family": etype.family,

@@ -11,6 +11,8 @@ from sonnx_clip.cli.options import INPUT, OUTPUT, Format, option
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import is_standard_output
 
+NO_CLIP_STATUS = 3
+"""Of `lint --require-clip`, where every model could be read and nothing else is wrong."""
 _Models = typer.Argument(metavar="MODEL.onnx", help="ONNX models.")
 
 
@@ -18,6 +20,9 @@ def lint(
     models: Annotated[list[Path], _Models],
     accept_inferred: Annotated[
         bool, option("--accept-inferred", "Count inferred shapes and types as declared.", INPUT)
+    ] = False,
+    require_clip: Annotated[
+        bool, option("--require-clip", "Status 3 if a model has no Clip node.", INPUT)
     ] = False,
     format: Annotated[
         Literal["text", "json", "sarif"],
@@ -40,6 +45,10 @@ def lint(
         print("\n\n".join(to_text(report) for report in run.reports))
     for _, error in run.errors:
         print(f"error: {error}", file=sys.stderr)
+    without = [report.path for report in run.reports if not report.nodes]
+    if require_clip and without and run.exit_status == 0:
+        print(f"error: no Clip node, which --require-clip demands: {without[0]}", file=sys.stderr)
+        raise typer.Exit(NO_CLIP_STATUS)
     raise typer.Exit(run.exit_status)
 
 
@@ -100,6 +109,8 @@ def _shapes(texts: list[str]) -> dict[str, list[int]]:
             or not all(number.isdecimal() and int(number) > 0 for number in numbers)
         ):
             todo = "write --input-shape NAME=1,3,64,96 with sizes above 0"
+            if "?" in sizes:
+                todo = "put a number above 0 in the place of each ?"
             raise UserError(f"'{text}' is not the shape of an input", todo=todo)
         found[name] = [int(number) for number in numbers]
     return found

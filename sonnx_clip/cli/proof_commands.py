@@ -2,7 +2,7 @@
 
 import re
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 import typer
@@ -20,6 +20,8 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
+
+_SHOWN = 20  # statements to review that are printed
 
 
 def generate(
@@ -50,22 +52,47 @@ def generate(
 def _generate(root: Path, *, check: bool) -> int:
     from sonnx_clip.backends.generate import differences, render_all, write
     from sonnx_clip.claims.evaluation import check_claims
-    from sonnx_clip.prove.completeness import GOLDEN, unpinned
+    from sonnx_clip.prove.statements import (
+        GOLDEN,
+        rendered_differences,
+        rendered_list,
+        unpinned,
+        write_proposed_list,
+    )
     from sonnx_clip.prove.weakened import refuse_weakened
+    from sonnx_clip.root.terminal import counted
     from sonnx_clip.spec import check_findings, check_spec, load_spec
 
     spec = load_spec()
     for check_section in (check_spec, refuse_weakened, check_claims, check_findings):
         check_section(spec)
     generated = render_all(spec)
-    stale, changed = (differences(generated, root), unpinned()) if check else ([], [])
-    for line in stale if check else [f"written: {line}" for line in write(generated, root)]:
-        print(line)
+    if check:
+        stale = differences(generated, root)
+        for line in stale:
+            print(line)
+    else:
+        stale = []
+        for path in write(generated, root):
+            print(f"written: {path}")
     fresh = f"{len(generated.files)} generated files are fresh"
     print("to accept the new output, run: sonnx-clip generate" if stale else fresh)
-    for line in changed:
+
+    by_hand = unpinned() if check else []
+    for line in by_hand:
         print(f"{GOLDEN} does not list this: {line}")
-    return 1 if stale or changed else 0
+    rendered = rendered_differences(spec, generated.files)
+    pins = rendered_list(spec)
+    for line in rendered[:_SHOWN]:
+        print(f"{pins.name} does not list this: {line}")
+    if rendered:
+        statements = counted(len(rendered), "statement")
+        todo = "`sonnx-clip generate` writes the new list"
+        if not check:
+            proposed = write_proposed_list(spec, generated.files, BUILD)
+            todo = f"then put {proposed} in the place of {PurePosixPath(spec.file).with_name(pins.name)}"
+        print(f"{statements} to review: read each in its theory; {todo}")
+    return 1 if stale or by_hand or (check and rendered) else 0
 
 
 def prove(

@@ -15,15 +15,16 @@ from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import Generated, differences, render_theories, write
 from sonnx_clip.claims.all_claims import unclaimed
 from sonnx_clip.claims.evaluation import check_claims
-from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
-from sonnx_clip.prove.completeness import uncovered, unpinned
+from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.proofs_record import RECORD
-from sonnx_clip.prove.proofs_table import failures, print_table, summary
+from sonnx_clip.prove.proofs_table import failures, print_table, summary, undecided
 from sonnx_clip.prove.prove_all import ProofSession, record_of
 from sonnx_clip.prove.provers import NAMES, find_provers
 from sonnx_clip.prove.selection import select
 from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.prove.statements import GOLDEN as STATEMENTS
+from sonnx_clip.prove.statements import rendered_differences, rendered_list, unpinned
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted
 from sonnx_clip.prove.weakened import refuse_weakened, weakened
 from sonnx_clip.root.errors import UserError
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_SHOWN = 20  # failures that are shown in full
+_SHOWN = 20  # failures that are shown in full, and lines of a list
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 _UNCLAIMED = (
     "not proved, because only Clip has hand-written theories of tensors and dialects in why3/: "
@@ -157,18 +158,28 @@ def prove_these(
         write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
     accept = f"to accept it, compare each statement with its sentence in {STATEMENTS}"
     weaker = [str(error) for error in weakened(spec)]
+    rendered = rendered_list(spec).name
+    accept_rendered = (
+        f"to accept it, read each in its theory; `sonnx-clip generate` writes the new {rendered}"
+    )
     problems = [
         news,
         _listed(
             f"entries of {spec.file} without an obligation", uncovered(spec, theories.obligations)
         ),
         _listed(f"the hand-written theories differ from {STATEMENTS}", unpinned(), accept),
+        _listed(
+            f"what is proved differs from {rendered}",
+            rendered_differences(spec, theories.files),
+            accept_rendered,
+        ),
         _listed("claims that differ from spec/clip.expected.yaml", weaker),
     ]
     if request.as_json:
         print(to_json({**record.model_dump(), "run": proofs.run}, indent=1).decode())
     else:
         print_table(console, spec, proofs)
+        lines += undecided(why3, provers, proofs)
         lines += [] if complete else [f"partial run: {build}/proofs.json is unchanged"]
         _print(console, [*lines, summary(proofs)])
         if left := unclaimed(spec):
@@ -187,4 +198,11 @@ def _listed(head: str, found: Iterable[str], accept: str = "") -> str:
     lines = list(found)
     if not lines:
         return ""
-    return "\n".join([f"\n{head}:", *(f"  {line}" for line in (*lines, accept) if line)])
+    left = len(lines) - _SHOWN
+    more = [f"and {left} more"] if left > 0 else []
+    return "\n".join(
+        [
+            f"\n{head}:",
+            *(f"  {line}" for line in (*lines[:_SHOWN], *more, accept) if line),
+        ]
+    )

@@ -27,6 +27,16 @@ from sonnx_clip.prove.coq import digests as coq_digests
 from sonnx_clip.prove.frama_c import OPTIONS
 from sonnx_clip.prove.frama_c import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
+from sonnx_clip.prove.statements import (
+    GOLDEN as STATEMENTS,
+)
+from sonnx_clip.prove.statements import (
+    pinned,
+    pinned_digests,
+    rendered_differences,
+    rendered_list,
+    unpinned,
+)
 from sonnx_clip.prove.trusted import surprises, trusted
 from sonnx_clip.qualification.kit import PATH as QUALIFICATION
 from sonnx_clip.root.errors import UserError
@@ -72,6 +82,8 @@ def gather(found: Records) -> Evidence:
         *(f"trusted base: {line}" for line in surprises(taken)),
         *(f"trusted base: no reason for {t.name}" for t in taken if not t.justification.strip()),
         *(f"Coq: {line}" for line in coq.problems),
+        *(f"not as reviewed: {line}" for line in unpinned()),
+        *(f"not as reviewed: {line}" for line in rendered_differences(spec, found.generated.files)),
     )
     return Evidence(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
@@ -145,7 +157,13 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
 
 def _files() -> Iterator[str]:
     """What the evidence rests on: the specification, its sources, the theories, what is generated."""
-    yield from ("spec/clip.yaml", "spec/clip.expected.yaml", COVERAGE, QUALIFICATION)
+    yield from (
+        "spec/clip.yaml",
+        "spec/clip.expected.yaml",
+        "spec/clip.statements.txt",
+        COVERAGE,
+        QUALIFICATION,
+    )
     for folder in ("spec/sources", "spec/measured", "why3", "coq", "generated"):
         for path in sorted(repo_file(folder).rglob("*")):
             made = path.suffix in {*LEFT_BY_COQC, ".pyc"}  # by whoever ran or compiled the files
@@ -208,11 +226,15 @@ def _argument(
         f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}"
         for r in found.replays
     )
+    rendered, by_hand = len(pinned_digests(rendered_list(found.spec))), len(pinned())
     lines: list[tuple[str, str, str, str, Basis | None]] = [
         ("Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
          _counts((one.answer.sort for one in found.coverage), "; "), COVERAGE, "confirmed"),
         ("Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",
          f"{len(found.generated.files)} files rendered again, equal", "generated/", "confirmed"),
+        ("Statements", "what the provers were asked is what a person reviewed",
+         f"{rendered:,} rendered and {by_hand} hand-written statements compared",
+         f"spec/{rendered_list(found.spec).name}, {STATEMENTS}", "confirmed"),
         ("Statuses", "each status follows from the provers’ answers",
          f"derived again from {replies:,} answers", "build/proofs.json", "confirmed"),
         ("Z3 and cvc5", "every obligation for all inputs; no context is contradictory",

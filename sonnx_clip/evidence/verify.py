@@ -153,7 +153,7 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
             return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories have another"
         if refused := tasks.account.refused.get((o.theory, o.goal)):
             return f"the task of {o.id} in {o.file} is not accounted for: {refused}"
-        again = ask(prover, task.text, reply.task, limits_of(o), folder, running).verdict
+        again = ask(prover, task.text, reply.task, limits_of(o, prover), folder, running).verdict
         alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
         if again == reply.verdict or {again, reply.verdict} <= alike:
             return None

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import identical, is_nan
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.spec.readings import answers, answers_told, same_value
+from sonnx_clip.whyml.rendered_goals import rendered_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.readings import Triple
 
-OBLIGATIONS_FILE = "generated/why3/obligations.json"
-
-StatusOf: TypeAlias = "Callable[[str, list[dict[str, object]]], Mapping[str, Any]]"
-"""From the digest of a specification and rows of obligations.json to `status` and `proved_by` of each id."""
+StatusOf: TypeAlias = "Callable[[str, Sequence[Obligation]], Mapping[str, Any]]"
+"""From the digest of a specification and obligations to `status` and `proved_by` of each id."""
 
 
 class WrittenNumber(Stored):
@@ -177,32 +175,22 @@ def _reading(
     return ReadingView(id=reading.id, title=reading.title, answers=told, agreement=agreement)
 
 
-def known_obligations() -> list[dict[str, Any]]:
-    """The obligations of generated/why3; UserError if they have not been generated."""
-    path = repo_file(OBLIGATIONS_FILE)
-    if not path.is_file():
-        raise UserError(
-            "the obligations have not been generated", str(path), "run: sonnx-clip generate"
-        )
-    return list(json.loads(path.read_text(encoding="utf-8"))["obligations"])
-
-
 def _obligations(
     spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    rows = [
-        row for row in known_obligations() if row["subject"] == type_id and ids & set(row["shows"])
-    ]
-    statuses = status_of(spec.digest, rows) if status_of else {}
+    shown = [o for o in rendered_obligations(type_id) if ids & set(o.shows)]
+    statuses = status_of(spec.digest, shown) if status_of else {}
     return tuple(
         ObligationShown(
-            id=row["id"], title=row["title"], kernel=row["kind"] == "refinement",
-            status=getattr(statuses.get(row["id"]), "status", None),
-            proved_by=getattr(statuses.get(row["id"]), "proved_by", ()),
+            id=o.id,
+            title=o.title,
+            kernel=o.kind == "refinement",
+            status=getattr(statuses.get(o.id), "status", None),
+            proved_by=getattr(statuses.get(o.id), "proved_by", ()),
         )
-        for row in rows
-    )  # fmt: skip
+        for o in shown
+    )
 
 
 def explanation_text(told: TripleExplanation, width: int | None = None) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import sonnx_clip
 from sonnx_clip.backends.numpy_oracle import expression
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.explain.triple import known_obligations
 from sonnx_clip.export.latex import written_out
 from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
 from sonnx_clip.export.suite import ANY_NAN, OPERANDS, granted, suite
@@ -17,18 +16,20 @@ from sonnx_clip.language.values import encode
 from sonnx_clip.prove.proofs_record import known
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.rendered_goals import rendered_obligations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.export.sonnx_page import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.prove.outcome import Status
     from sonnx_clip.spec import Spec
 
-    Obligations: TypeAlias = Sequence[tuple[Mapping[str, Any], Status | None]]
+    Obligations: TypeAlias = Sequence[tuple[Obligation, Status | None]]
 
 _NO_NUMPY_TYPE = "bfloat16"
 """The type that NumPy does not have; the cases leave it out."""
@@ -39,11 +40,9 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
     """All files of the format by their paths, with the statuses of obligations that `build` has."""
     spec = load_spec()
     file, function = read_page_file(spec), spec.head.function
-    obligations = known_obligations()
+    obligations = rendered_obligations()
     shown = known(build, spec.digest, obligations) if build else {}
-    statuses = [
-        (row, shown[row["id"]].status if row["id"] in shown else None) for row in obligations
-    ]
+    statuses = [(o, shown[o.id].status if o.id in shown else None) for o in obligations]
     found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
     suites = suite()
@@ -103,7 +102,7 @@ def _traced(
     of_family = [one for one in suites if one.etype.id in types]
     ids = {*tag.entries, *(c.id for c in spec.classes if c.case in tag.entries)}
     subjects = types | {"restrictions"}
-    found = [s for row, s in obligations if row["subject"] in subjects and ids & set(row["shows"])]
+    found = [status for o, status in obligations if o.subject in subjects and ids & set(o.shows)]
     counts = Counter(status for status in found if status)
     proofs = ", ".join(
         [f"{len(found)}", *(f"{count} {status}" for status, count in counts.items())]

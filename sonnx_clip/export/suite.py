@@ -149,8 +149,7 @@ def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
 def _of_type(etype: ElementType) -> TypeSuite:
     text = vectors_text(f"{etype.id}.json")
     document = json.loads(text)
-    digest = document["spec_sha256"]
-    if digest != load_spec().digest or digest != load_oracle().SPEC_DIGEST:
+    if load_spec().digest != load_oracle().SPEC_DIGEST:
         raise UserError("generated/ is stale for spec/clip.yaml", todo="run: sonnx-clip generate")
     special = np.array(special_patterns(etype), bits_type(etype.id))
     used = used_bounds(etype, clip_operator())

@@ -11,8 +11,16 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from sonnx_clip.lint.functions import (
+    FunctionClip,
+    called_functions,
+    function_clips,
+    function_title,
+    functions_by_key,
+    with_default_graphs,
+)
 from sonnx_clip.lint.model_file import bodies, malformed
-from sonnx_clip.lint.onnx_process import MARK, FunctionClip, ask_onnx, function_clips
+from sonnx_clip.lint.onnx_process import MARK, ask_onnx
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
 from sonnx_clip.lint.scope import FUNCTION_INFO, Scope, typed
 from sonnx_clip.lint.tensors import Argument, Known, quoted, shown
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from onnx import ModelProto, NodeProto, OperatorSetIdProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
 
     from sonnx_clip.lint.profile import OnnxOperand, Profile
 
@@ -108,30 +116,45 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
         is_clip(node) for body in bodies(model.graph, *model.functions) for node in body.node
     ):
         return FoundNodes(imports)
+    model, not_judged = with_default_graphs(model)
     answer = ask_onnx(model)
     marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
     scope = Scope(
         answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived
     )
     nodes = list(clip_nodes(scope, imports.get(""), path, marks))
-    reached = {id(node.mark) for node in nodes}
-    unreached = {mark.title: mark.function for mark in marks.values() if id(mark) not in reached}
-    for title, function in unreached.items():
+    notes = []
+    for function, note in _not_inlined(model, answer.inlined, nodes, marks.values()):
+        title = function_title(function)
         own = opsets(function.opset_import, path, title)
         nodes += clip_nodes(Scope(function, title), own.get(""), path)
-    notes = [
-        f"no call of {one} could be inlined: it is judged by its own declarations"
-        for one in unreached
-    ]
-    undecided = [f"nothing was inferred: {answer.failure}"] if answer.failure is not None else []
-    undecided += (
-        [f"onnx's checker rejects the model: {answer.refusal}"]
-        if answer.refusal is not None
-        else []
-    )
+        notes.append(f"{note} of {title} could be inlined: it is judged by its own declarations")
+    undecided = [*not_judged]
+    if answer.failure is not None:
+        undecided.append(f"nothing was inferred: {answer.failure}")
+    if answer.refusal is not None:
+        undecided.append(f"onnx's checker rejects the model: {answer.refusal}")
     return FoundNodes(
         imports, tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None
     )
+
+
+def _not_inlined(
+    model: ModelProto,
+    inlined: GraphProto,
+    nodes: Iterable[ClipNode],
+    clips: Iterable[FunctionClip],
+) -> Iterator[tuple[FunctionProto, str]]:
+    """The functions with a Clip that are called where onnx did not inline them, or that nothing calls."""
+    functions = functions_by_key(model)
+    reached = {id(node.mark) for node in nodes}
+    called = {id(functions[key]) for key in called_functions(inlined, functions)}
+    of_clips = {id(clip.function): clip for clip in clips}
+    for function_id, clip in of_clips.items():
+        if id(clip) not in reached:
+            yield clip.function, "no call"
+        elif function_id in called:
+            yield clip.function, "not every call"
 
 
 def clip_nodes(

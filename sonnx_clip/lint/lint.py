@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
 from dataclasses import replace
 from itertools import chain, zip_longest
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
+from sonnx_clip.lint.causes import causes_of
 from sonnx_clip.lint.clip_nodes import ClipNode, FoundNodes, arguments, find_nodes, scalars
+from sonnx_clip.lint.disguised import disguise_notes
 from sonnx_clip.lint.model_file import bodies, parse_model, read_model
 from sonnx_clip.lint.operator_versions import (
     BASED_ON,
@@ -23,11 +24,8 @@ from sonnx_clip.lint.operator_versions import (
 )
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
-from sonnx_clip.lint.scope import typed
-from sonnx_clip.lint.tensors import Argument, Dims, quoted, show_dims, symbols
+from sonnx_clip.lint.tensors import Argument, quoted
 from sonnx_clip.lint.verdict import (
-    NORMALISE,
-    Cause,
     Findings,
     ModelReport,
     NodeReport,
@@ -70,7 +68,8 @@ def report_of(
     )
     if not report.open or not found.inferred:
         return report
-    return replace(report, causes=_causes(model, len(report.open)))
+    open_nodes = [index for index, node in enumerate(report.nodes) if node.findings.open]
+    return replace(report, causes=causes_of(model, found, open_nodes, path))
 
 
 def _node_reports(
@@ -133,6 +132,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
             is_, was = ("is", "was") if count == 1 else ("are", "were")
             title = f"{counted(count, 'node')} named Clip of the domain {quoted(domain)}"
             yield f"{title} {is_} another operator and {was} not judged"
+    yield from disguise_notes(model)
     newest = defs.onnx_opset_version()
     by_opset = {node.opset: node for node in nodes}
     for opset in sorted(by_opset):
@@ -151,31 +151,3 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
             differs = f"leaves the result for min above max open; in Clip-{BASED_ON} it is max"
             takes = f"Clip-{version} takes only {types} and {differs}"
             yield f"the profile is based on Clip-{BASED_ON}; {takes}: {EXPORT_AGAIN}"
-
-
-def _causes(model: ModelProto, count: int) -> tuple[Cause, ...]:
-    """Why the shapes of these Clip nodes are not known as numbers: one cause for each open input."""
-    stored = {tensor.name for tensor in model.graph.initializer}
-    infos = typed(model.graph.input, "graph input")
-    inputs = [
-        (name, info.dims) for name, info in infos if name not in stored and not info.not_tensor
-    ]
-    follow = f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
-    causes = [_cause(name, dims, follow) for name, dims in inputs if dims is None or symbols(dims)]
-    if causes:
-        return tuple(causes)
-    message = f"inference stops at the nodes before Clip: {follow}"
-    return (Cause(None, message, "declare the shapes (value_info), or derive them from constants"),)
-
-
-def _cause(name: str, dims: Dims | None, follow: str) -> Cause:
-    if dims is None:
-        return Cause(name, f"input {quoted(name)} has no shape: {follow}", "declare its shape")
-    # Sizes to begin with: one image of 224 by 224, or a batch of one.
-    usual = (1, 3, 224, 224) if len(dims) == 4 else (1, *([16] * len(dims)))
-    sizes = ",".join(
-        str(usual[axis] if isinstance(dim, str) else dim) for axis, dim in enumerate(dims)
-    )
-    message = f"input {quoted(name)} is dynamic, {show_dims(dims)}: {follow}"
-    remedy = f"{NORMALISE} --input-shape sets its sizes"
-    return Cause(name, message, remedy, f"--input-shape {shlex.quote(f'{name}={sizes}')}")

@@ -104,7 +104,7 @@ def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
         parts += [[body.name], map(attrgetter("name"), chain(values, body.value_info))]
         parts += [chain.from_iterable(map(texts, body.node)) for texts in _NODE_TEXTS]
         parts.append(
-            chain.from_iterable(map(attrgetter("name", "ref_attr_name"), _attributes(body)))
+            chain.from_iterable(map(attrgetter("name", "ref_attr_name"), attributes_of(body)))
         )
     return chain.from_iterable(parts)
 
@@ -137,6 +137,10 @@ def external_files(model: ModelProto) -> list[str]:
 def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     """Why external data is not to be read: outside the model's folder, or past the end of its file."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
+    if len(entries) < len(tensor.external_data):
+        keys = [entry.key for entry in tensor.external_data]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        return f"its external data has more than one {quoted(twice)}"
     location = entries.get("location", "")
     if not location:
         return "its data is external, but no location is given"
@@ -177,7 +181,8 @@ def _outside(location: str, folder: Path) -> str | None:
 # --- Everything that a model stores -------------------------------------------------------------------------
 
 
-def _attributes(body: GraphProto | FunctionProto) -> Iterator[AttributeProto]:
+def attributes_of(body: GraphProto | FunctionProto) -> Iterator[AttributeProto]:
+    """The attributes of the nodes of a graph or function."""
     return chain.from_iterable(map(attrgetter("attribute"), body.node))
 
 
@@ -193,10 +198,15 @@ def subgraphs(attributes: Iterable[AttributeProto]) -> Iterator[tuple[str, Graph
 
 
 def bodies(*roots: GraphProto | FunctionProto) -> Iterator[GraphProto | FunctionProto]:
-    """Graphs and functions, each followed by the graphs that its nodes carry at any depth."""
+    """Graphs and functions, each followed by the graphs that its nodes carry at any depth.
+
+    The graphs that a function has as defaults of its attributes are among them.
+    """
     for root in roots:
         yield root
-        yield from bodies(*(graph for _, graph in subgraphs(_attributes(root))))
+        defaults = root.attribute_proto if isinstance(root, FunctionProto) else ()
+        carried = chain(defaults, attributes_of(root))
+        yield from bodies(*(graph for _, graph in subgraphs(carried)))
 
 
 def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
@@ -205,7 +215,7 @@ def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorPro
         graph for info in model.training_info for graph in (info.initialization, info.algorithm)
     )
     for body in bodies(model.graph, *model.functions, *training):
-        parts, attributes = [], _attributes(body)
+        parts, attributes = [], attributes_of(body)
         if isinstance(body, FunctionProto):
             attributes = chain(body.attribute_proto, attributes)
         else:

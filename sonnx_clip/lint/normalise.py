@@ -86,6 +86,10 @@ def normalise(
     """
     data = read_model(path)
     model = parse_model(data, path)
+    as_read = None
+    if options.shapes:
+        as_read = ModelProto()
+        as_read.CopyFrom(model)
     notes = set_shapes(model, options.shapes, path)
     before = ModelProto()
     before.CopyFrom(model)
@@ -109,8 +113,16 @@ def normalise(
         again = find_nodes(model, path)
         _check(model, again, path, "the result: ", todo)
         checked = (
-            self_check(before, model, path.parent, finite=finite) if options.self_check else OFF
+            self_check(before, model, path.parent, finite=finite, as_read=as_read)
+            if options.self_check
+            else OFF
         )
+        if checked.outcome == "rejected":
+            raise UserError(
+                checked.what,
+                shown(str(path)),
+                "nothing was written; --no-self-check writes the result for another runtime",
+            )
         if checked.outcome == "different":
             raise UserError(
                 f"the self-check rejects the result: {checked.what}", shown(str(path)), todo

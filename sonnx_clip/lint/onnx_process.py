@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from onnx import ModelProto, TensorProto, checker, defs, inliner, shape_inference
 
+from sonnx_clip.lint.functions import function_clips
 from sonnx_clip.lint.model_file import all_tensors, bodies, subgraphs
-from sonnx_clip.lint.operator_versions import is_clip, is_default_domain
-from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.operator_versions import is_default_domain
+from sonnx_clip.lint.tensors import shown
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from onnx import FunctionProto, GraphProto, NodeProto, ValueInfoProto
+    from onnx import GraphProto, ValueInfoProto
 
 SECONDS = 60.0
-MARK = "sonnx-clip lint: node of a function"
-"""The key of the metadata by which an inlined Clip node refers to `function_clips`."""
+MARK = f"sonnx-clip lint {token_hex(8)}: node of a function"
+"""The key of the metadata by which an inlined Clip node refers to `function_clips`; no file can know it."""
 # Larger tensors are emptied; inference reads only shapes, axes and sizes.
 _KEPT_BYTES = 16_384
 _DATA_FIELDS = [name for name in TensorProto.DESCRIPTOR.fields_by_name if name.endswith("_data")]
@@ -39,39 +41,6 @@ class OnnxAnswer:
     )
     refusal: str | None = None  # by the checker
     failure: str | None = None  # why nothing was inferred
-
-
-class FunctionClip(NamedTuple):
-    """A Clip node of a function, at the position of the node or of the one that carries it in a subgraph."""
-
-    function: FunctionProto
-    position: int
-    node: NodeProto
-
-    @property
-    def title(self) -> str:
-        """The function, for people."""
-        name, overload = f"{self.function.domain}::{self.function.name}", self.function.overload
-        return f"function {quoted(name)}" + (f" overload {quoted(overload)}" if overload else "")
-
-
-def function_clips(model: ModelProto) -> list[FunctionClip]:
-    """The Clip nodes of a model's functions."""
-    return [
-        FunctionClip(function, index, node)
-        for function in model.functions
-        for index, outer in enumerate(function.node)
-        for node in (
-            outer,
-            *(
-                n
-                for _, graph in subgraphs(outer.attribute)
-                for body in bodies(graph)
-                for n in body.node
-            ),
-        )
-        if is_clip(node)
-    ]
 
 
 def ask_onnx(model: ModelProto) -> OnnxAnswer:

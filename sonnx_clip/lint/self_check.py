@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from onnx import ModelProto, ValueInfoProto, helper
+from rich.console import Console
 
+from sonnx_clip.lint.model_file import bodies, external_files
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.isolated import run_isolated
+from sonnx_clip.root.terminal import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     Array = np.ndarray[Any, Any]
@@ -26,19 +29,24 @@ if TYPE_CHECKING:
 SECONDS = 120.0
 
 _LEVELS = {"ORT_DISABLE_ALL": "without optimisation", "ORT_ENABLE_ALL": "with all optimisation"}
-# Messages of onnxruntime where it has no kernel for a model that onnx's checker accepts.
-_NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error: Type 'tensor(")
+# Operands that are sizes or counts: a large number there takes all time and memory, and says nothing of Clip.
+_SIZES_AT = {
+    "Loop": (0,), "Range": (0, 1, 2), "ConstantOfShape": (0,), "Expand": (1,), "Tile": (1,), "Reshape": (1,),
+    "Resize": (3,), "TopK": (1,), "OneHot": (1,), "Pad": (1,), "CenterCropPad": (1,), "Upsample": (1,),
+}  # fmt: skip
+_MEMORY = 2 << 30  # that the runtime may use, beside ten times the size of the model
 # Sizes to try for open dimensions, in this order, until the model runs.
 _SIZES = (2, 1, 3, 4, 8, 16, 32, 48, 64, 224)
 _MOST_ENTRIES = 1 << 25
 _MOST_FEEDS = 32
+_SMALL = np.arange(4)
 
 
 @dataclass(frozen=True)
 class SelfCheck:
     """How the comparison ended; `what` has the comparisons, the first difference, or why there are none."""
 
-    outcome: Literal["equal", "different", "not run", "switched off", "nothing changed"]
+    outcome: Literal["equal", "different", "rejected", "not run", "switched off", "nothing changed"]
     what: str = ""
 
     @property
@@ -53,13 +61,34 @@ OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")
 
 
 def self_check(
-    before: ModelProto, after: ModelProto, folder: Path, *, finite: bool = False
+    before: ModelProto,
+    after: ModelProto,
+    folder: Path,
+    *,
+    finite: bool = False,
+    as_read: ModelProto | None = None,
 ) -> SelfCheck:
     """Run a model and its result on the same inputs in a child process, and compare every bit of the outputs.
 
-    `folder` has the external data. No infinity is fed if the user excludes it: ``--assume finite``.
+    A result that onnxruntime does not load, where it loads the model, is rejected.
+
+    Args:
+        before: the model, with the input shapes of the result.
+        after: the result.
+        folder: has the external data.
+        finite: no infinity is fed, because the user excludes it: ``--assume finite``.
+        as_read: the model as it was read, if shapes of its inputs were set.
     """
-    done = run_isolated(_compare, before, after, folder, finite, seconds=SECONDS)
+    weights = sum(
+        file.stat().st_size for name in external_files(before) if (file := folder / name).is_file()
+    )
+    with progress("self-check", int(SECONDS), "seconds", Console(stderr=True)) as show:
+        done = run_isolated(
+            _compare, before, after, as_read, folder, finite,
+            seconds=SECONDS,
+            memory=_MEMORY + 10 * (before.ByteSize() + weights),
+            each_second=lambda elapsed: show(int(elapsed), ""),
+        )  # fmt: skip
     outcome, what = (
         done.result.decode().split("\n", 1) if done.failure is None else ("not run", done.failure)
     )
@@ -73,9 +102,13 @@ class _EndError(Exception):
     """The comparison ends: its outcome, and why."""
 
 
-def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) -> bytes:
+def _compare(
+    before: ModelProto, after: ModelProto, as_read: ModelProto | None, folder: Path, finite: bool
+) -> bytes:
     try:
-        compared = [_compare_at(level, before, after, folder, finite=finite) for level in _LEVELS]
+        compared = [
+            _compare_at(level, before, after, as_read, folder, finite=finite) for level in _LEVELS
+        ]
         outcome, what = "equal", "; ".join(compared)
     except _EndError as error:
         outcome, what = error.args
@@ -83,7 +116,13 @@ def _compare(before: ModelProto, after: ModelProto, folder: Path, finite: bool) 
 
 
 def _compare_at(
-    level: str, before: ModelProto, after: ModelProto, folder: Path, *, finite: bool
+    level: str,
+    before: ModelProto,
+    after: ModelProto,
+    as_read: ModelProto | None,
+    folder: Path,
+    *,
+    finite: bool,
 ) -> str:
     import onnxruntime  # heavy, and only this process needs it
 
@@ -91,15 +130,16 @@ def _compare_at(
     try:
         first = _session(onnxruntime, level, before, folder)
     except Exception as error:  # noqa: BLE001  # the exceptions of onnxruntime have no common class
+        if as_read is not None and _loads(onnxruntime, level, as_read, folder):
+            what = f"{name} loads the model, but not with the sizes of --input-shape: {error}"
+            raise _EndError("rejected", what) from None
         raise _EndError("not run", f"onnxruntime does not run the model: {error}") from None
     try:
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
-        if any(text in str(error) for text in _NO_KERNEL):
-            raise _EndError(
-                "not run", f"onnxruntime runs the model but not the result: {error}"
-            ) from None
-        raise _EndError("different", f"{name} rejects the result: {error}") from None
+        raise _EndError(
+            "rejected", f"{name} loads the model, but not the result: {error}"
+        ) from None
     answered = _answered(first, before, finite=finite)
     if _bits(first.run(None, answered[0][0])) != answered[0][1]:
         raise _EndError("not run", "the results of the model change from run to run")
@@ -112,6 +152,14 @@ def _compare_at(
             if old != new:
                 raise _EndError("different", f"{name}: output {quoted(output.name)} differs")
     return f"{name} on {len(answered)} inputs"
+
+
+def _loads(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> bool:
+    try:
+        _session(onnxruntime, level, model, folder)
+    except Exception:  # noqa: BLE001
+        return False
+    return True
 
 
 def _session(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> Any:
@@ -131,13 +179,13 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
-    reason = "it has no output"
+    reason, counts = "it has no output", _counts(model)
     is_open = any(
         dim.dim_value <= 0 for value in inputs for dim in value.type.tensor_type.shape.dim
     )
     for size in _SIZES if is_open else _SIZES[:1]:
         found = []
-        for feed in feeds(inputs, size, finite=finite):
+        for feed in feeds(inputs, size, finite=finite, counts=counts):
             try:
                 answer = _bits(session.run(None, feed))
             except Exception as error:  # noqa: BLE001
@@ -166,18 +214,57 @@ def _bits(result: Any) -> Any:
 # --- Inputs -------------------------------------------------------------------------------------------------
 
 
-def feeds(inputs: Sequence[ValueInfoProto], size: int, *, finite: bool) -> list[Feed]:
+def _counts(model: ModelProto) -> set[str]:
+    """The names from which sizes or counts are computed; all inputs of a function that computes some."""
+    functions = {
+        function.name
+        for function in model.functions
+        for body in bodies(function)
+        if any(node.op_type in _SIZES_AT for node in body.node)
+    }
+    nodes = [node for body in bodies(model.graph) for node in body.node]
+    found: set[str] = set()
+    for node in nodes:
+        places = _SIZES_AT.get(node.op_type, ())
+        if node.op_type in functions:
+            places = tuple(range(len(node.input)))
+        found |= {node.input[place] for place in places if place < len(node.input)}
+    before = -1
+    while before < len(found):
+        before = len(found)
+        for node in reversed(nodes):
+            if found.intersection(node.output):
+                found |= {*node.input}
+    return found
+
+
+def feeds(
+    inputs: Sequence[ValueInfoProto],
+    size: int,
+    *,
+    finite: bool,
+    counts: Collection[str] = (),
+) -> list[Feed]:
     """The inputs to try, with this size for open dimensions.
 
     Small and ordinary numbers first; then every special value, in as many feeds as the smallest input needs.
+    Whole numbers stay small for the inputs in `counts`, from which sizes or counts are computed.
     """
     forms = {value.name: _form(value, size) for value in inputs}
-    special = {name: _special_values(dtype, finite=finite) for name, (dtype, _) in forms.items()}
+    special = {
+        name: _SMALL.astype(dtype)
+        if name in counts and dtype.kind in "iu"
+        else _special_values(dtype, finite=finite)
+        for name, (dtype, _) in forms.items()
+    }
     turns = max(
         (-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()),
         default=1,
     )
-    ordinary = [{name: _ordinary(*forms[name], most) for name in forms} for most in (2, 100)]
+    ordinary = [
+        {name: _ordinary(*forms[name], 4 if name in counts else most) for name in forms}
+        for most in (2, 100)
+    ]
     return ordinary + [
         {
             name: np.resize(np.roll(special[name], -turn * math.prod(s)), s)

@@ -54,7 +54,7 @@ _RESTATING = {
     "latitude": ("latitude", "latitude and readings"),
 }
 """The groups of claims in which the conditions of a section stand themselves, and are not used by name."""
-_SECONDS = 5  # for each question to a prover
+_RESOURCES = {"Z3": 15_000_000, "cvc5": 250_000}  # of each prover for a question: some seconds
 
 
 class ClaimJudge:
@@ -118,7 +118,7 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
             goal, statement = f"equal_{len(questions[etype.id])}", _equality(spec, mutant, etype)
             questions[etype.id][mutant.key] = Goal(goal, "theorem", (), mutant.key, statement)
     equal = {key for goals in questions.values() for key in goals}
-    why3, running, limits = configure(build), Running(), ProverLimits(_SECONDS)
+    why3, running = configure(build), Running()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "equal.mlw")
         for etype_id, goals in questions.items():
@@ -136,16 +136,15 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
             )
             file.write_text(module.text, encoding="utf-8")
             for prover in find_provers():
+                limits = ProverLimits(_RESOURCES[prover.name])
                 printed = print_tasks(why3, prover, (str(file),))[str(file)]
                 if printed.complaint:
                     raise UserError(
                         f"Why3 rejects the task of a mutant: {printed.complaint}", str(file)
                     )
                 for (_, name), task in printed.tasks.items():
-                    if (
-                        ask(prover, task.text, task.digest, limits, Path(folder), running).verdict
-                        != "valid"
-                    ):
+                    answer = ask(prover, task.text, task.digest, limits, Path(folder), running)
+                    if answer.verdict != "valid":
                         equal.discard(keys[name])
     return sorted(equal)
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ORACLE_FILE = "generated/numpy/clip_oracle.py"
+MANIFEST = "generated/manifest.json"
 
 
 @cache
 def load_oracle() -> ModuleType:
     """The module generated/numpy/clip_oracle.py; its docstring describes its functions.
 
+    Its SPEC_DIGEST is the SHA-256 of the specification that it was generated from.
+
     Raises:
-        UserError: the file is missing.
+        UserError: the file is missing, or generated/manifest.json, which has the digest.
     """
     path = repo_file(ORACLE_FILE)
     if not path.is_file():
@@ -39,4 +43,15 @@ def load_oracle() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
+    module.SPEC_DIGEST = _generated_from()  # type: ignore[attr-defined]
     return module
+
+
+def _generated_from() -> str:
+    """The SHA-256 of the specification that generated/ was rendered from."""
+    path = repo_file(MANIFEST)
+    try:
+        return str(json.loads(path.read_bytes())["source"]["sha256"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = "what generated/ was rendered from cannot be read"
+        raise UserError(what, str(path), "run: sonnx-clip generate") from error

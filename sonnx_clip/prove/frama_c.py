@@ -35,8 +35,11 @@ RECORD = "frama-c.json"
 HEADER = "generated/c/sonnx_clip.h"
 PROVERS = ("Z3", "cvc5")
 INSTALL = "install it: apt-get install --no-install-recommends frama-c-base"
-SECONDS, SMOKE_SECONDS = 10, 1  # for a goal; a smoke claim is false, and every prover uses its time
-WHOLE: float = 300  # seconds for a run of Frama-C, of which there are two for each type
+# For a goal: the steps that a prover may take, which decide alike on every machine, and seconds after which
+# it hangs. A smoke claim is false, and every prover uses its time.
+RESOURCES = {"Z3": 30_000_000, "cvc5": 200_000}
+SECONDS, SMOKE_SECONDS = 120, 1
+WHOLE: float = 1200  # seconds for a run of Frama-C, of which there are two for each type
 
 # x86_64: int has 32 bits, size_t 64. NaN and infinity are values like any other. An unsigned index that
 # wraps around is an error here, although C allows it.
@@ -280,10 +283,12 @@ def configuration(text: str) -> str:
 
     Frama-C does not say where the theories are that the drivers name, so a load path does. And Z3 is to keep
     to the instances that patterns ask for: left to itself it does not come to an end in WP's memory model.
+    WP gives no limit of steps to provers of this kind, so the commands have one.
     """
     for old, new in (
         ("[main]\n", f'[main]\nloadpath = "{repo_file("why3")}"\n'),
-        ('"z3 -smt2 ', '"z3 -smt2 auto_config=false '),
+        ('"z3 -smt2 -T', f'"z3 -smt2 auto_config=false rlimit={RESOURCES["Z3"]} -T'),
+        ('"cvc5 --tlimit', f'"cvc5 --rlimit-per={RESOURCES["cvc5"]} --tlimit'),
     ):
         if text.count(old) != 1:
             raise UserError(f"no single {old.strip()!r} in Why3's configuration")

@@ -1,8 +1,8 @@
 """The ledger: keeps each prover's answer under the digest of its task, so that no task is proved twice.
 
-An answer is kept under the digest of the exact task text, the prover's name, version, digest, command and
-limits. A change of any of these makes it a new question. Each answer is committed as it arrives: a run that
-is killed goes on where it was.
+An answer is kept under the digest of the exact task text, the prover's name, version and digest, and the
+command with its limits. A change of any of these makes it a new question. Each answer is committed as it
+arrives: a run that is killed goes on where it was.
 
 What Why3 printed of a theory file is kept under the digest of everything that Why3 read.
 """
@@ -31,16 +31,15 @@ Goal: TypeAlias = tuple[str, str]  # theory and goal
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
     task TEXT NOT NULL, prover TEXT NOT NULL, version TEXT NOT NULL, command TEXT NOT NULL,
-    seconds INTEGER NOT NULL, megabytes INTEGER NOT NULL,
     verdict TEXT NOT NULL, words TEXT NOT NULL, cpu REAL NOT NULL,
-    PRIMARY KEY (task, prover, version, command, seconds, megabytes)
+    PRIMARY KEY (task, prover, version, command)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS printed (
     source TEXT NOT NULL, prover TEXT NOT NULL, tasks TEXT NOT NULL, said TEXT NOT NULL,
     PRIMARY KEY (source, prover)
 ) STRICT;
 """
-_FORM = 1  # of the tables; kept in the file
+_FORM = 2  # of the tables; kept in the file
 _OUTSIDE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
           sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)  # fmt: skip
 
@@ -107,16 +106,19 @@ class Ledger:
         with self._readable():
             row = self._db.execute(
                 "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
-                " AND command = ? AND seconds = ? AND megabytes = ?",
+                " AND command = ?",
                 _key(task, prover, limits),
             ).fetchone()
-            return reply(prover, task, *row) if row else None
+            if row is None:
+                return None
+            verdict, words, cpu = row
+            return reply(prover, task, verdict, words, cpu, limits.resources)
 
     def record(self, answer: Reply, prover: Prover, limits: ProverLimits) -> None:
         """Keep an answer."""
         with self._readable():
             self._db.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (*_key(answer.task, prover, limits), answer.verdict, answer.words, answer.cpu),
             )
 
@@ -124,8 +126,7 @@ class Ledger:
         """Remove an answer: the prover now returns another, or none."""
         with self._readable():
             self._db.execute(
-                "DELETE FROM answers WHERE task = ? AND prover = ? AND version = ?"
-                " AND command = ? AND seconds = ? AND megabytes = ?",
+                "DELETE FROM answers WHERE task = ? AND prover = ? AND version = ? AND command = ?",
                 _key(task, prover, limits),
             )
 
@@ -151,7 +152,7 @@ def _listing(tasks: list[tuple[str, str, str]], said: list[Said]) -> Listing:
     )
 
 
-def _key(task: str, prover: Prover, limits: ProverLimits) -> tuple[str, str, str, str, int, int]:
+def _key(task: str, prover: Prover, limits: ProverLimits) -> tuple[str, str, str, str]:
     # A program or library that is replaced has given no answer yet.
     version = f"{prover.version} {prover.digest} {prover.libraries}"
-    return (task, prover.name, version, " ".join(prover.command), limits.seconds, limits.megabytes)
+    return (task, prover.name, version, " ".join(prover.within(limits)))

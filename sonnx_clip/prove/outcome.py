@@ -23,7 +23,7 @@ class Reply(Excerpt):
 
     Of the verdicts ``valid`` is the only one that proves anything. `task` is the digest of the task's text,
     and empty if there was no task. `words` is what the prover printed last, for people; `cpu` is in seconds,
-    start-up included.
+    start-up included, and `resources` the limit of its own steps that it was given.
     """
 
     prover: str
@@ -32,6 +32,7 @@ class Reply(Excerpt):
     cpu: float = Field(ge=0)
     task: str
     words: str
+    resources: int = Field(default=0, ge=0)
 
 
 @dataclass(frozen=True)

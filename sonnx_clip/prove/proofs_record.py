@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, read_regular
@@ -15,9 +14,10 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Excerpt, read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
 
 RECORD = "proofs.json"
@@ -147,13 +147,13 @@ def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
         raise UserError(what, str(path), todo)
 
 
-def known(build: Path, spec_digest: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
+def known(build: Path, spec_digest: str, obligations: Iterable[Obligation]) -> dict[str, Outcome]:
     """What is recorded of obligations, by id; nothing if there is no record of these theories.
 
     Args:
         build: the folder that holds proofs.json.
         spec_digest: SHA-256 of the specification that is explained.
-        rows: the obligations, as in generated/why3/obligations.json.
+        obligations: those that are asked for.
     """
     try:
         record = ProofsRecord.model_validate_json(read_regular(build / RECORD))
@@ -161,7 +161,6 @@ def known(build: Path, spec_digest: str, rows: Iterable[Mapping[str, Any]]) -> d
         return {}
     if record.about.spec_digest != spec_digest or record.about.files != theory_digests():
         return {}
-    ids = {outcome.id for outcome in record.outcomes}
-    names = Obligation.__dataclass_fields__
-    wanted = [Obligation(**{name: row[name] for name in names}) for row in rows if row["id"] in ids]
-    return {o.obligation.id: o for o in record.outcomes_of(wanted)}
+    recorded = {outcome.id for outcome in record.outcomes}
+    asked = [o for o in obligations if o.id in recorded]
+    return {outcome.obligation.id: outcome for outcome in record.outcomes_of(asked)}

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.outcome import distinct_tasks
-from sonnx_clip.prove.prove_all import by_hand
+from sonnx_clip.prove.prove_all import by_hand, limits_of
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -159,6 +159,27 @@ def failures(why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int) 
             " build/proofs.json is unchanged"
         )
     yield from (f"a goal without an obligation: {stray}" for stray in proofs.strays)
+
+
+def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator[str]:
+    """The obligations that one of several provers did not decide: which, why, and what to do."""
+    if len(provers) < 2:
+        return
+    for outcome in proofs.outcomes:
+        if outcome.status != "proved by one":
+            continue
+        yield f"\nproved by one prover only: {outcome.obligation.id}: {outcome.obligation.title}"
+        for reply in outcome.failed_replies:
+            prover = next(p for p in provers if p.name == reply.prover)
+            limits = limits_of(outcome.obligation, prover)
+            if reply.verdict == "timeout":
+                why = f"did not end within {limits.seconds} s"
+                todo = "run again when less else runs on this machine"
+            else:
+                why = f"does not know it with {limits.resources} of its steps, on any machine"
+                todo = "state it otherwise, or see whether another version of the prover knows it"
+            yield f"  {reply.prover} {why}: {todo}"
+            yield f"  by hand: {by_hand(why3, prover, outcome.obligation)}"
 
 
 def _failure(why3: Why3, provers: Sequence[Prover], outcome: Outcome, what: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip import __version__
+from sonnx_clip.backends.drivers import GUARD_SECONDS, PROOF_RESOURCES, SMOKE_RESOURCES
 from sonnx_clip.prove.ledger import Listing
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.proofs_record import OutcomeRecord, ProofsAbout, ProofsRecord, theory_digests
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.spec import Spec
 
-PROOF = ProverLimits(seconds=60)
-SMOKE = ProverLimits(seconds=1)
 _PORTIONS = 4  # of the theories for each process and prover, so that none waits long for another
 
 
@@ -175,7 +174,7 @@ class ProofSession:
         unknown = 0
         for o in batch.obligations:
             task = listing.tasks.get((o.theory, o.goal), "")
-            answer = self.ledger.answer(task, batch.prover, limits_of(o))
+            answer = self.ledger.answer(task, batch.prover, limits_of(o, batch.prover))
             if answer is None:
                 unknown += 1
             else:
@@ -195,9 +194,10 @@ class ProofSession:
             for batch in printing[future]:
                 for o, task in self._unanswered(batch, future.result()[batch.file]):
                     # Two obligations of a type can have one task, and the answer stands for both.
-                    question = (task.digest, batch.prover.name, limits_of(o))
+                    limits = limits_of(o, batch.prover)
+                    question = (task.digest, batch.prover.name, limits)
                     if question not in asking:
-                        asking[question] = pool.submit(self._ask, batch, limits_of(o), task, folder)
+                        asking[question] = pool.submit(self._ask, batch, limits, task, folder)
                     waiting[asking[question]].append((batch, o))
         for answered in as_completed(waiting):
             for _, o in waiting[answered]:
@@ -231,7 +231,7 @@ class ProofSession:
             if problem or task is None:
                 self._reply(o, reply(batch.prover, "", "failed", problem))
                 continue
-            answer = self.ledger.answer(task.digest, batch.prover, limits_of(o))
+            answer = self.ledger.answer(task.digest, batch.prover, limits_of(o, batch.prover))
             if answer is not None and not batch.are_canaries:
                 self._reply(o, answer)
             else:
@@ -240,10 +240,11 @@ class ProofSession:
     def _ask(self, batch: _Batch, limits: ProverLimits, task: Task, folder: Path) -> Reply:
         """Ask a prover, and keep the answer.
 
-        A failure, or a timeout that may be the machine's fault, is repeated in the next run.
+        A failure is repeated in the next run, and so is what took too long by the clock: that may be the
+        machine's fault. What a prover does not know within its resources it will not know again.
         """
         answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
-        if answer.verdict != "failed" and (answer.verdict != "timeout" or limits == SMOKE):
+        if answer.verdict not in ("failed", "timeout"):
             self.ledger.record(answer, batch.prover, limits)
         else:
             self.ledger.forget(task.digest, batch.prover, limits)
@@ -270,9 +271,10 @@ def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
         yield from filter(None, (of_prover[at::count] for at in range(count)))
 
 
-def limits_of(obligation: Obligation) -> ProverLimits:
+def limits_of(obligation: Obligation, prover: Prover) -> ProverLimits:
     """A smoke obligation only waits whether false turns up."""
-    return SMOKE if obligation.kind == "smoke" else PROOF
+    by_prover = SMOKE_RESOURCES if obligation.kind == "smoke" else PROOF_RESOURCES
+    return ProverLimits(by_prover[prover.name], GUARD_SECONDS)
 
 
 def record_of(
@@ -301,7 +303,11 @@ def record_of(
         programs={"why3": why3.program, **{p.name: p.digest for p in provers}},
         why3_drivers=dict(why3.files),
         commands={p.name: " ".join(p.command) for p in provers},
-        limits={"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
+        limits={
+            f"{kind} by {p.name}": asdict(ProverLimits(by_prover[p.name]))
+            for kind, by_prover in (("proof", PROOF_RESOURCES), ("smoke test", SMOKE_RESOURCES))
+            for p in provers
+        },
         complete=complete,
         outcomes=tuple(map(_row, proofs.outcomes)),
         canaries=tuple(map(_row, proofs.canaries)),
@@ -317,6 +323,6 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 
 def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
-    return shlex.join(
-        command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o))
-    )
+    limits = limits_of(o, prover)
+    given = ("-s", str(limits.resources), "-t", str(limits.seconds))
+    return shlex.join(command(why3, prover, o.file, *given, *goal_options(o)))

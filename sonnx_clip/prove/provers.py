@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from sonnx_clip.backends.drivers import COMMANDS
+from sonnx_clip.backends.drivers import COMMANDS, GUARD_SECONDS
 from sonnx_clip.prove.outcome import ProverVerdict, Reply
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, digest_of_parts
@@ -34,7 +34,7 @@ class Prover:
 
     Args:
         name: its name in Why3's configuration and in the ledger.
-        command: program and options; ``{seconds}`` is the time limit, the task's file is appended.
+        command: program and options, with places for the limits; the task's file is appended.
         version: as the program prints it.
         digest: SHA-256 of the program.
         libraries: a digest of the shared libraries that the program loads.
@@ -51,12 +51,28 @@ class Prover:
         """Its name for Why3; the comma at the end excludes its variants."""
         return f"{self.name},{self.version},"
 
+    def within(self, limits: ProverLimits) -> tuple[str, ...]:
+        """Program and options with the limits filled in."""
+        return tuple(
+            part.format(
+                resources=limits.resources, seconds=limits.seconds, megabytes=limits.megabytes
+            )
+            for part in self.command
+        )
+
 
 @dataclass(frozen=True)
 class ProverLimits:
-    """What a prover may use for one task."""
+    """What a prover may use for one task.
 
-    seconds: int
+    Args:
+        resources: steps as the prover counts them: they decide, alike on every machine, whether it answers.
+        seconds: of wall-clock time, after which it is taken to hang.
+        megabytes: of memory.
+    """
+
+    resources: int
+    seconds: int = GUARD_SECONDS
     megabytes: int = 4000
 
 
@@ -114,18 +130,23 @@ def ask(
         folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
     )  # nobody else writes it
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
-    filled = [
-        part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command
-    ]
-    asked = [*filled, str(file)]
+    asked = [*prover.within(limits), str(file)]
     done = run_limited(
         asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True
     )
     verdict = read_answer(done.text, digest, done.status, killed=done.killed)
-    return reply(prover, digest, verdict, _last(done.text, done.status), done.cpu)
+    words = _last(done.text, done.status)
+    return reply(prover, digest, verdict, words, done.cpu, limits.resources)
 
 
-def reply(prover: Prover, task: str, verdict: ProverVerdict, words: str, cpu: float = 0.0) -> Reply:
+def reply(
+    prover: Prover,
+    task: str,
+    verdict: ProverVerdict,
+    words: str,
+    cpu: float = 0.0,
+    resources: int = 0,
+) -> Reply:
     """The answer of a prover to the task with a digest; without a task, the reason."""
     return Reply(
         prover=prover.name,
@@ -134,6 +155,7 @@ def reply(prover: Prover, task: str, verdict: ProverVerdict, words: str, cpu: fl
         cpu=round(cpu, 3),
         task=task,
         words=words,
+        resources=resources,
     )
 
 

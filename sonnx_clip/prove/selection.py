@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from sonnx_clip.prove.statements import rendered_list
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import nearest
 
@@ -38,7 +39,7 @@ def select(
             near = nearest(
                 pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id))
             )
-            listed = "generated/why3/obligations.json lists the ids"
+            listed = f"{rendered_list(spec).name} lists the statements by theory"
             todo = f"did you mean {' or '.join(near)}?" if near else listed
             raise UserError(f"no obligation has or shows the id `{pattern}`", "--only", todo)
         named |= matching

@@ -1,12 +1,16 @@
-"""Comparison of a specification with the committed summary of its claims, so that a weaker one is noticed.
+"""Comparison of a specification with the committed summary of what it says, so that a change is noticed.
 
-A weaker claim is still true, so no prover objects to it. The summary, ``clip.expected.yaml`` beside
-``clip.yaml``, repeats what is claimed of which family; a person changes both.
+A weaker claim is still true, so no prover objects to it; nor does one object to another name of a type, or
+to a class that means something else. The summary, ``clip.expected.yaml`` beside ``clip.yaml``, repeats what
+decides the meaning; a person changes both.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
+
+import yaml as yaml_library
 
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
@@ -16,14 +20,24 @@ from sonnx_clip.spec.model import entries_with
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.spec.document import Document
     from sonnx_clip.spec.model import Spec
 
 Place: TypeAlias = "tuple[str, str, str]"
 """Section, id, and what is summarised of the entry."""
 
+_CONDITIONS = "conditions of classes"
+_SECTION_OF = {"classes": "cases", _CONDITIONS: "classes"}
+"""Where an entry of the summary stands in the specification, if not in a section of the same name."""
+
 
 def summary(spec: Spec) -> dict[Place, str]:
-    """What a specification claims of each family, its classes, and the conditions of its latitude."""
+    """What a specification claims of each family, and what its words and names stand for."""
+    return {**_claims(spec), **_meanings(spec), **_names(spec)}
+
+
+def _claims(spec: Spec) -> dict[Place, str]:
+    """What is claimed of each family, the classes, and the conditions of the latitude."""
     found: dict[Place, str] = {}
     for section, _, entry in entries_with(spec, "repaired"):
         claim = entry.claim if section == "properties" else entry.holds
@@ -44,6 +58,41 @@ def summary(spec: Spec) -> dict[Place, str]:
             "accepted" if latitude.always else "refused"
         )
     return found
+
+
+def _meanings(spec: Spec) -> dict[Place, str]:
+    """The conditions of classes and definitions, and what sentences are taken to mean."""
+    found: dict[Place, str] = {}
+    for definition in spec.definitions:
+        found["definitions", definition.id, "is"] = unparse(definition.is_)
+    for value_class in spec.classes:
+        found[_CONDITIONS, value_class.id, "when"] = unparse(value_class.when)
+    for restriction in spec.restrictions:
+        found["restrictions", restriction.id, "statement"] = restriction.statement
+        found["restrictions", restriction.id, "holds"] = unparse(restriction.holds)
+    for section, _, entry in entries_with(spec, "interpretation"):
+        if entry.interpretation is not None:
+            found[section, entry.id, "ours"] = entry.interpretation.ours
+    return found
+
+
+def _names(spec: Spec) -> dict[Place, str]:
+    """What each element type is called elsewhere."""
+    return {
+        ("element_types", etype.id, "is called"): ", ".join(
+            f"{name} in {system}"
+            for system, name in (
+                ("SONNX", etype.sonnx),
+                ("ONNX", etype.onnx),
+                ("DirectML", etype.directml),
+                ("NumPy", etype.numpy),
+                ("C", etype.c),
+                ("Why3", etype.why3),
+            )
+            if name is not None
+        )
+        for etype in spec.element_types
+    }
 
 
 def weakened(spec: Spec) -> Iterator[UserError]:
@@ -68,17 +117,40 @@ def weakened(spec: Spec) -> Iterator[UserError]:
         place for place in dict.fromkeys((*kept, *now)) if kept.get(place) != now.get(place)
     ]
     yaml = read_document(spec.path)[0] if differing else document
+    known = {place[:2] for place in kept}
+    new = [place for place in differing if place[:2] not in known]
     for place in differing:
-        section, id_, _ = place
-        section = "cases" if section == "classes" else section
-        ids = [entry.id for entry in getattr(spec, section, ())]
-        line = yaml.position((section, ids.index(id_)) if id_ in ids else (section,)).line
+        if place in new:
+            continue
         stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
         yield UserError(
-            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {due}",
+            f"{yaml.name}:{_line(spec, yaml, place)} (`{place[1]}`) is now {stated}; expected: {due}",
             f"{document.name}:{document.position(place).line} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )
+    for (section, id_), places in groupby(new, key=lambda place: place[:2]):
+        lines = [f"{section}:", f"  {id_}:"]
+        lines += [f"    {key}: {_scalar(now[section, id_, key])}" for _, _, key in places]
+        yield UserError(
+            f"`{id_}` is new, and {document.name} does not have it",
+            f"{yaml.name}:{_line(spec, yaml, (section, id_, ''))}",
+            f"if this is what it should say, add to {document.name}:\n" + "\n".join(lines),
+        )
+
+
+def _line(spec: Spec, yaml: Document, place: Place) -> int:
+    """The line of the specification in which the entry of a place begins, or else its section."""
+    section = _SECTION_OF.get(place[0], place[0])
+    ids = [entry.id for entry in getattr(spec, section, ())]
+    way = (section, ids.index(place[1])) if place[1] in ids else (section,)
+    return yaml.position(way).line
+
+
+def _scalar(text: str) -> str:
+    """A text as YAML, quoted only where it must be."""
+    return (
+        yaml_library.safe_dump(text, width=10**6, allow_unicode=True).removesuffix("...\n").strip()
+    )
 
 
 def refuse_weakened(spec: Spec) -> None:

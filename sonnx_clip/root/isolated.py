@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,23 +33,33 @@ class IsolatedOutcome:
     failure: str | None = None
 
 
-def run_isolated(work: Callable[..., bytes], *given: object, seconds: float) -> IsolatedOutcome:
+def run_isolated(
+    work: Callable[..., bytes],
+    *given: object,
+    seconds: float,
+    memory: int = _MEMORY,
+    each_second: Callable[[float], None] | None = None,
+) -> IsolatedOutcome:
     """Run a function in a separate process, forked so that its imports are loaded.
 
-    It may use `_MEMORY` bytes beyond those of this process. What it prints is dropped.
+    What it prints is dropped.
 
     Args:
         work: a function of a module; an exception is returned as its name and text.
         given: its arguments.
         seconds: it is killed after this time.
+        memory: the bytes that it may use beyond those of this process.
+        each_second: called with the seconds so far, while it runs.
     """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(sender, work, given, seconds), daemon=True)
+    process = context.Process(
+        target=_child, args=(sender, work, given, seconds, memory), daemon=True
+    )
     process.start()
     sender.close()
     try:
-        if not receiver.poll(seconds):
+        if not _answers(receiver, seconds, each_second):
             return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s")
         try:
             done, answer = receiver.recv_bytes() == _DONE, receiver.recv_bytes()
@@ -64,15 +75,32 @@ def run_isolated(work: Callable[..., bytes], *given: object, seconds: float) -> 
     )
 
 
+def _answers(
+    receiver: Connection, seconds: float, each_second: Callable[[float], None] | None
+) -> bool:
+    """Wait for an answer; whether there is one within the time."""
+    begun = time.monotonic()
+    while (left := begun + seconds - time.monotonic()) > 0:
+        if receiver.poll(min(left, 1.0)):
+            return True
+        if each_second is not None:
+            each_second(time.monotonic() - begun)
+    return False
+
+
 def _child(
-    sender: Connection, work: Callable[..., bytes], given: tuple[object, ...], seconds: float
+    sender: Connection,
+    work: Callable[..., bytes],
+    given: tuple[object, ...],
+    seconds: float,
+    memory: int,
 ) -> None:
     faulthandler.disable()  # the parent reports how this process dies
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # the parent is interrupted too, and kills this process
-    _limit(seconds)
+    _limit(seconds, memory)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
@@ -86,9 +114,9 @@ def _child(
     os._exit(0)  # nothing of the parent's is to be flushed or ended twice
 
 
-def _limit(seconds: float) -> None:
+def _limit(seconds: float, memory: int) -> None:
     limits = {
-        resource.RLIMIT_AS: psutil.Process().memory_info().vms + _MEMORY,
+        resource.RLIMIT_AS: psutil.Process().memory_info().vms + memory,
         resource.RLIMIT_CPU: int(seconds * (os.cpu_count() or 1)) + 10,
         resource.RLIMIT_CORE: 0,
     }

@@ -43,7 +43,7 @@ _REFUSED: Final = {
 _PLAIN: Final = ("word", "operator", "bracket", "number")  # nothing more is to be said of them
 _token: Final = tuple.__new__  # a million times: half of what `Token(...)` takes
 # What an attribute of this project says: what a goal shows, of which kind it is, how C is printed.
-_ATTRIBUTES: Final = ("shows:", "kind:", "extraction:c_static_inline")
+_ATTRIBUTES: Final = ("name:", "shows:", "kind:", "extraction:c_static_inline")
 _SHOWN: Final = 60  # characters of what is refused
 
 

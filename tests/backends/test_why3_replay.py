@@ -37,7 +37,7 @@ def test_every_obligation_stands_in_the_script():
     goals = re.findall(r'^  -G "([^"]+)"', text, re.MULTILINE)
     assert sorted(goals) == sorted(o.goal for o in obligations() if o.kind != "instance")
     instances = re.findall(
-        r"^ask 60 (\S+) Instance -a inline_all -a introduce_premises$", text, re.MULTILINE
+        r"^ask proof (\S+) Instance -a inline_all -a introduce_premises$", text, re.MULTILINE
     )
     assert instances == list(dict.fromkeys(o.file for o in obligations() if o.kind == "instance"))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import onnx
 
 from sonnx_clip.lint.normalise import Normalised, NormaliseOptions, normalise
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.rendered_goals import rendered_obligations
 from tests.lint.same_outputs import differences
 
 if TYPE_CHECKING:
@@ -21,10 +20,7 @@ MODELS = Path(__file__).parent.parent / "models"
 
 @cache
 def known_obligations() -> frozenset[str]:
-    rows = json.loads(repo_file("generated/why3/obligations.json").read_text(encoding="utf-8"))[
-        "obligations"
-    ]
-    return frozenset(row["id"] for row in rows)
+    return frozenset(obligation.id for obligation in rendered_obligations())
 
 
 def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False) -> Normalised:

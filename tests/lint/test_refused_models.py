@@ -275,6 +275,15 @@ def test_external_data_outside_the_folder_is_refused(
     assert raised.value.where.endswith("tensor 'L'")
 
 
+def test_tensor_with_two_locations_is_refused(tmp_path: Path) -> None:
+    """What is checked must be what is read: another library may take the first of two entries."""
+    twice = external("../outside.bin")
+    twice.external_data.add(key="location", value="w.bin")
+    (tmp_path / "w.bin").write_bytes(b"\0" * 4)
+    with pytest.raises(UserError, match="more than one 'location'"):
+        lint(tmp_path, model(graph(stored=[twice, external("w.bin", "M")])))
+
+
 def test_external_data_inside_the_folder_is_not_loaded(tmp_path: Path) -> None:
     proto = model(graph(stored=[external("sub/not_there.bin"), external("w.bin", "M")]))
     assert lint(tmp_path, proto).nodes[0].findings.verdict == "meets"

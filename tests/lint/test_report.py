@@ -16,7 +16,8 @@ from sonnx_clip.lint import json_parts, to_text
 from sonnx_clip.lint.verdict import Run
 from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.spec import load_spec
-from tests.lint.build import clip, lint, model, scalar, value
+from tests import command
+from tests.lint.build import clip, lint, model, parsed, scalar, value
 from tests.lint.build import graph as build_graph
 
 MODELS = Path(__file__).parent.parent / "models"
@@ -45,9 +46,46 @@ def test_root_cause_and_command_come_first_and_once(tmp_path: Path) -> None:
     assert sum("root cause:" in line for line in lines) == 1
     (command,) = [line.strip() for line in lines if line.startswith("  to normalise: ")]
     assert f"{tmp_path}/model.onnx -o " in command
-    assert "--input-shape X=1,3" in command
+    assert "--input-shape 'X=?,3'" in command
     assert "--assume finite" in command
     assert any("not known as numbers, see the root cause" in line for line in lines)
+
+
+def test_command_names_only_inputs_on_which_a_clip_depends(tmp_path: Path) -> None:
+    text = (
+        "main (float[N] X, float[K] Z) => (float[N] Y, float[K] W) <float L = {0}, float M = {6}>"
+        " { Y = Clip(X, L, M) W = Neg(Z) }"
+    )
+    report = lint(tmp_path, parsed(text))
+    assert [cause.tensor for cause in report.causes] == ["X"]
+    assert report.command is not None
+    assert "Z=" not in report.command
+
+
+STOPS = (
+    "main (float[N] X) => (float[K] Y) <float L = {0}, float M = {6}> { A = Neg(X)"
+    " B = NonZero(A) C = Cast <to = 1> (B) D = Squeeze(C) Y = Clip(D, L, M) }"
+)
+
+
+def test_command_is_not_offered_where_no_size_helps(tmp_path: Path) -> None:
+    """How many entries are not zero is not known before the model runs."""
+    report = lint(tmp_path, parsed(STOPS))
+    assert "--input-shape" not in (report.command or "")
+    assert any("inference stops at NonZero, node 1" in cause.message for cause in report.causes)
+
+
+def test_node_where_inference_stops_is_named(tmp_path: Path) -> None:
+    report = lint(tmp_path, parsed(STOPS.replace("[N] X", "[4] X")))
+    (cause,) = report.causes
+    assert "inference stops at NonZero, node 1" in cause.message
+
+
+def test_place_of_a_size_is_no_size(tmp_path: Path) -> None:
+    path = saved(tmp_path, "model.onnx", clip())
+    ended = command.run("normalise", str(path), "--dry-run", "--input-shape", "X=?,3", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "in the place of each ?" in ended.stderr
 
 
 @pytest.mark.parametrize(

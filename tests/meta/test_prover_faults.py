@@ -44,6 +44,9 @@ def test_obligation_of_one_prover_does_not_fail(real_bench, tmp_path):
     ended = real_bench.prove("--only", GOAL)
     assert ended.status == 0
     assert f"0 proved by two provers, 1 by one ({GOAL}), 0 not proved" in ended.out
+    assert f"proved by one prover only: {GOAL}" in ended.out
+    assert "cvc5 does not know it" in ended.out
+    assert "by hand: why3 prove" in ended.out
 
 
 def test_hang_is_a_timeout(real_bench, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonnx_clip.prove.completeness import GOLDEN, pinned, statements, unpinned
+from sonnx_clip.prove.statements import GOLDEN, pinned, statements, unpinned
 
 # What is replaced in a file, and the statements that are then reported.
 PLANTED = {

@@ -53,7 +53,7 @@ PLANTED = {
     "a contradictory operator in a kernel": (
         FLOAT16, "  let less_equal [", f"  val ghost (++) {OPERATOR}\n\n  let less_equal [",
         [f"+ symbol c_float16.Kernel.(++): val {OPERATOR}",
-         f"+ refused {FLOAT16}:42: an operator as a name: (++)"]),
+         f"+ refused {FLOAT16}:45: an operator as a name: (++)"]),
     "a symbol without a definition": (
         CLIP, FORMULA, f"  function other (x: t) : t\n\n{FORMULA}",
         [f"+ {ABSTRACT}, function other (x: t) : t", f"- {ABSTRACT}"]),

@@ -10,9 +10,9 @@ from sonnx_clip.prove.ledger import Ledger, Listing
 from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.errors import UserError
 
-Z3 = Prover("Z3", ("z3", "-smt2"), "4.8.12")
-ANSWER = reply(Z3, "d", "valid", "unsat", 0.25)
-LIMITS = ProverLimits(60)
+Z3 = Prover("Z3", ("z3", "rlimit={resources}", "-T:{seconds}", "-memory:{megabytes}"), "4.8.12")
+ANSWER = reply(Z3, "d", "valid", "unsat", 0.25, 1000)
+LIMITS = ProverLimits(1000, 60)
 
 
 @pytest.fixture
@@ -35,9 +35,10 @@ def test_an_answer_survives_the_process(ledger):
         ("d", replace(Z3, version="4.8.13"), LIMITS),
         ("d", replace(Z3, digest="1"), LIMITS),
         ("d", replace(Z3, libraries="1"), LIMITS),
-        ("d", replace(Z3, command=("z3", "-smt2", "sat.random_seed=1")), LIMITS),
-        ("d", Z3, ProverLimits(61)),
-        ("d", Z3, ProverLimits(60, 2000)),
+        ("d", replace(Z3, command=("z3", "sat.random_seed=1")), LIMITS),
+        ("d", Z3, ProverLimits(1001, 60)),
+        ("d", Z3, ProverLimits(1000, 61)),
+        ("d", Z3, ProverLimits(1000, 60, 2000)),
     ],
 )
 def test_a_change_of_anything_is_another_question(task, prover, limits, ledger):
@@ -47,7 +48,7 @@ def test_a_change_of_anything_is_another_question(task, prover, limits, ledger):
 
 def test_the_last_answer_counts_until_it_is_forgotten(ledger):
     ledger.record(ANSWER, Z3, LIMITS)
-    last = reply(Z3, "d", "countermodel", "sat", 1.0)
+    last = reply(Z3, "d", "countermodel", "sat", 1.0, 1000)
     ledger.record(last, Z3, LIMITS)
     assert ledger.answer("d", Z3, LIMITS) == last
     ledger.forget("d", Z3, LIMITS)

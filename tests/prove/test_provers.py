@@ -51,11 +51,16 @@ def test_why3_is_configured_to_use_the_same_commands():
     text = configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
     assert text in repo_file("generated/replay.sh").read_text()
     configured = dict(
-        re.findall(r'^name = "(\w+)"\nversion = .*\ncommand = "(.*)"$', text, re.MULTILINE)
+        re.findall(
+            r'^name = "(\w+)"\nversion = .*\ncommand = .*\ncommand_steps = "(.*)"$',
+            text,
+            re.MULTILINE,
+        )
     )
     assert tuple(configured) == NAMES
     for prover in find_provers():
-        command = " ".join(prover.command).replace("{seconds}", "%t").replace("{megabytes}", "%m")
+        command = " ".join(prover.command)
+        command = command.format(resources="%S", seconds="%t", megabytes="%m")
         assert configured[prover.name] == f"{command} %f"
 
 
@@ -64,12 +69,22 @@ def test_asking_a_real_prover(prover, tmp_path):
     (asked,) = find_provers((prover,))
     for assertion, told in (("false", ("valid", "unsat")), ("true", ("countermodel", "sat"))):
         answer = ask(
-            asked, TASK.replace("false", assertion), "d1", ProverLimits(5), tmp_path, Running()
+            asked,
+            TASK.replace("false", assertion),
+            "d1",
+            ProverLimits(1_000_000, 60),
+            tmp_path,
+            Running(),
         )
         assert (answer.verdict, answer.words) == told
         assert 0 < answer.cpu < 5
     broken = ask(
-        asked, TASK.replace("false", "nonsense"), "d1", ProverLimits(5), tmp_path, Running()
+        asked,
+        TASK.replace("false", "nonsense"),
+        "d1",
+        ProverLimits(1_000_000, 60),
+        tmp_path,
+        Running(),
     )
     assert broken.verdict == "failed"
     assert "nonsense" in broken.words

@@ -12,7 +12,6 @@ from sonnx_clip.backends.generate import render_theories, write
 from sonnx_clip.cli import prove_command
 from sonnx_clip.cli.prove_command import ProveRequest, prove_these
 from sonnx_clip.prove import prove_all
-from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import folders
 from sonnx_clip.spec import check_spec, load, load_spec
 from tests.command import run
@@ -89,8 +88,8 @@ class Workbench:
         self.specs.alone = True
 
     def limit(self, seconds):
-        """Give the provers less time than usual."""
-        self.monkeypatch.setattr(prove_all, "PROOF", ProverLimits(seconds))
+        """Stop the provers earlier than usual."""
+        self.monkeypatch.setattr(prove_all, "GUARD_SECONDS", seconds)
 
     def send_canaries(self):
         """Send canaries in each run, as users do."""

@@ -6,25 +6,21 @@ import re
 import pytest
 import typer.main
 
-from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.cli.app import app
 from sonnx_clip.qualification.kit import PATH, load_kit
 from sonnx_clip.qualification.references import unresolved
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
-from sonnx_clip.spec import load_spec
-from sonnx_clip.whyml.hand_written import written_obligations
+from tests.obligations import obligations
 
 
 def leads_nowhere(kit):
     """The names of a kit that do not exist in this checkout."""
     commands = typer.main.get_command(app).commands
-    manifest = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
-    by_hand = written_obligations(ids_of(load_spec()))
-    obligations = {*(one["id"] for one in manifest), *(one.id for one in by_hand)}
+    known = {obligation.id for obligation in obligations()}
     mutants = json.loads(repo_file("spec/measured/mutants.json").read_text())["killed"]
     shown = {name for name, command in commands.items() if not command.hidden}
-    return unresolved(kit, repo_root(), shown, obligations, mutants)
+    return unresolved(kit, repo_root(), shown, known, mutants)
 
 
 def changed(tmp_path, old, new, count=1):

@@ -1,0 +1,207 @@
+"""Why shapes of Clip nodes are not known as numbers: an input with open sizes, or where inference stops."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from onnx import ModelProto
+
+from sonnx_clip.lint.clip_nodes import FoundNodes, find_nodes
+from sonnx_clip.lint.edit import set_dims
+from sonnx_clip.lint.model_file import bodies, subgraphs
+from sonnx_clip.lint.scope import typed
+from sonnx_clip.lint.tensors import numbers, quoted, show_dims, symbols
+from sonnx_clip.lint.verdict import NORMALISE, Cause
+from sonnx_clip.root.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from onnx import NodeProto
+
+    from sonnx_clip.lint.clip_nodes import ClipNode
+    from sonnx_clip.lint.scope import Scope
+    from sonnx_clip.lint.tensors import Dims
+
+_TRIALS = ((1, 224), (1, 16), (2, 64))
+"""Sizes with which it is tried whether numbers for the inputs give the shapes: of axis 0, of the others."""
+
+
+@dataclass(frozen=True)
+class _OpenInput:
+    """An input of the graph whose sizes are not all numbers; `dims` is None where it has no shape."""
+
+    name: str
+    dims: Dims | None
+
+
+def causes_of(
+    model: ModelProto, found: FoundNodes, open_nodes: Sequence[int], path: Path
+) -> tuple[Cause, ...]:
+    """The root causes of open shapes: inputs on which these nodes depend, and where inference stops.
+
+    A command is offered for an input only where numbers for its sizes give shapes that were open.
+
+    Args:
+        model: the model.
+        found: its nodes.
+        open_nodes: the indices of those whose shapes are not known as numbers.
+        path: the file, for messages.
+    """
+    nodes = [found.nodes[index] for index in open_nodes]
+    follow = f"the shapes of {counted(len(nodes), 'Clip node')} are not known as numbers"
+    needed = _needed(nodes)
+    inputs = [one for one in _open_inputs(model) if one.name in needed]
+    causes = [_without_shape(one, follow) for one in inputs if one.dims is None]
+    dynamic = [one for one in inputs if one.dims is not None]
+    settled = _settled_by_sizes(model, dynamic, open_nodes, path) if dynamic else found
+    still_open = [
+        index for index in open_nodes if _is_open(settled.nodes[index])
+    ]  # with every size of an input a number
+    is_settled = len(still_open) < len(open_nodes)
+    causes += [_dynamic(one, follow, offered=is_settled) for one in dynamic]
+    if still_open and not any(one.dims is None for one in inputs):
+        causes.append(_stop(settled.nodes[still_open[0]], len(still_open)))
+    return tuple(causes)
+
+
+def _without_shape(one: _OpenInput, follow: str) -> Cause:
+    return Cause(one.name, f"input {quoted(one.name)} has no shape: {follow}", "declare its shape")
+
+
+def _dynamic(one: _OpenInput, follow: str, *, offered: bool) -> Cause:
+    assert one.dims is not None
+    message = f"input {quoted(one.name)} is dynamic, {show_dims(one.dims)}: {follow}"
+    if not offered:
+        return Cause(one.name, message, "numbers for its sizes do not suffice: see the next cause")
+    sizes = ",".join("?" if isinstance(dim, str) else str(dim) for dim in one.dims)
+    remedy = f"{NORMALISE} --input-shape sets its sizes: put a number for each ?"
+    return Cause(one.name, message, remedy, f"--input-shape {shlex.quote(f'{one.name}={sizes}')}")
+
+
+def _stop(node: ClipNode, count: int) -> Cause:
+    """The cause where no size of an input is open, or none of them is the reason."""
+    remedy = "declare the shapes behind it (value_info), or derive them from constants"
+    follow = f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
+    stop = None if node.scope.in_function else _where_inference_stops(node)
+    if stop is None:
+        return Cause(None, f"inference stops at the nodes before Clip: {follow}", remedy)
+    index, proto = stop
+    name = f" {quoted(proto.name)}" if proto.name else ""
+    return Cause(None, f"inference stops at {proto.op_type}{name}, node {index}: {follow}", remedy)
+
+
+# --- What depends on what ---
+
+
+def _open_inputs(model: ModelProto) -> Iterator[_OpenInput]:
+    stored = {tensor.name for tensor in model.graph.initializer}
+    for name, info in typed(model.graph.input, "graph input"):
+        is_open = info.dims is None or bool(symbols(info.dims))
+        if is_open and name not in stored and not info.not_tensor:
+            yield _OpenInput(name, info.dims)
+
+
+def _outermost(node: ClipNode) -> tuple[Scope, set[str]]:
+    """The scope of the main graph, and the names that the node reads, or a node there that carries it."""
+    scope, names = node.scope, set(node.proto.input)
+    while scope.outer is not None:
+        scope = scope.outer
+        carriers = [one for one in scope.body.node if _holds(one, node.proto)]
+        names |= {name for carrier in carriers for name in _reads(carrier)}
+    return scope, names
+
+
+def _holds(carrier: NodeProto, inner: NodeProto) -> bool:
+    graphs = [graph for _, graph in subgraphs(carrier.attribute)]
+    return any(one is inner or one == inner for body in bodies(*graphs) for one in body.node)
+
+
+def _reads(node: NodeProto) -> set[str]:
+    """The names that a node reads, those in the graphs that it carries among them."""
+    graphs = [graph for _, graph in subgraphs(node.attribute)]
+    inner = {name for body in bodies(*graphs) for one in body.node for name in one.input}
+    return {*node.input, *inner}
+
+
+def _ancestors(node: ClipNode) -> tuple[Scope, list[int], set[str]]:
+    """The main graph's scope, its nodes on which a Clip node depends, in order, and all names needed."""
+    scope, needed = _outermost(node)
+    indices = []
+    for index in reversed(range(len(scope.body.node))):
+        one = scope.body.node[index]
+        if needed.intersection(one.output):
+            needed |= _reads(one)
+            indices.append(index)
+    return scope, indices[::-1], needed
+
+
+def _needed(nodes: Sequence[ClipNode]) -> set[str]:
+    """The names on which any of the nodes depends; a node of a function depends on what calls may give."""
+    needed: set[str] = set()
+    for node in reversed(nodes):  # what the last one depends on mostly covers the others
+        if not node.scope.in_function and not needed.issuperset(node.proto.input):
+            needed |= _ancestors(node)[2]
+    return needed
+
+
+def _where_inference_stops(node: ClipNode) -> tuple[int, NodeProto] | None:
+    """The first node before a Clip node whose inputs have known shapes and whose result has not."""
+    scope, indices, _ = _ancestors(node)
+    for index in indices:
+        one = scope.body.node[index]
+        if all(_has_numbers(scope, name) for name in one.input if name) and not all(
+            _has_numbers(scope, name) for name in one.output if name
+        ):
+            return index, one
+    return None
+
+
+def _has_numbers(scope: Scope, name: str) -> bool:
+    known = scope[name]
+    declared = (one.dims for one in known.declared)
+    shapes = (known.inferred.dims, known.derived.dims, *declared)
+    return any(numbers(dims) is not None for dims in shapes)
+
+
+# --- Sizes to try ---
+
+
+def _settled_by_sizes(
+    model: ModelProto, inputs: Sequence[_OpenInput], open_nodes: Sequence[int], path: Path
+) -> FoundNodes:
+    """The nodes of the model with numbers for the sizes of inputs: of the trial that settles most."""
+    trials = [find_nodes(_with_sizes(model, inputs, sizes), path) for sizes in _TRIALS[:1]]
+    for sizes in _TRIALS[1:]:
+        if not any(_is_open(trials[-1].nodes[index]) for index in open_nodes):
+            break
+        trials.append(find_nodes(_with_sizes(model, inputs, sizes), path))
+    return min(trials, key=lambda trial: sum(_is_open(trial.nodes[index]) for index in open_nodes))
+
+
+def _with_sizes(
+    model: ModelProto, inputs: Sequence[_OpenInput], sizes: tuple[int, int]
+) -> ModelProto:
+    """A copy of the model with a number for each open size of these inputs."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    first, others = sizes
+    dims_of = {one.name: one.dims for one in inputs}
+    for value in copy.graph.input:
+        dims = dims_of.get(value.name)
+        if dims is not None:
+            chosen = [
+                dim if isinstance(dim, int) else others if axis else first
+                for axis, dim in enumerate(dims)
+            ]
+            set_dims(value, tuple(chosen))
+    return copy
+
+
+def _is_open(node: ClipNode) -> bool:
+    """The shape of the operand or of the result is not known as numbers."""
+    x, y = node.proto.input[0], node.proto.output[0]
+    return not (_has_numbers(node.scope, x) and _has_numbers(node.scope, y))

@@ -1,0 +1,150 @@
+"""The local functions of a model: their Clip nodes, their default graphs, and who calls them."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from onnx import AttributeProto, FunctionProto, ModelProto
+
+from sonnx_clip.lint.model_file import attributes_of, bodies, subgraphs
+from sonnx_clip.lint.operator_versions import is_clip, is_default_domain
+from sonnx_clip.lint.tensors import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from onnx import GraphProto, NodeProto
+
+FunctionKey: TypeAlias = "tuple[str, str, str]"
+"""Domain, name and overload: by them a node calls a function."""
+
+
+class FunctionClip(NamedTuple):
+    """A Clip node of a function, at the position of the node or of the one that carries it in a subgraph."""
+
+    function: FunctionProto
+    position: int
+    node: NodeProto
+
+    @property
+    def title(self) -> str:
+        """The function, for people."""
+        return function_title(self.function)
+
+
+def function_title(function: FunctionProto) -> str:
+    """A function, for people."""
+    name, overload = f"{function.domain}::{function.name}", function.overload
+    return f"function {quoted(name)}" + (f" overload {quoted(overload)}" if overload else "")
+
+
+def function_clips(model: ModelProto) -> list[FunctionClip]:
+    """The Clip nodes of a model's functions."""
+    return [
+        FunctionClip(function, index, node)
+        for function in model.functions
+        for index, outer in enumerate(function.node)
+        for node in _with_inner_nodes(outer)
+        if is_clip(node)
+    ]
+
+
+def _with_inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
+    yield node
+    for _, graph in subgraphs(node.attribute):
+        for body in bodies(graph):
+            yield from body.node
+
+
+def functions_by_key(model: ModelProto) -> dict[FunctionKey, FunctionProto]:
+    """The functions of a model, by what a node names to call them."""
+    return {_key(function.domain, function): function for function in model.functions}
+
+
+def _key(domain: str, named: FunctionProto | NodeProto) -> FunctionKey:
+    name = named.name if isinstance(named, FunctionProto) else named.op_type
+    return ("" if is_default_domain(domain) else domain, name, named.overload)
+
+
+def called_functions(
+    graph: GraphProto, functions: Mapping[FunctionKey, FunctionProto]
+) -> set[FunctionKey]:
+    """The functions that nodes of a graph call, at any depth and by way of other functions."""
+    called: set[FunctionKey] = set()
+    waiting: list[GraphProto | FunctionProto] = [graph]
+    while waiting:
+        for body in bodies(waiting.pop()):
+            keys = {_key(node.domain, node) for node in body.node}
+            new = (keys & functions.keys()) - called
+            called |= new
+            waiting += [functions[key] for key in new]
+    return called
+
+
+# --- Graphs that a function takes as attributes ---
+
+
+def with_default_graphs(model: ModelProto) -> tuple[ModelProto, list[str]]:
+    """The model with the default graphs of its functions put where their nodes refer to them.
+
+    onnx's inliner drops these graphs. A runtime runs them, unless a call gives another graph.
+
+    Returns:
+        The model itself if there are none, else a copy; and what cannot be judged: graphs that calls give.
+    """
+    if not any(_graph_defaults(function) for function in model.functions):
+        return model, []
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    functions = functions_by_key(copy)
+    given = _given_by_calls(copy, functions)
+    undecided: list[str] = []
+    for key, function in functions.items():
+        defaults = _graph_defaults(function)
+        if any(_refers(default, defaults) for default in defaults.values()):
+            title = function_title(function)
+            undecided.append(f"a default graph of {title} refers to another: it was not judged")
+            continue
+        for name in defaults.keys() & given.get(key, set()):
+            title = function_title(function)
+            undecided.append(
+                f"calls of {title} give the graph of its attribute {quoted(name)}:"
+                " what runs there was not judged"
+            )
+        for body in bodies(function):  # the graphs that are put in are looked through too
+            for attribute in attributes_of(body):
+                default = defaults.get(attribute.ref_attr_name)
+                if default is not None:
+                    own_name = attribute.name
+                    attribute.CopyFrom(default)
+                    attribute.name = own_name
+    return copy, undecided
+
+
+def _refers(default: AttributeProto, defaults: Mapping[str, AttributeProto]) -> bool:
+    """Whether a default graph refers to a default graph: put in place, it could hold itself."""
+    return any(
+        attribute.ref_attr_name in defaults
+        for _, graph in subgraphs([default])
+        for body in bodies(graph)
+        for attribute in attributes_of(body)
+    )
+
+
+def _graph_defaults(function: FunctionProto) -> dict[str, AttributeProto]:
+    graphs = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
+    return {one.name: one for one in function.attribute_proto if one.type in graphs}
+
+
+def _given_by_calls(
+    model: ModelProto, functions: Mapping[FunctionKey, FunctionProto]
+) -> dict[FunctionKey, set[str]]:
+    """The names of the attributes that calls of each function set."""
+    given: dict[FunctionKey, set[str]] = {}
+    for body in bodies(model.graph, *model.functions):
+        for node in body.node:
+            key = _key(node.domain, node)
+            if key in functions:
+                given.setdefault(key, set()).update(map(attrgetter("name"), node.attribute))
+    return given

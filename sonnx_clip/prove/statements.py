@@ -1,0 +1,203 @@
+"""What the provers are asked, pinned: a weaker statement is provable too, but it is not what was reviewed.
+
+Two lists are kept by hand. why3/statements.txt has the hand-written theories, each statement with the
+sentence that it stands for. ``clip.statements.txt`` beside ``clip.yaml`` has what is rendered from the YAML:
+there the sentence stands in the theory, above the statement.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import groupby
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from sonnx_clip.root.files import digest_of, write_whole
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.declarations import declarations
+from sonnx_clip.whyml.hand_written import theory_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
+
+
+GOLDEN = "why3/statements.txt"
+IMPORTS = "(imports)"
+_DIGITS = 16  # of a digest: 64 bits, since nobody is kept out by them who may edit the list
+_IMPORTS = ("use", "clone", "meta")
+_DEFINED = ("predicate", "function", "constant", "type")
+
+
+# --- The hand-written theories ---
+
+
+def statements() -> dict[str, str]:
+    """Each definition, axiom, goal and program of why3/*.mlw, and what each module imports.
+
+    What has neither definition nor contract is left to why3/trusted.txt, and so are the [val]s.
+
+    Returns:
+        Their tokens by ``file.Module.name``, and by ``file.Module.(imports)``: layout, comments and
+        attributes do not count.
+    """
+    return {
+        f"{path.stem}.{name}": text
+        for path in theory_files()
+        for name, text in _stated(path.read_text(encoding="utf-8"))
+    }
+
+
+def _stated(theory: str) -> Iterator[tuple[str, str]]:
+    """The statements of a theory by ``Module.name``."""
+    for module, group in groupby(declarations(theory), key=lambda d: d.module):
+        own = list(group)
+        imports = " ".join(d.text for d in own if d.form.startswith(_IMPORTS))
+        if imports:
+            yield f"{module}.{IMPORTS}", imports
+        yield from ((f"{module}.{d.name}", d.text) for d in own if _states(d))
+
+
+def _states(d: WhymlDeclaration) -> bool:
+    if d.form.startswith((*_IMPORTS, "val")) or (d.form == "goal" and d.name.startswith("smoke_")):
+        return False
+    return d.form not in _DEFINED or "=" in d.text.split()
+
+
+def pinned() -> dict[str, tuple[str, str]]:
+    """The list: digest and sentence of each statement, by its name."""
+    kept: dict[str, tuple[str, str]] = {}
+    for line in _lines(repo_file(GOLDEN)):
+        name, digest, *words = line.split(maxsplit=2)
+        kept[name] = (digest, words[0] if words else "")
+    return kept
+
+
+def unpinned() -> list[str]:
+    """A line for each statement that differs from the list, is new, is missing, or has no sentence."""
+    now, kept = statements(), pinned()
+    lines = []
+    for name, text in now.items():
+        digest, (pinned_digest, sentence) = _digest(text), kept.get(name, ("", ""))
+        if not pinned_digest:
+            lines.append(f"+ {name} {digest}: {text}")
+        elif pinned_digest != digest:
+            lines.append(f"! {name} {digest}, not {pinned_digest}: {text}")
+        elif not sentence:
+            lines.append(f"? {name}: it has no sentence that explains it")
+    return lines + [
+        f"- {name}: it is no longer stated: {kept[name][1]}" for name in kept if name not in now
+    ]
+
+
+# --- The rendered theories ---
+
+_ABOUT = """\
+# What is proved, as the provers are asked: every definition, goal and import of the theories that are
+# rendered from {yaml}. A line has the digest of a statement, its name, and the theories of generated/why3
+# in which it stands.
+#
+# A person keeps this list. `sonnx-clip prove` and `sonnx-clip generate --check` name what differs from it.
+# To accept a change: read each statement that they name, in its theory, below its sentence; then put the
+# new line here. `sonnx-clip generate` writes the list as it would have to be to build/{name}.
+
+"""
+
+
+def rendered_list(spec: Spec) -> Path:
+    """The list of the statements that are rendered from a specification: it stands beside the YAML."""
+    return spec.path.with_name(f"{spec.path.stem}.statements.txt")
+
+
+def rendered_statements(files: Mapping[str, str]) -> dict[str, str]:
+    """The statements of rendered theories (their text by path) by ``file.Module.name``, as `statements`."""
+    theories = {PurePath(path): text for path, text in files.items() if path.endswith(".mlw")}
+    return {
+        f"{path.stem}.{name}": text
+        for path, theory in theories.items()
+        for name, text in _stated(theory)
+    }
+
+
+def pinned_digests(path: Path) -> dict[str, str]:
+    """The digest of each statement in a list of rendered ones, by ``file.Module.name``."""
+    digests: dict[str, str] = {}
+    for line in _lines(path):
+        digest, name, *groups = line.split()
+        digests |= {f"{theory}.{name}": digest for group in groups for theory in _expanded(group)}
+    return digests
+
+
+def _expanded(group: str) -> Iterator[str]:
+    """The names of the theories: ``readings_{int8,int16}`` are two."""
+    prefix, brace, types = group.partition("{")
+    if not brace:
+        yield group
+    for type_id in types.removesuffix("}").split(",") if brace else ():
+        yield f"{prefix}{type_id}"
+
+
+def rendered_differences(spec: Spec, files: Mapping[str, str]) -> list[str]:
+    """A line for each rendered statement that is not as the list of the specification has it.
+
+    The list of another operator than Clip may be left out.
+    """
+    path = rendered_list(spec)
+    if spec.operator != "Clip" and not path.is_file():
+        return []
+    now, kept = rendered_statements(files), pinned_digests(path)
+    lines = []
+    for name, text in now.items():
+        digest = _digest(text)
+        if name not in kept:
+            lines.append(f"+ {name} {digest}: {text}")
+        elif kept[name] != digest:
+            lines.append(f"! {name} {digest}, not {kept[name]}: {text}")
+    return lines + [f"- {name}: it is no longer stated" for name in kept if name not in now]
+
+
+def write_proposed_list(spec: Spec, files: Mapping[str, str], build: Path) -> Path:
+    """Write the list that fits rendered theories into the build folder; returns its path."""
+    path = build / rendered_list(spec).name
+    write_whole(path, _list_text(spec, rendered_statements(files)))
+    return path
+
+
+def _list_text(spec: Spec, stated: Mapping[str, str]) -> str:
+    """The list of statements, those of the same words in one line."""
+    theories_of: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for full_name, text in stated.items():
+        theory, _, name = full_name.partition(".")
+        theories_of[name, _digest(text)].append(theory)
+    lines = [
+        f"{digest} {name} {' '.join(_grouped(theories))}"
+        for (name, digest), theories in theories_of.items()
+    ]
+    about = _ABOUT.format(yaml=spec.path.name, name=rendered_list(spec).name)
+    return about + "\n".join(lines) + "\n"
+
+
+def _grouped(theories: Iterable[str]) -> Iterator[str]:
+    """The names of theories, those with the same prefix together, as `_expanded` reads them."""
+    types_by_prefix: dict[str, list[str]] = defaultdict(list)
+    for theory in theories:
+        prefix, underscore, type_id = theory.rpartition("_")
+        types_by_prefix[prefix + underscore].append(type_id)
+    for prefix, types in types_by_prefix.items():
+        yield f"{prefix}{types[0]}" if len(types) == 1 else f"{prefix}{{{','.join(types)}}}"
+
+
+# --- Both ---
+
+
+def _digest(text: str) -> str:
+    return digest_of(text)[:_DIGITS]
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a list that are neither empty nor comments; none where there is no such file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [line for line in lines if line.strip() and not line.startswith("#")]

@@ -1,0 +1,74 @@
+"""Reads obligations back from the theories in generated/why3, for commands that do not render them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from sonnx_clip.claims.claim import Kind, Obligation
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.declarations import declarations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
+
+FOLDER = "generated/why3"
+_ATTRIBUTE = re.compile(r"\[@(name|kind|shows):([^\]]*)\]")
+
+
+def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
+    """The goals and programs of the rendered theories that say what they show.
+
+    Goals that stand in no line of their own are left out: the axioms of a cloned theory and the contracts of
+    what is put in the place of a `val`.
+
+    Args:
+        subject: the element type, or ``restrictions``; all of them if it is None.
+
+    Raises:
+        UserError: the theories have not been generated.
+    """
+    paths = sorted(repo_file(FOLDER).glob("*.mlw"))
+    if not paths:
+        raise UserError(
+            "the obligations have not been generated",
+            str(repo_file(FOLDER)),
+            "run: sonnx-clip generate",
+        )
+    of_subject = [path for path in paths if subject in (None, _subject(path))]
+    return tuple(
+        obligation
+        for path in of_subject
+        for declaration in declarations(path.read_text(encoding="utf-8"))
+        for obligation in _obligation(path, declaration)
+    )
+
+
+def _subject(path: Path) -> str:
+    """What the goals of a theory file are about: the end of its name, as in ``readings_float32.mlw``."""
+    return path.stem.rpartition("_")[2]
+
+
+def _obligation(path: Path, declaration: WhymlDeclaration) -> Iterator[Obligation]:
+    said = dict(_ATTRIBUTE.findall("".join(declaration.attributes)))
+    if "shows" not in said:
+        return
+    is_program = declaration.form.startswith("let")
+    name = said.get("name", declaration.name)
+    subject = _subject(path)
+    sentence = declaration.comment.removesuffix(".")
+    yield Obligation(
+        id=f"{subject}.{name}",
+        kind="refinement" if is_program else cast("Kind", said["kind"]),
+        subject=subject,
+        shows=tuple(said["shows"].split(",")),
+        title=f"{sentence[:1].lower()}{sentence[1:]}",
+        file=f"{FOLDER}/{path.name}",
+        theory=declaration.module,
+        goal=f"{declaration.name}'vc" if is_program else declaration.name,
+        statement=declaration.statement,
+    )
