@@ -113,6 +113,7 @@ def test_path_that_no_sample_takes_is_not_proved_complete(bench, tmp_path):
     assert "not proved int8" not in ended.out
 
 
+@pytest.mark.nightly
 def test_path_that_no_input_takes_is_refuted(bench):
     """The witness of one path is given to another, as if nothing took it."""
 

@@ -55,6 +55,7 @@ def test_changed_statement_is_not_killed_where_it_is_equivalent(judge):
     assert judge.killer(MUTANTS["properties.interval.claim: le y m => lt y m"]) == ""
 
 
+@pytest.mark.nightly
 def test_both_provers_separate_equivalent_from_other_mutants(tmp_path):
     same, other = (
         "properties.interval.claim: le y m => lt y m",
