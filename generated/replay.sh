@@ -99,7 +99,7 @@ ask() {
   for prover in $provers; do
     version=$(sed -n "/^name = \"$prover\"/{n;s/^version = \"\(.*\)\"/\1/p;}" build/replay/why3.conf)
     why3 prove -C build/replay/why3.conf -L why3 -P "$prover,$version," -s "$(steps "$kind" "$prover")" \
-      -t 300 "$file" -T "$theory" "$@" \
+      -t 600 "$file" -T "$theory" "$@" \
       2>build/replay/errors | awk -v p="$prover" -v f="$file" -v t="$theory" '
         /^Goal / { goal = $2; sub(/\.$/, "", goal) }
         /^Prover result is: / { print p "\t" f "\t" t "\t" goal "\t" $4 }' >>"$out.new"

@@ -41,7 +41,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
 # test about a second.
 PROOF_RESOURCES: Final[Mapping[str, int]] = {"Z3": 150_000_000, "cvc5": 1_000_000}
 SMOKE_RESOURCES: Final[Mapping[str, int]] = {"Z3": 200_000, "cvc5": 10_000}
-GUARD_SECONDS: Final = 300
+GUARD_SECONDS: Final = 600
 
 
 def driver_file(prover: str) -> str:
