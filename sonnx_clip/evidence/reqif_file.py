@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.evidence.control_characters import remove_control_characters
 from sonnx_clip.evidence.items import PREFIXES, items_of
 from sonnx_clip.evidence.supply_chain import NO_DATE, not_installed
 
@@ -57,7 +58,8 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
         values = (item.id, item.title, item.text or item.title, item.name, item.status)
         named = zip(_ATTRIBUTES, values, strict=True)
         attributes = [
-            SpecObjectAttribute(string, f"{prefix}-{name}", value) for name, value in named
+            SpecObjectAttribute(string, f"{prefix}-{name}", remove_control_characters(value))
+            for name, value in named
         ]
         return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", **dated)
 

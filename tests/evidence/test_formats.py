@@ -29,6 +29,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests import command
 from tests.evidence import made
+from tests.evidence.conftest import unpacked
 
 OPEN = "float32.idempotent"
 
@@ -117,6 +118,29 @@ def test_junit_fails_for_what_is_not_proved(found, evidence):
     )
     assert [case.get("name") for case in suites.iter("testcase") if len(case)] == [OPEN]
     assert suites.get("failures") == "1"
+
+
+CONTROLLING = "1.0\x00\x07\x1b[31m\x85\u202e end"
+
+
+def test_control_characters_of_records_are_escaped_on_pages_and_removed_from_xml(tmp_path):
+    spoilt = made.replies("canary", 0)
+    spoilt[0]["version"] = CONTROLLING
+    document = made.answered(made.proofs(), OPEN, spoilt)
+    report = made.report("example", runtime_version=CONTROLLING)
+    build = made.write(tmp_path / "build", document, [report])
+    write_evidence(build, tmp_path, formats=["page", "junit", "reqif"])
+    control = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+    for page in ("index.html", "explorer.html"):
+        html = (tmp_path / page).read_text()
+        shown = html + json.dumps(unpacked(html), ensure_ascii=False).replace("\\\\", "\\")
+        assert r"1.0\x00\x07\x1b[31m\x85\u202e end" in shown
+        assert not control.search(shown)
+    for export in ("junit.xml", "evidence.reqif"):
+        text = (tmp_path / export).read_text()
+        ET.fromstring(text.encode())
+        assert "1.0[31m end" in text
+        assert not control.search(text)
 
 
 def test_sbom_names_provers_and_packages(found, evidence):
