@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, TypeAlias
 from xml.etree import ElementTree as ET
 
+from sonnx_clip.evidence.control_characters import remove_control_characters
 from sonnx_clip.evidence.items import items_of
 from sonnx_clip.evidence.model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import runtimes_of
@@ -146,4 +147,5 @@ def render_junit(evidence: Evidence, found: Records) -> str:
                     case, "failure", message=f"{one.status}: {one.answers}"
                 ).text = o.statement
     ET.indent(suites)
-    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    text = ET.tostring(suites, encoding="unicode", xml_declaration=True)
+    return remove_control_characters(text) + "\n"

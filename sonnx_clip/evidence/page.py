@@ -7,14 +7,18 @@ import gzip
 import json
 from collections import Counter
 from dataclasses import asdict
+from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
+from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
 from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
@@ -24,6 +28,8 @@ from sonnx_clip.prove.frama_c import PROVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from jinja2 import Environment
 
     from sonnx_clip.evidence.model import Cell, Entry, Evidence, ObligationEvidence, Shown
     from sonnx_clip.evidence.records import Records
@@ -100,13 +106,24 @@ def render_review(spec: Spec) -> str:
 
 
 def render_template(template: str, **values: object) -> str:
-    """A template of the page with its values, each of them escaped."""
-    return templates("sonnx_clip.evidence", html=True).get_template(template).render(values)
+    """A template of the page with its values, each of them escaped, control characters too."""
+    return _page_templates().get_template(template).render(values)
+
+
+@cache
+def _page_templates() -> Environment:
+    return templates("sonnx_clip.evidence", html=True).overlay(finalize=_without_control_characters)
+
+
+def _without_control_characters(value: object) -> object:
+    if isinstance(value, Markup):  # it has been escaped as HTML, and is not to be again
+        return Markup(escape_control_characters(value))  # noqa: S704
+    return escape_control_characters(value) if isinstance(value, str) else value
 
 
 def packed(data: Any) -> str:
     """JSON, compressed by gzip and written in base64, in which no text can end a script element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(escape_in_data(data), ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 

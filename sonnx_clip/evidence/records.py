@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from sonnx_clip.backends.generate import differences, render_all
 from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.contradictions import contradictions
 from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.explain.measured_record import read_record as read_measured
 from sonnx_clip.prove.coq import RECORD as COQ
@@ -94,7 +95,10 @@ def read_records(build: Path, spec: Spec) -> Records:
 
 
 def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str, Report]:
-    """The report on each runtime that was checked, by its name and the dialect that it was compared with."""
+    """The report on each runtime that was checked, by its name and the dialect that it was compared with.
+
+    UserError if a report is damaged or stale, or has a verdict that its own counts rule out.
+    """
     found: dict[str, Report] = {}
     for path in sorted((build / folder).glob("*.json")):
         again = f"run: sonnx-clip check --runtime {path.stem} --json -o {path}; or remove the file"
@@ -109,6 +113,9 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
         if now is not None and now != report.runtime_version:
             what = f"stale: it records {report.runtime_version}, but {now} is installed"
             raise UserError(what, str(path), again)
+        if contradiction := next(contradictions(report), None):
+            todo = f"do not rely on this record; {again}"
+            raise UserError(contradiction, str(path), todo)
         name = f"{report.runtime} against {report.dialect}" if report.dialect else report.runtime
         if name in found:
             raise UserError(f"another file also records {name}", str(path), "remove one of them")

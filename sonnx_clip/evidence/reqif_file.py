@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.evidence.control_characters import remove_control_characters
 from sonnx_clip.evidence.items import PREFIXES, items_of
-from sonnx_clip.evidence.supply_chain import NO_DATE, not_installed
+from sonnx_clip.evidence.missing_library import MissingLibraryError
+from sonnx_clip.evidence.supply_chain import NO_DATE
 
 if TYPE_CHECKING:
     from sonnx_clip.evidence.items import Item, Kind
@@ -38,7 +40,7 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
         from reqif.reqif_bundle import ReqIFBundle
         from reqif.unparser import ReqIFUnparser
     except ImportError:
-        raise not_installed("reqif") from None
+        raise MissingLibraryError("reqif") from None
 
     string, dated = SpecObjectAttributeType.STRING, {"last_change": NO_DATE}
 
@@ -57,7 +59,8 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
         values = (item.id, item.title, item.text or item.title, item.name, item.status)
         named = zip(_ATTRIBUTES, values, strict=True)
         attributes = [
-            SpecObjectAttribute(string, f"{prefix}-{name}", value) for name, value in named
+            SpecObjectAttribute(string, f"{prefix}-{name}", remove_control_characters(value))
+            for name, value in named
         ]
         return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", **dated)
 

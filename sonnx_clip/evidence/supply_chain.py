@@ -6,17 +6,21 @@ import json
 from contextlib import suppress
 from datetime import datetime
 from importlib import metadata
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+from pydantic import Field
+
 import sonnx_clip
+from sonnx_clip.evidence.missing_library import EXTRA, MissingLibraryError
+from sonnx_clip.evidence.signing_keys import public_key
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, digest_of_file, read_regular
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.stored import Excerpt, parse_record
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from securesystemslib.signer import Signer
@@ -24,13 +28,14 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
 
-_Key = TypeVar("_Key")
-
 STATEMENT = "statement.intoto.json"
 PAYLOAD = "application/vnd.in-toto+json"
-EXTRA = "assessor"
-"""The extra of this package with the libraries that these formats need."""
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "https://in-toto.io/attestation/link/v0.3"
+PAGE = "index.html"
 
+SIGNED_ALWAYS = ("proofs.json", f"evidence/{PAGE}")
+"""What a signed statement always names, even if someone removes the file."""
 NO_DATE = "1970-01-01T00:00:00+00:00"
 """Some formats demand a time. The evidence has none: equal facts give equal files."""
 
@@ -48,13 +53,6 @@ COMMANDS = {
 _EXTRAS = ("", "onnx", "dask", EXTRA)
 
 
-def not_installed(library: str) -> UserError:
-    """The message for a library that is missing."""
-    return UserError(
-        f"the package {library} is not installed", todo=f"run: pip install 'sonnx-clip[{EXTRA}]'"
-    )
-
-
 def render_sbom(evidence: Evidence, found: Records) -> str:
     """CycloneDX 1.6: this tool, the packages that it is installed with, the provers and their drivers.
 
@@ -69,7 +67,7 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
         from cyclonedx.output.json import JsonV1Dot6
         from packageurl import PackageURL
     except ImportError:
-        raise not_installed("cyclonedx-python-lib") from None
+        raise MissingLibraryError("cyclonedx-python-lib") from None
 
     tool = Component(
         name="sonnx-clip", version=sonnx_clip.__version__, type=ComponentType.APPLICATION,
@@ -130,22 +128,28 @@ def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
     return dict(sorted(found.items()))
 
 
+def record_files(build: Path) -> dict[str, Path]:
+    """The records and the evidence in `build` that a statement covers, by their names from there."""
+    paths = [path for pattern in COMMANDS for path in sorted(build.glob(pattern))]
+    return {
+        path.relative_to(build).as_posix(): path
+        for path in paths
+        if path.is_file() and path.name != STATEMENT and not path.name.startswith(".")
+    }
+
+
 def render_statement(evidence: Evidence, build: Path) -> str:
     """An in-toto statement: the records in `build` with their digests, from which files, by which commands.
 
     Subjects are named from `build`, materials from the repository.
     """
-    subjects = {
-        path.relative_to(build).as_posix(): digest_of_file(path)
-        for pattern in COMMANDS for path in sorted(build.glob(pattern))
-        if path.is_file() and path.name != STATEMENT and not path.name.startswith(".")
-    }  # fmt: skip
     statement = {
-        "_type": "https://in-toto.io/Statement/v1",
+        "_type": STATEMENT_TYPE,
         "subject": [
-            {"name": name, "digest": {"sha256": digest}} for name, digest in subjects.items()
+            {"name": name, "digest": {"sha256": digest_of_file(path)}}
+            for name, path in record_files(build).items()
         ],
-        "predicateType": "https://in-toto.io/attestation/link/v0.3",
+        "predicateType": PREDICATE_TYPE,
         "predicate": {
             "name": "evidence",
             "command": ["make", "prove"],
@@ -159,30 +163,6 @@ def render_statement(evidence: Evidence, build: Path) -> str:
     return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
 
 
-def private_key(path: Path) -> Signer:
-    """A private key in PEM without a passphrase (Ed25519, ECDSA, RSA); UserError if it cannot be used."""
-    try:
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-        from securesystemslib.signer import CryptoSigner
-    except ImportError:
-        raise not_installed("securesystemslib") from None
-    todo = "name a private key in PEM without a passphrase, e.g. from: openssl genpkey -algorithm ed25519"
-    return _load_key(
-        path, "private", lambda text: CryptoSigner(load_pem_private_key(text, None)), todo
-    )
-
-
-def _load_key(path: Path, kind: str, load: Callable[[bytes], _Key], todo: str) -> _Key:
-    from cryptography.exceptions import UnsupportedAlgorithm
-
-    try:
-        return load(path.read_bytes())
-    except OSError as error:
-        raise UserError(f"it cannot be read: {error.strerror}", str(path)) from None
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UserError(f"not a usable {kind} key: {error}", str(path), todo) from None
-
-
 def sign(statement: str, key: Signer) -> str:
     """The statement, a JSON text, in a DSSE envelope."""
     from securesystemslib.dsse import Envelope
@@ -192,40 +172,111 @@ def sign(statement: str, key: Signer) -> str:
     return json.dumps(envelope.to_dict(), indent=1) + "\n"
 
 
+# --- Verification of a signed statement ---------------------------------------------------------------------
+
+
+class Digests(Excerpt):
+    """The digests of a file."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class NamedFile(Excerpt):
+    """A file that a statement names."""
+
+    name: str
+    digest: Digests
+
+
+class Predicate(Excerpt):
+    """What the subjects were made of."""
+
+    materials: tuple[NamedFile, ...]
+
+
+class Statement(Excerpt):
+    """The parts of an in-toto statement that are verified."""
+
+    type: str = Field(alias="_type")
+    predicate_type: str = Field(alias="predicateType")
+    subject: tuple[NamedFile, ...]
+    predicate: Predicate
+
+
+class EnvelopeSignature(Excerpt):
+    """A signature of an envelope, in base64."""
+
+    keyid: str
+    sig: str
+
+
+class SignedEnvelope(Excerpt):
+    """A DSSE envelope, whose `payload` is in base64."""
+
+    payload: str
+    payload_type: str = Field(alias="payloadType")
+    signatures: tuple[EnvelopeSignature, ...]
+
+
 def verify_signed(build: Path, key: Path) -> str:
     """Check the signature of the statement in `build`, then the digest of each file that it names.
 
-    Returns a line on what was verified; UserError if it is not signed by `key` (the public key in PEM), or a
-    file is missing or differs.
+    Returns a line on what was verified; UserError if it is not signed by `key` (the public key in PEM), is
+    about anything else, leaves out the page or a record, or a file is missing or differs.
     """
-    try:
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-        from securesystemslib.dsse import Envelope
-        from securesystemslib.exceptions import Error
-        from securesystemslib.signer import SSlibKey
-    except ImportError:
-        raise not_installed("securesystemslib") from None
     path = build / "evidence" / STATEMENT
-    again = f"run: sonnx-clip evidence --format in-toto --sign PRIVATE_KEY --build {build}"
-    load = lambda text: SSlibKey.from_crypto(load_pem_public_key(text))  # noqa: E731
-    public = _load_key(key, "public", load, "name a public key in PEM")
-    try:
-        envelope = Envelope.from_dict(json.loads(read_regular(path)))
-        envelope.verify([public], 1)
-        statement = json.loads(envelope.payload)
-        files = ((build, statement["subject"]), (repo_root(), statement["predicate"]["materials"]))
-        named = {
-            (folder / one["name"], one["digest"]["sha256"])
-            for folder, every in files
-            for one in every
-        }
-    except FileNotFoundError:
-        raise UserError("it is missing", str(path), again) from None
-    except (OSError, ValueError, KeyError, TypeError, Error) as error:
-        raise UserError(f"it is not signed by {key}: {error}", str(path), again) from None
+    statement = _signed_statement(path, key)
+    subjects = {subject.name for subject in statement.subject}
+    always = {name: build / name for name in SIGNED_ALWAYS}
+    for name, file in (always | record_files(build)).items():
+        if name not in subjects:
+            raise UserError("it is not among the signed files", str(file), _distrust(build))
+    records = {(build / file.name, file.digest.sha256) for file in statement.subject}
+    materials = {
+        (repo_root() / file.name, file.digest.sha256) for file in statement.predicate.materials
+    }
+    named = records | materials
     for file, digest in sorted(named):
         if not file.is_file():
-            raise UserError("it was signed, but is missing", str(file), again)
+            raise UserError("it was signed, but is missing", str(file), _distrust(build))
         if digest_of_file(file) != digest:
-            raise UserError("it differs from the signed file", str(file), again)
+            raise UserError("it differs from the signed file", str(file), _distrust(build))
     return f"{path}: signed by {key}; {counted(len(named), 'file')} as signed"
+
+
+def _signed_statement(path: Path, key: Path) -> Statement:
+    """The statement in a file; UserError if it is not signed by `key`, or is no statement."""
+    public = public_key(key)
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.exceptions import Error
+
+    todo = _distrust(path.parent.parent)
+    try:
+        signed = parse_record(read_regular(path), SignedEnvelope)
+        envelope = Envelope.from_dict(signed.model_dump(by_alias=True))
+        envelope.verify([public], 1)
+    except FileNotFoundError:
+        raise UserError("the signed statement is missing", str(path), todo) from None
+    except Error:
+        raise UserError(f"it is not signed by {key}", str(path), todo) from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"it is not signed by {key}: {error}", str(path), todo) from None
+    try:
+        statement = parse_record(envelope.payload.decode(), Statement)
+    except ValueError as error:
+        what = f"what is signed is not a statement about the evidence: {error}"
+        raise UserError(what, str(path), todo) from None
+    for name, value, expected in (
+        ("payloadType", signed.payload_type, PAYLOAD),
+        ("_type", statement.type, STATEMENT_TYPE),
+        ("predicateType", statement.predicate_type, PREDICATE_TYPE),
+    ):
+        if value != expected:
+            what = f"what is signed is not a statement about the evidence: {name} is {value!r}"
+            raise UserError(what, str(path), todo)
+    return statement
+
+
+def _distrust(build: Path) -> str:
+    """The remedy for files that are not as signed: it must not be a new signature by whoever reads it."""
+    return f"do not rely on the files in {build}; get them again from whoever signed them"

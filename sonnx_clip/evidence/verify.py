@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 import secrets
+import shutil
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.conditions import conditions
+from sonnx_clip.evidence.published import compare_published
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
 from sonnx_clip.prove.proofs_record import AGAIN
@@ -21,9 +22,11 @@ from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.prove.trusted import of_tasks, trusted
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.run_program import Running
-from sonnx_clip.root.terminal import counted
+from sonnx_clip.root.terminal import counted, listed
 from sonnx_clip.runtimes.runtime import OURS
+from sonnx_clip.runtimes.words import printable
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -64,8 +67,8 @@ def verify(
     """
     say("reading the records, rendering every file")
     found = read_records(build, load_spec())
-    evidence, files = render(found)
-    published = require_published(build / "evidence", files)
+    evidence, pages = render(found)
+    published = compare_published(build, found, evidence, pages)
     seed = secrets.randbelow(10**6) if seed is None else seed
     replies = [
         (o.obligation, reply)
@@ -88,7 +91,10 @@ def verify(
         repeat_deviation(build, one)
     yield "confirmed"
     yield from _lines(evidence, "confirmed")
-    yield f"  published evidence: {published}"
+    yield f"  published evidence: {published.result}"
+    differing = differing_programs(found.proofs.programs)
+    if same := [name for name in found.proofs.programs if name not in differing]:
+        yield f"  programs: {listed(same)} of this machine are those of the record"
     yield (
         f"  sample (--seed {seed}): {len(asked)} of {len(replies)} answers of provers, "
         f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
@@ -98,6 +104,14 @@ def verify(
     for basis in ("stale", "not run"):
         if names := [line.name for line in evidence.argument if line.basis == basis]:
             yield f"{basis}: {', '.join(names)}"
+    if published.not_compared:
+        yield f"not compared in {build / 'evidence'}"
+    for name, reason in published.not_compared.items():
+        yield f"  {printable(name)}: {reason}"
+    if differing:
+        yield "programs other than those of the record"
+    for name, difference in differing.items():
+        yield f"  {printable(name)}: {difference}"
     yield "user constraints, in this process and on this machine (docs/qualification/user-constraints.md)"
     for condition in conditions(build, found, evidence):
         yield f"  {condition.id} {condition.status}: {condition.words}"
@@ -109,19 +123,18 @@ def _lines(evidence: Evidence, basis: str) -> Iterator[str]:
             yield f"  {line.name}: {line.result} ({line.record})"
 
 
-def require_published(folder: Path, files: Mapping[str, str]) -> str:
-    """A line about the evidence in a folder; UserError if a file of it differs from the records."""
-    if not any((folder / name).exists() for name in files):
-        return f"none in {folder}"
-    for name, text in files.items():
-        written = b""
-        with suppress(OSError):
-            written = (folder / name).read_bytes()
-        if written != text.encode():
-            raise UserError(
-                "it differs from the records", str(folder / name), "run: sonnx-clip evidence"
-            )
-    return f"{folder} agrees with the records"
+def differing_programs(recorded: Mapping[str, str]) -> dict[str, str]:
+    """How the digests of Why3 and the provers on this machine differ from the recorded ones, by program."""
+    present = {prover.name: prover.digest for prover in find_provers()}
+    if why3 := shutil.which("why3"):
+        present["why3"] = digest_of_file(Path(why3))
+    differences: dict[str, str] = {}
+    for name in sorted(recorded.keys() | present.keys()):
+        digest_there, digest_here = recorded.get(name, "none"), present.get(name, "none")
+        if digest_there != digest_here:
+            shown = printable(digest_there[:12])
+            differences[name] = f"SHA-256 recorded {shown}, on this machine {digest_here[:12]}"
+    return differences
 
 
 def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:

@@ -13,13 +13,9 @@ from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.page import render_page, render_review
 from sonnx_clip.evidence.records import Records, read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
-from sonnx_clip.evidence.supply_chain import (
-    STATEMENT,
-    private_key,
-    render_sbom,
-    render_statement,
-    sign,
-)
+from sonnx_clip.evidence.signing_keys import private_key
+from sonnx_clip.evidence.supply_chain import PAGE, STATEMENT, render_sbom, render_statement, sign
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_together, write_whole
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
@@ -28,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-PAGE = "index.html"
 FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
     "needs": ("needs.json", render_needs),
     "reqif": ("evidence.reqif", render_reqif),
@@ -92,7 +87,12 @@ def write_evidence(
     `formats` are those of `FORMATS`, ``page``, and ``in-toto``, which the private `key` in PEM signs.
     UserError if something is missing, damaged or stale, or the output cannot be written.
     """
+    formats = tuple(formats)
     signer = private_key(key) if key else None  # before anything is written
+    page = build / "evidence" / PAGE
+    writes_page = "page" in formats and output.absolute() == page.parent.absolute()
+    if signer and not (writes_page or page.is_file()):
+        raise UserError("there is no page to sign", str(page), "add --format page, and remove -o")
     found = read_records(build, load_spec())
     evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()

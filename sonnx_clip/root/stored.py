@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _Record = TypeVar("_Record", bound=BaseModel)
+
+_DEEPEST = 100  # levels of JSON; records have fewer than 20
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
 class Stored(BaseModel):
@@ -29,26 +33,50 @@ class Excerpt(BaseModel):
 
 
 def read_record(path: Path, form: type[_Record], todo: str) -> _Record:
-    """Read a JSON file strictly: every key once, every number finite, every field as in the model.
+    """Read a JSON file strictly, as `parse_record` does.
 
     UserError, with `todo` as its remedy, if the file is missing, cannot be read, is not JSON, or has another
     form.
     """
     try:
-        text = read_regular(path)
-        json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
-        return form.model_validate_json(text)
+        return parse_record(read_regular(path), form)
     except FileNotFoundError as error:
         raise UserError("the file is missing", str(path), todo) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-        raise UserError(what, str(path), todo) from error
     except (OSError, UnicodeDecodeError) as error:
         words = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise UserError(f"the file cannot be read: {words}", str(path), todo) from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"not JSON: {error}", str(path), todo) from error
+    except ValueError as error:
+        raise UserError(str(error), str(path), todo) from error
+
+
+def parse_record(text: str, form: type[_Record]) -> _Record:
+    """Parse JSON strictly: every key once, every number finite, every field as in the model.
+
+    ValueError, which says what is wrong in one line, if the text is not JSON or has another form.
+    """
+    try:
+        _require_shallow(text)
+        json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    try:
+        return form.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        location = ".".join(map(str, first["loc"]))
+        raise ValueError(": ".join(filter(None, (location, first["msg"])))) from error
+
+
+def _require_shallow(text: str) -> None:
+    """ValueError if brackets are nested too deeply: parsers recurse, and run out of stack."""
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        if match[0] in "[{":
+            depth += 1
+        elif match[0] in "]}":
+            depth -= 1
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested deeper than {_DEEPEST} levels")
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cyclonedx.model.bom import Bom
 from reqif.parser import ReqIFParser
@@ -23,12 +24,14 @@ from sonnx_clip.evidence.collect import gather
 from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
-from sonnx_clip.evidence.supply_chain import STATEMENT, render_sbom, verify_signed
+from sonnx_clip.evidence.signing_keys import private_key, public_key
+from sonnx_clip.evidence.supply_chain import STATEMENT, render_sbom, sign, verify_signed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests import command
 from tests.evidence import made
+from tests.evidence.conftest import unpacked
 
 OPEN = "float32.idempotent"
 
@@ -119,6 +122,29 @@ def test_junit_fails_for_what_is_not_proved(found, evidence):
     assert suites.get("failures") == "1"
 
 
+CONTROLLING = "1.0\x00\x07\x1b[31m\x85\u202e end"
+
+
+def test_control_characters_of_records_are_escaped_on_pages_and_removed_from_xml(tmp_path):
+    spoilt = made.replies("canary", 0)
+    spoilt[0]["version"] = CONTROLLING
+    document = made.answered(made.proofs(), OPEN, spoilt)
+    report = made.report("example", runtime_version=CONTROLLING)
+    build = made.write(tmp_path / "build", document, [report])
+    write_evidence(build, tmp_path, formats=["page", "junit", "reqif"])
+    control = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+    for page in ("index.html", "explorer.html"):
+        html = (tmp_path / page).read_text()
+        shown = html + json.dumps(unpacked(html), ensure_ascii=False).replace("\\\\", "\\")
+        assert r"1.0\x00\x07\x1b[31m\x85\u202e end" in shown
+        assert not control.search(shown)
+    for export in ("junit.xml", "evidence.reqif"):
+        text = (tmp_path / export).read_text()
+        ET.fromstring(text.encode())
+        assert "1.0[31m end" in text
+        assert not control.search(text)
+
+
 def test_sbom_names_provers_and_packages(found, evidence):
     document = json.loads(render_sbom(evidence, found))
     bom = Bom.from_json(document)
@@ -134,8 +160,8 @@ def test_sbom_names_provers_and_packages(found, evidence):
     assert "numpy" in ours["dependsOn"]
 
 
-def write_keys(folder):
-    private = Ed25519PrivateKey.generate()
+def write_keys(folder, private=None):
+    private = private or Ed25519PrivateKey.generate()
     pem, none = serialization.Encoding.PEM, serialization.NoEncryption()
     (folder / "private.pem").write_bytes(
         private.private_bytes(pem, serialization.PrivateFormat.PKCS8, none)
@@ -150,7 +176,7 @@ def signed_once(tmp_path_factory):
     write_keys(folder)
     build = made.write(folder / "build", made.proofs(), [made.report("numpy")])
     write_evidence(
-        build, build / "evidence", formats=["csv", "in-toto"], key=folder / "private.pem"
+        build, build / "evidence", formats=["page", "csv", "in-toto"], key=folder / "private.pem"
     )
     return folder
 
@@ -174,14 +200,64 @@ def unsign(path):
     path.write_bytes(base64.b64decode(json.loads(path.read_text())["payload"]))
 
 
+def sign_anew(path, statement):
+    """Put another text under a valid signature."""
+    signer = private_key(path.parents[2] / "private.pem")
+    path.write_text(sign(statement, signer))
+
+
+def signed_with(**fields):
+    """Signs the statement again, with other fields."""
+
+    def apply(path):
+        unsign(path)
+        sign_anew(path, json.dumps(json.loads(path.read_text()) | fields))
+
+    return apply
+
+
+def signed_without(name):
+    """Signs the statement again, without one of its subjects."""
+
+    def apply(path):
+        unsign(path)
+        statement = json.loads(path.read_text())
+        kept = [subject for subject in statement["subject"] if subject["name"] != name]
+        sign_anew(path, json.dumps(statement | {"subject": kept}))
+
+    return apply
+
+
+def remove_page_and_sign(path):
+    (path.parent / "index.html").unlink()
+    signed_without("evidence/index.html")(path)
+
+
+DEEP = "[" * 200_000
+
+
+STATEMENT_PATH = f"build/evidence/{STATEMENT}"
 CHANGES = {
     "proofs": ("build/proofs.json", append, "differs from the signed file"),
     "published file": ("build/evidence/matrix.csv", append, "differs from the signed file"),
     "removed file": ("build/verdicts/0.json", Path.unlink, "missing"),
-    "statement": (f"build/evidence/{STATEMENT}", replace_payload, "not signed by"),
-    "unsigned statement": (f"build/evidence/{STATEMENT}", unsign, "not signed by"),
+    "statement": (STATEMENT_PATH, replace_payload, "not signed by"),
+    "unsigned statement": (STATEMENT_PATH, unsign, "not signed by"),
     "another key": ("public.pem", lambda path: write_keys(path.parent), "not signed by"),
-}
+    "type": (STATEMENT_PATH, signed_with(_type="other"), "_type is 'other'"),
+    "predicate type": (STATEMENT_PATH, signed_with(predicateType="x"), "predicateType is 'x'"),
+    "no subjects": (STATEMENT_PATH, signed_with(subject=[]), "not among the signed files"),
+    "record left out": (STATEMENT_PATH, signed_without("verdicts/0.json"), "not among the signed files"),
+    "page removed": (STATEMENT_PATH, remove_page_and_sign, "not among the signed files"),
+    "later record": (
+        "build/verdicts/later.json", lambda path: path.write_text("{}"), "not among the signed files",
+    ),
+    "nested envelope": (STATEMENT_PATH, lambda path: path.write_text(DEEP), "nested deeper than"),
+    "nested statement": (STATEMENT_PATH, lambda path: sign_anew(path, DEEP), "nested deeper than"),
+    "duplicate key": (
+        STATEMENT_PATH, lambda path: sign_anew(path, '{"_type": 1, "_type": 2}'), "occurs twice",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -192,6 +268,35 @@ def test_change_after_signing_is_refused(signed, change):
     with pytest.raises(UserError, match=message) as refused:
         verify_signed(signed / "build", signed / "public.pem")
     assert "differs" not in message or name.removeprefix("build/") in str(refused.value.where)
+    assert "do not rely on the files" in refused.value.todo
+    assert "--sign" not in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_nested_statement_ends_the_command_with_one_message(signed):
+    (signed / STATEMENT_PATH).write_text('{"payload": ' * 200_000)
+    done = command.run("verify", "--key", "public.pem", cwd=signed)
+    assert done.returncode == 2
+    assert "nested deeper than" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("load", [private_key, public_key])
+def test_short_rsa_key_is_refused(tmp_path, load):
+    write_keys(tmp_path, rsa.generate_private_key(65537, 1024))
+    name = "private.pem" if load is private_key else "public.pem"
+    with pytest.raises(UserError, match="RSA of 1024 bits, which is less than 2048"):
+        load(tmp_path / name)
+    write_keys(tmp_path, rsa.generate_private_key(65537, 2048))
+    load(tmp_path / name)
+
+
+def test_statement_is_not_signed_without_the_page(signed):
+    shutil.rmtree(signed / "build/evidence")
+    with pytest.raises(UserError, match="there is no page to sign"):
+        write_evidence(
+            signed / "build", signed / "build/evidence", ["in-toto"], signed / "private.pem"
+        )
 
 
 @pytest.mark.parametrize(

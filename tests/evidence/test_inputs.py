@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
 from sonnx_clip.evidence import records, write_evidence
+from sonnx_clip.evidence.verify import verify
 from sonnx_clip.root.errors import UserError
 from tests.evidence import made
 
@@ -73,6 +74,45 @@ REPORTS = {
 def test_unusable_verdicts_are_refused(tmp_path, name):
     reports, message = REPORTS[name]
     assert message in refused(made.write(tmp_path / "b", made.proofs(), reports), tmp_path)
+
+
+def with_class(report, id_, **fields):
+    """A report with other fields of a class in its first element type."""
+    first, *others = report.types
+    changed = [c.model_copy(update=fields) if c.id == id_ else c for c in first.classes]
+    type_report = first.model_copy(update={"classes": tuple(changed)})
+    return report.model_copy(update={"types": (type_report, *others)})
+
+
+CONFORMING, VIOLATING = made.report("numpy"), made.report("numpy", violates=("low_tie",))
+CONTRADICTIONS = {
+    "violating": (with_class(CONFORMING, "low_tie", violating=3), "counts are 3 violating"),
+    "died": (with_class(CONFORMING, "low_tie", died=1), "counts are 1 died"),
+    "edited verdict": (
+        with_class(VIOLATING, "low_tie", verdict="conforms"), "conforms, but its counts are 3 violating",
+    ),
+    "erased counts": (
+        with_class(VIOLATING, "low_tie", verdict="conforms", violating=0), "a deviation of kind violates",
+    ),
+    "latitude": (with_class(CONFORMING, "low_tie", latitude={"C2": 1}), "only the latitude C2"),
+    "nothing compared": (with_class(CONFORMING, "low_tie", compared=0), "nothing was compared"),
+    "unfounded failure": (with_class(CONFORMING, "low_tie", verdict="violates"), "nothing that violates"),
+    "element type": (
+        with_class(CONFORMING, "low_tie", verdict="crashed"), "the worst of its classes is crashed",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_verdict_that_contradicts_its_counts_is_refused(tmp_path, name):
+    report, message = CONTRADICTIONS[name]
+    build = made.write(tmp_path / "b", made.proofs(), [report])
+    text = refused(build, tmp_path)
+    assert message in text
+    assert "int8, " in text
+    assert "do not rely on this record" in text
+    with pytest.raises(UserError, match=message):
+        list(verify(build, 0.0))
 
 
 @pytest.mark.parametrize("name", ["frama-c.json", "foundation.json", "dialects/one.json"])

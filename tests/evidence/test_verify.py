@@ -1,20 +1,25 @@
 """`verify`: forged answers are refused, text in records is not executed, mixed files are noticed."""
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sonnx_clip.evidence import verify as verifying
+from sonnx_clip.evidence import write_evidence
+from sonnx_clip.evidence.missing_library import MissingLibraryError
+from sonnx_clip.evidence.published import compare_published
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.verify import (
     Recorded,
     repeat_answers,
     repeat_deviation,
-    require_published,
     sample,
     verify,
 )
+from sonnx_clip.evidence.write import FORMATS, render
 from sonnx_clip.prove.provers import find_provers, reply
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
@@ -107,20 +112,89 @@ def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
         repeat_answers(build, replace(found, proofs=proofs), [(o, right)])
 
 
-def test_mixed_or_changed_files_are_noticed(tmp_path):
-    build = made.write(tmp_path / "build", made.proofs())
-    folder = build / "evidence"
-    files = {name: name.upper() for name in ("index.html", "evidence.json")}
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    assert "agrees with the records" in require_published(folder, files)
-    for name, text in files.items():
-        for spoil in (lambda file: file.write_text("other"), Path.unlink):
-            spoil(folder / name)
-            with pytest.raises(UserError, match=f"{name}: it differs from the records"):
-                require_published(folder, files)
-            (folder / name).write_text(text)
+@pytest.fixture(scope="module")
+def published_once(tmp_path_factory):
+    build = made.write(tmp_path_factory.mktemp("published") / "build", made.proofs())
+    write_evidence(build, build / "evidence", formats=("page", *FORMATS, "in-toto"))
+    found = read_records(build, load_spec())
+    return build, found, *render(found)
+
+
+@pytest.fixture
+def published(published_once, tmp_path):
+    """A copy of build/ with the evidence in every format, and a function that compares it."""
+    build, *rendered = published_once
+    shutil.copytree(build, tmp_path / "build")
+    return tmp_path / "build/evidence", lambda: compare_published(tmp_path / "build", *rendered)
+
+
+def test_every_published_file_is_compared(published):
+    folder, compare = published
+    assert sorted(compare().agreeing) == sorted(path.name for path in folder.iterdir())
+    assert compare().not_compared == {}
+
+
+FORGED = {
+    "index.html": ("Z3", "Z4"),
+    "evidence.json": ("Z3", "Z4"),
+    "matrix.csv": ("proved", "refuted"),
+    "junit.xml": ('failures="0"', 'failures="1"'),
+    "needs.json": ("proved", "refuted"),
+    "evidence.reqif": ("proved", "refuted"),
+    "sbom.cdx.json": ("Z3", "Z4"),
+    "statement.intoto.json": ("Z3", "Z4"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_edited_file_is_noticed(published, name):
+    folder, compare = published
+    text = (folder / name).read_text()
+    edited = text.replace(*FORGED[name], 1)
+    assert edited != text
+    (folder / name).write_text(edited)
+    with pytest.raises(UserError, match=f"{name}: it differs from the records") as refused:
+        compare()
+    assert "do not rely on it" in refused.value.todo
+
+
+def test_removed_page_is_noticed(published):
+    folder, compare = published
+    (folder / "index.html").unlink()
+    with pytest.raises(UserError, match=r"index\.html: it differs from the records"):
+        compare()
+
+
+def test_file_that_cannot_be_compared_is_listed(published, monkeypatch):
+    folder, compare = published
+    (folder / "statement.intoto.json").unlink()  # it has the digests of the others
+    (folder / "notes.txt").write_text("not ours")
+    sbom = json.loads((folder / "sbom.cdx.json").read_text())
+    (package,) = [c for c in sbom["components"] if c["name"] == "numpy"]
+    package["version"] = "9.9"
+    (folder / "sbom.cdx.json").write_text(json.dumps(sbom))
+
+    def missing(*_):
+        raise MissingLibraryError("reqif")
+
+    monkeypatch.setitem(FORMATS, "reqif", ("evidence.reqif", missing))
+    assert compare().not_compared == {
+        "evidence.reqif": "the package reqif is not installed",
+        "notes.txt": "it is not a file of the evidence",
+        "sbom.cdx.json": "its packages are not those installed here; it lists numpy 9.9",
+    }
+
+
+@pytest.mark.usefixtures("no_answers")
+def test_program_that_differs_from_the_recorded_one_is_reported(tmp_path):
+    document = made.proofs()
+    provers = {prover.name: prover.digest for prover in find_provers()}
+    document["programs"] = provers | {"why3": "0" * 64}
+    build = made.write(tmp_path / "build", document)
+    output = "\n".join(verify(build, 0.0))
+    confirmed, _, differing = output.partition("programs other than those of the record")
+    assert "Z3 and cvc5 of this machine are those of the record" in confirmed
+    assert "why3: SHA-256 recorded 000000000000, on this machine" in differing
 
 
 def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
