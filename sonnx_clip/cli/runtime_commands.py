@@ -167,7 +167,7 @@ def export(
     dtype: OnlyTypes = None,
     forms: Forms = "default",
     opset: Annotated[
-        int | None, option("", "Newest operator set; default: onnx's.", INPUT, value="N")
+        int | None, option("", "Newest operator set; default: onnxruntime's.", INPUT, value="N")
     ] = None,
 ) -> None:
     """Write the test vectors for your own tests, or the page for the SONNX group, with a manifest."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.export.c_header import c_files
+from sonnx_clip.export.c_header import c_files, compile_line
 from sonnx_clip.export.plain_formats import json_files, npz_files
 from sonnx_clip.export.suite import TABLES, granted, suite
 from sonnx_clip.language.printing import unparse
@@ -52,7 +52,7 @@ def write_export(
         folder: where to; new or empty.
         types: ids of element types; all that have bit patterns, if empty.
         forms: of models, for ``onnx-backend``: as `check` takes them.
-        newest: their newest operator set; that of the installed onnx, if None.
+        newest: their newest operator set; the newest that onnxruntime serves, if None.
         build: the folder with proofs.json, for ``sonnx``.
 
     Raises:
@@ -82,6 +82,8 @@ def write_export(
         more = {"compare": _COMPARE, "layouts": layouts, "tables": list(TABLES), "types": counts}
         if form == "c-header":
             files = dict(c_files(suites, layouts))
+            for fields, one in zip(counts, suites, strict=True):
+                fields["compile"] = compile_line(one.etype)
         else:
             files = dict(npz_files(suites) if form == "npz" else json_files(suites))
         vectors, calls = (sum(one[key] for one in counts) for key in ("vectors", "calls"))
