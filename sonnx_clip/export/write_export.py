@@ -18,7 +18,7 @@ from sonnx_clip.export.plain_formats import json_files, npz_files
 from sonnx_clip.export.suite import TABLES, granted, suite
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of, is_standard_output, make_folder
+from sonnx_clip.root.files import digest_of, is_standard_output, require_folder_of
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
@@ -143,11 +143,12 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
 
 
 def _check_folder(folder: Path) -> None:
-    """UserError for standard output, and for whatever exists and is no empty folder."""
+    """UserError for standard output, a missing parent, and whatever exists and is no empty folder."""
     if is_standard_output(folder):
         raise UserError(
             "an export is a folder, and cannot be written to standard output", todo=_TODO
         )
+    require_folder_of(folder)
     if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise UserError("this exists and is not a folder", str(folder), _TODO)
     try:
@@ -166,7 +167,6 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     A file that appears in the folder meanwhile is kept, and UserError raised, as for any failure.
     """
     place = folder.absolute()
-    make_folder(place.parent)
     temporary: Path | None = None
     try:
         temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))

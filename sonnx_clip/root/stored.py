@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
+from sonnx_clip.root.form_errors import form_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +43,9 @@ def read_record(path: Path, form: type[_Record], todo: str) -> _Record:
         raise UserError("the file is missing", str(path), todo) from error
     except ValidationError as error:
         first = error.errors()[0]
-        what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-        raise UserError(what, str(path), todo) from error
+        place = ".".join(str(part) for part in first["loc"])
+        what = form_error(first)
+        raise UserError(f"{place}: {what}" if place else what, str(path), todo) from error
     except (OSError, UnicodeDecodeError) as error:
         words = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise UserError(f"the file cannot be read: {words}", str(path), todo) from error
