@@ -54,14 +54,14 @@ proofs:
 
 # Two runtimes at once. Deviations of other runtimes are results. Status 2 is a failure.
 verdicts:
-	@set -o pipefail; failed=0; \
+	@set -o pipefail; failed=0; mkdir -p build/verdicts; \
 	printf '%s\n' $(OURS) $(RUNTIMES) | xargs -P 2 -n 1 bash -c 'status=0; \
-	    said=$$($(BIN)/sonnx-clip check --runtime "$$1" --brief \
+	    said=$$($(BIN)/sonnx-clip check --runtime "$$1" --brief --build build \
 	        -o "build/verdicts/$${1//:/-}.json" $(CHECK_ARGS)) || status=$$?; \
 	    printf "%s\n" "$$said"; \
 	    case " $(RUNTIMES) " in *" $$1 "*) [ $$status -ne 1 ] || status=0;; esac; \
 	    exit $$status' verdict 2>&1 | cat || failed=1; \
-	status=0; $(BIN)/sonnx-clip check --against onnx --against sonnx-2026-01 --brief $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
+	status=0; $(BIN)/sonnx-clip check --against onnx --against sonnx-2026-01 --brief --build build $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
 	[ $$status -le 1 ] || failed=$$status; \
 	exit $$failed
 
@@ -104,6 +104,7 @@ nightly: setup ## checks too slow for `make test`; writes docs/nightly.md
 
 .PHONY: sweep
 sweep: setup-python setup-c ## every triple of 8 bits, every X of 16 bits with every bound, by C and by NumPy; resumable
+	@mkdir -p build
 	$(BIN)/sonnx-clip check --runtime sonnx --level exhaustive --journal build/sweep.sqlite \
 	  --dtype int8 --dtype uint8 --dtype int16 --dtype uint16 --dtype float16 --dtype bfloat16 $(SWEEP_ARGS)
 

@@ -1,6 +1,8 @@
 /* Runs the vectors that `sonnx-clip export c-header` writes on a C function of one element type.
 
-   cc -DTYPE=float32 -DT=float -DWIDTH=32 -DCLIP=my_clip -Ivectors vectors.c my_clip.c
+   cc -DTYPE=float32 -DT=float -DWIDTH=32 -DCLIP=my_clip vectors.c my_clip.c
+
+   The export has this file; its manifest.json has the line for each of its types.
 
    CLIP is void CLIP(T *y, const T *x, T min, T max, size_t n); -DPOLICY=SONNX_CLIP_STRICT takes less for
    acceptable. Calls of layouts whose entries do not lie side by side are left out: such a function has no

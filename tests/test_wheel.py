@@ -46,7 +46,7 @@ for line in {lines!r}:
 print(json.dumps(found))
 """
 EXTRAS = ("onnx", "onnxruntime", "hypothesis")
-_ONNX = "pip install 'sonnx-clip[onnx]'"
+_ONNX = f"pip install 'sonnx_clip-{__version__}-py3-none-any.whl[onnx]'"
 
 
 class Installed:
@@ -133,7 +133,7 @@ WORKS = [
     (["dialect", "onnx-13", "float16", "--x", "inf"], "= 65504"),
     (["findings"], "proposed"),
     (
-        ["check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "verdicts/own.json"],
+        ["check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "own.json"],
         "conform",
     ),
     (["export", "npz", "-o", "out", "--dtype", "int8"], "1 element type"),
@@ -156,7 +156,7 @@ def test_commands_work_without_extras(wheel: Installed) -> None:
     ):
         assert (done.returncode, says in done.stdout) == (0, True), (arguments, done)
         assert "Traceback" not in done.stderr
-    record = json.loads((wheel.work / "verdicts/own.json").read_text())  # where the user stands
+    record = json.loads((wheel.work / "own.json").read_text())  # where the user stands
     assert record["runtime"] == "sonnx"
 
 

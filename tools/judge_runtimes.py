@@ -75,7 +75,7 @@ def page(records: list[RuntimeRecord]) -> str:
 def _section(record: RuntimeRecord) -> Iterator[str]:
     name, types = record.runtime, list(record.verdicts)
     earlier = "" if record.spec_sha256 == load_spec().digest else " under an earlier spec/clip.yaml"
-    install = f", `pip install 'sonnx-clip[{EXTRAS[name]}]'`" if name in EXTRAS else ""
+    install = f", `pip install '.[{EXTRAS[name]}]'`" if name in EXTRAS else ""
     machine = f"Python {record.python}, NumPy {record.numpy}, {record.machine}"
     judged = f"{record.compared:,} results compared on {record.date}{earlier} ({machine})"
     yield from (

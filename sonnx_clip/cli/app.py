@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import typer
 from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
 from sonnx_clip.cli.help import Command
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import how_to_install
 
 _EXTRAS = {
     "onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis", "distributed": "dask", "dask": "dask",
@@ -106,7 +108,7 @@ def _written_out() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except OSError as error:
-        if error.filename is not None or error.errno == errno.EPIPE:
+        if error.filename is not None or error.errno in (errno.EPIPE, errno.ENOMEM):
             raise
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())  # the interpreter flushes once more when it ends
@@ -115,8 +117,33 @@ def _written_out() -> Iterator[None]:
         ) from error
 
 
+def _save_address_space() -> None:
+    """Have NumPy start without threads where `ulimit -v` is set: each reserves memory on import.
+
+    OpenBLAS ends the process when it cannot start them. No command uses linear algebra.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """Whether an exception is how Python, the system or the loader of libraries reports it."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    if isinstance(error, RuntimeError):
+        return "can't start new thread" in str(error)
+    if isinstance(error, SystemError):  # CPython, where an allocation of its own failed
+        return "without exception set" in str(error) or "without setting an exception" in str(error)
+    if isinstance(error, ImportError):
+        text = str(error).lower()
+        return "cannot allocate memory" in text or "failed to map segment" in text
+    return isinstance(error, MemoryError)
+
+
 def main() -> None:
     """Run the command line; bad input prints one message and exits with status 2."""
+    _save_address_space()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(
             stream, io.TextIOWrapper
@@ -134,7 +161,13 @@ def main() -> None:
         if package not in _EXTRAS:
             raise
         print(f"error: the package {package} is not installed", file=sys.stderr)
-        print(f"  install it: pip install 'sonnx-clip[{_EXTRAS[package]}]'", file=sys.stderr)
+        print(f"  {how_to_install(_EXTRAS[package])}", file=sys.stderr)
+        sys.exit(2)
+    except (MemoryError, OSError, RuntimeError, SystemError, ImportError) as error:
+        if not _is_lack_of_memory(error):
+            raise
+        print("error: not enough memory", file=sys.stderr)
+        print("  close other programs, or raise the limit: ulimit -v unlimited", file=sys.stderr)
         sys.exit(2)
     finally:
         if "sonnx_clip.runtimes.worker" in sys.modules:

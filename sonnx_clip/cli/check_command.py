@@ -19,7 +19,13 @@ from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
+from sonnx_clip.root.files import (
+    check_target,
+    is_standard_output,
+    make_folder,
+    require_folder_of,
+    write_whole,
+)
 from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import OF_MODELS
@@ -61,10 +67,10 @@ def check_runtime(
     """
     if is_standard_output(output):
         form, output = "json" if form == "text" else form, None
-    for file in (output, repro):  # errors are better known before the run than after it
+    for file in (output, repro, journal):  # before the run, which may take hours
         if file is not None:
             check_target(file)
-            make_folder(file.parent)
+            require_folder_of(file)
     if journal is not None:
         Store(journal).close()
     sys.path.insert(
@@ -123,12 +129,13 @@ def check_runtime(
 
 
 def check_against(
-    options: CheckOptions, dialects: Sequence[str], *, build: Path, **printed: Any
+    options: CheckOptions, dialects: Sequence[str], *, build: Path | None, **printed: Any
 ) -> int:
     """Compare a runtime, or those of `OF_MODELS`, with dialects: versions of ONNX's Clip, or a SONNX edition.
 
-    Each report is printed as by `check_runtime`, and stored for the evidence. Returns the highest status of
-    all; an interrupt ends the comparison. UserError as `check_runtime`, and for an unknown dialect.
+    Each report is printed as by `check_runtime`, and stored in the build folder, if there is one. Returns the
+    highest status of all; an interrupt ends the comparison. UserError as `check_runtime`, and for an unknown
+    dialect.
     """
     from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
 
@@ -137,14 +144,15 @@ def check_against(
     taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
     if not taking:
         machine_types(options.types, operators[0])
+    if build is not None:
+        make_folder(build / DIALECTS)
     status = 0
     for runtime, of in product([options.runtime] if options.runtime else OF_MODELS, taking):
         types = [id_ for id_ in options.types if id_ in of.element_types]
         chosen = replace(options, runtime=runtime, types=types, of=of)
         name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
-        status = max(
-            status, check_runtime(chosen, output=build / DIALECTS / name, build=build, **printed)
-        )
+        output = None if build is None else build / DIALECTS / name
+        status = max(status, check_runtime(chosen, output=output, build=build, **printed))
         if status == INTERRUPTED:
             break
     return status

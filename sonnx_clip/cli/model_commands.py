@@ -9,7 +9,7 @@ import typer
 
 from sonnx_clip.cli.options import INPUT, OUTPUT, Format, option
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import is_standard_output
+from sonnx_clip.root.files import is_standard_output, require_folder_of
 
 NO_CLIP_STATUS = 3
 """Of `lint --require-clip`, where every model could be read and nothing else is wrong."""
@@ -85,6 +85,8 @@ def normalise(
         from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
         from sonnx_clip.lint.write import normalise_models
 
+    if output is not None and not is_standard_output(output):
+        require_folder_of(output)
     options = NormaliseOptions(assume == "finite", _shapes(input_shape or []), self_check)
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout

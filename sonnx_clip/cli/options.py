@@ -46,7 +46,7 @@ Build: TypeAlias = Annotated[
     Path, option("", "Folder of results; default: build.", OUTPUT, value="DIR")
 ]
 Another: TypeAlias = Annotated[
-    Path | None, option("--spec", "Another operator: docs/language.md.", INPUT, value="FILE")
+    Path | None, option("--spec", "Specification of another operator (YAML).", INPUT, value="FILE")
 ]
 Brief: TypeAlias = Annotated[bool, option("--brief", "Print the summary only.", OUTPUT)]
 Jobs: TypeAlias = Annotated[

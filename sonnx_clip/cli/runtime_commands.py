@@ -14,7 +14,6 @@ from sonnx_clip.cli.options import (
     Again,
     Another,
     Brief,
-    Build,
     Forms,
     Jobs,
     OnlyTypes,
@@ -78,7 +77,9 @@ def check(
     repro: Annotated[
         Path | None, option("", "Write a script of reproducers.", OUTPUT, value="FILE")
     ] = None,
-    build: Build = BUILD,
+    build: Annotated[
+        Path | None, option("", "Keep results here, and reuse them.", OUTPUT, value="DIR")
+    ] = None,
     journal: Annotated[
         Path | None, option("", "Resume from this file after a kill; --status.", RUN, value="FILE")
     ] = None,
@@ -114,7 +115,7 @@ def check(
             raise UserError(
                 "--against allows --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
                 " --build, --jobs and --again only",
-                todo="remove the other options; the reports are written to BUILD/dialects",
+                todo="remove the other options; --build DIR writes the reports to DIR/dialects",
             )
     from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.runtimes.find_runtime import runtime_of
@@ -167,7 +168,7 @@ def export(
     dtype: OnlyTypes = None,
     forms: Forms = "default",
     opset: Annotated[
-        int | None, option("", "Newest operator set; default: onnx's.", INPUT, value="N")
+        int | None, option("", "Newest operator set; default: onnxruntime's.", INPUT, value="N")
     ] = None,
 ) -> None:
     """Write the test vectors for your own tests, or the page for the SONNX group, with a manifest."""

@@ -19,6 +19,7 @@ from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
 from sonnx_clip.conform.verdicts import class_reports, compared, crash_words, worst
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import how_to_install
 from sonnx_clip.root.terminal import duration
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, base, covering, every_form
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
@@ -339,6 +340,6 @@ def opsets_of_this_clip() -> tuple[int, ...]:
         from sonnx_clip.runtimes.opsets import clip_version, newest_opset
     except ImportError as error:
         message = f"environment: ONNX models cannot be built: {error}"
-        raise UserError(message, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
+        raise UserError(message, todo=how_to_install("onnx")) from None
     opsets = range(FIRST_OPSET, newest_opset() + 1)
     return tuple(opset for opset in opsets if clip_version(opset) == FIRST_OPSET)

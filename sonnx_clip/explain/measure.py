@@ -23,7 +23,7 @@ from sonnx_clip.explain.measured_record import (
 from sonnx_clip.root.dtypes import bits_type, from_bits, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.folders import how_to_install, repo_file
 from sonnx_clip.root.installed import processor
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.model_forms import model_text
@@ -67,7 +67,7 @@ def write_record(spec: Spec) -> Measured:
     """Run all runtimes, and write the record; UserError if one is not installed."""
     runtimes = installed()
     if missing := [name for name in RUNTIMES if name not in runtimes]:
-        todo = 'pip install "sonnx-clip[onnx]"'
+        todo = how_to_install("onnx")
         raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
     record = Measured(
         machine=processor().rpartition(" ")[0],  # without the digest of its features

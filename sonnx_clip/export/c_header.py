@@ -1,4 +1,4 @@
-"""The format c-header: sonnx_clip_vectors.h and a header of constant arrays for each type, in C99.
+"""The format c-header: headers of constant arrays in C99, and vectors.c, which runs them on a function.
 
 Values are bit patterns, unsigned integers as wide as the type: memcpy makes a float of one.
 """
@@ -13,6 +13,7 @@ from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import infinity, sign_bit
 from sonnx_clip.root.dtypes import hex_bits
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.export.suite import TypeSuite
+    from sonnx_clip.language.types import ElementType
 
 _RANKS = 4
+_PROGRAM = "vectors.c"
 
 
 def c_files(
     suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[str, bytes]]:
-    """The headers, each with its name; the layouts are those of the manifest."""
+    """The headers and vectors.c, each with its name; the layouts are those of the manifest."""
     found = templates("sonnx_clip.export")
     found.filters["macro"] = lambda id_: f"SONNX_CLIP_{id_.upper().replace('-', '_')}"
     found.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
@@ -40,6 +43,13 @@ def c_files(
     for one in suites:
         text = found.get_template("type.h.j2").render(spec=load_spec(), **_fields(one))
         yield f"sonnx_clip_vectors_{one.etype.id}.h", text.encode()
+    yield _PROGRAM, repo_file(f"harness/{_PROGRAM}").read_bytes()
+
+
+def compile_line(etype: ElementType) -> str:
+    """The command that compiles vectors.c with a user's my_clip.c, in the folder of the export."""
+    macros = f"-DTYPE={etype.id} -DT={etype.c} -DWIDTH={etype.width} -DCLIP=my_clip"
+    return f"cc {macros} {_PROGRAM} my_clip.c"
 
 
 def _fields(one: TypeSuite) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnx
+import onnx.parser
 from onnx import numpy_helper
 
 from sonnx_clip.conform.checked_operator import clip_operator
@@ -25,11 +25,18 @@ from sonnx_clip.export.suite import ANY_NAN, TABLES, granted
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.layouts import PLAIN
-from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ModelForm, covering, every_form
+from sonnx_clip.runtimes.model_forms import (
+    FIRST_OPSET,
+    ModelForm,
+    covering,
+    every_form,
+    text_of_form,
+)
 from sonnx_clip.runtimes.models import model_of_form
+from sonnx_clip.runtimes.opsets import newest_opset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.export.suite import GrantedTable, SuiteCall, TypeSuite
     from sonnx_clip.root.dtypes import Array
@@ -127,19 +134,20 @@ def directory_files(
     """The files of all directories by their paths, and their fields in the manifest.
 
     Forms are those in which every pair of values of two axes occurs, or all of them, up to the newest
-    operator set (that of the installed onnx by default). UserError if that is no set of this Clip.
+    operator set (`_default_opset` by default). UserError if that is no set of this Clip.
     """
     known = opsets_of_this_clip()
-    if newest is not None and newest not in known:
+    if newest is None:
+        newest = _default_opset(known)
+    elif newest not in known:
         message = f"the installed onnx has no operator set {newest} with this Clip"
         todo = f"choose one from {known[0]} to {known[-1]}"
         raise UserError(message, "--opset", todo)
-    opsets = [opset for opset in known if newest is None or opset <= newest]
     if choice == "all":
-        forms = every_form(opsets, (True,))
+        forms: Sequence[ModelForm] = _forms(opset for opset in known if opset <= newest)
     else:
-        ends = dict.fromkeys((FIRST_OPSET, opsets[-1]))  # one operator set, if these are the same
-        forms = covering(every_form(ends, (True,)))
+        ends = dict.fromkeys((FIRST_OPSET, newest))  # one operator set, if these are the same
+        forms = covering(_forms(ends))
     directories: list[Directory] = []
     for suite in suites:
         directories += _of_classes(suite)
@@ -152,14 +160,41 @@ def directory_files(
         files.update(directory.files)
     return files, {
         "onnx": onnx.__version__,
+        "newest_opset": newest,
         "runner": _RUNNER,
         "types": [{"type": suite.etype.id} for suite in suites],
         "directories": [directory.fields for directory in directories],
     }
 
 
+def _default_opset(known: Sequence[int]) -> int:
+    """The newest of these operator sets that the installed onnxruntime serves.
+
+    Without onnxruntime: the last but one of onnx, since runtimes follow onnx by some months.
+    """
+    try:
+        from sonnx_clip.runtimes.adapters.onnxruntime import open_model
+    except ImportError:
+        return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
+    for opset in reversed(known):
+        form = replace(_ordinary(0), opset=opset)
+        model = onnx.parser.parse_model(text_of_form("float32", form))
+        # onnxruntime has no function that returns its newest operator set.
+        try:
+            open_model(model.SerializeToString())
+        except Exception:  # noqa: BLE001, S112 - whatever a runtime raises is its refusal
+            continue
+        return opset
+    return FIRST_OPSET
+
+
+def _forms(opsets: Iterable[int]) -> list[ModelForm]:
+    """The forms that ONNX's checker accepts: it requires a shape of every input."""
+    return [form for form in every_form(opsets, (True,)) if form.shape != "no rank"]
+
+
 def _ordinary(rank: int) -> ModelForm:
-    """The form for all tests but those of forms: ONNX's checker requires a shape of every input."""
+    """The form for all tests but those of forms."""
     if rank == 0:
         return ModelForm("inputs", "static", rank, FIRST_OPSET, optimised=True)
     return ModelForm("inputs", "symbolic", rank, FIRST_OPSET, optimised=True)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.export.c_header import c_files
+from sonnx_clip.export.c_header import c_files, compile_line
 from sonnx_clip.export.plain_formats import json_files, npz_files
 from sonnx_clip.export.suite import TABLES, granted, suite
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of, is_standard_output, make_folder
+from sonnx_clip.root.files import digest_of, is_standard_output, require_folder_of
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
@@ -52,7 +52,7 @@ def write_export(
         folder: where to; new or empty.
         types: ids of element types; all that have bit patterns, if empty.
         forms: of models, for ``onnx-backend``: as `check` takes them.
-        newest: their newest operator set; that of the installed onnx, if None.
+        newest: their newest operator set; the newest that onnxruntime serves, if None.
         build: the folder with proofs.json, for ``sonnx``.
 
     Raises:
@@ -82,6 +82,8 @@ def write_export(
         more = {"compare": _COMPARE, "layouts": layouts, "tables": list(TABLES), "types": counts}
         if form == "c-header":
             files = dict(c_files(suites, layouts))
+            for fields, one in zip(counts, suites, strict=True):
+                fields["compile"] = compile_line(one.etype)
         else:
             files = dict(npz_files(suites) if form == "npz" else json_files(suites))
         vectors, calls = (sum(one[key] for one in counts) for key in ("vectors", "calls"))
@@ -141,11 +143,12 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
 
 
 def _check_folder(folder: Path) -> None:
-    """UserError for standard output, and for whatever exists and is no empty folder."""
+    """UserError for standard output, a missing parent, and whatever exists and is no empty folder."""
     if is_standard_output(folder):
         raise UserError(
             "an export is a folder, and cannot be written to standard output", todo=_TODO
         )
+    require_folder_of(folder)
     if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise UserError("this exists and is not a folder", str(folder), _TODO)
     try:
@@ -164,7 +167,6 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     A file that appears in the folder meanwhile is kept, and UserError raised, as for any failure.
     """
     place = folder.absolute()
-    make_folder(place.parent)
     temporary: Path | None = None
     try:
         temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))

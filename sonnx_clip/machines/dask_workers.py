@@ -32,7 +32,7 @@ _END = 10.0  # seconds that the end of all processes may take
 _START = "start workers: dask worker {address}, each with this sonnx-clip and the packages of the runtime"
 _AGAIN = "restart it, then repeat the command: a journal resumes where it stopped"
 _LOGS = "look for the reason, such as memory, in the logs of the workers, then repeat the command"
-_SAME = "install the same sonnx-clip for the scheduler and for every worker: pip install 'sonnx-clip[dask]'"
+_SAME = "install the same sonnx-clip, with the extra dask, for the scheduler and for every worker"
 
 
 class WorkLostError(UserError):

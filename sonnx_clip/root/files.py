@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shlex
 import stat
 import tempfile
 from pathlib import Path
@@ -94,6 +95,17 @@ def check_target(file: Path, wanted: str = "only a regular file can be replaced"
     kind = kinds.get(stat.S_IFMT(mode), "a socket" if stat.S_ISSOCK(mode) else "a device")
     link = ", or the target of the link" if stat.S_ISLNK(mode) else ""
     raise UserError(f"this is {kind}, and {wanted}", str(file), f"name a regular file{link}")
+
+
+def require_folder_of(target: Path) -> None:
+    """UserError if the folder of an output that a user names is missing: its name may be misspelt."""
+    folder = target.absolute().parent
+    if folder.is_dir():
+        return
+    if folder.exists():
+        raise UserError(f"{target.parent} is not a folder", str(target), "name another output")
+    todo = f"make it: mkdir -p {shlex.quote(str(target.parent))}; or correct its name"
+    raise UserError("the folder of this output does not exist", str(target), todo)
 
 
 def write_whole(file: Path, text: str, mode: int = 0o644) -> None:

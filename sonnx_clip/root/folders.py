@@ -31,6 +31,19 @@ def checkout() -> Path:
     return repo_root()
 
 
+def how_to_install(extra: str) -> str:
+    """The sentence of a message that says how to install an extra of this package.
+
+    No package index has sonnx-clip, so that an extra comes from the checkout or from the wheel file.
+    """
+    if repo_root() == _PACKAGE.parent:
+        return f"run in the checkout: pip install '.[{extra}]'"
+    from sonnx_clip import __version__  # sonnx_clip itself imports this module
+
+    wheel = f"sonnx_clip-{__version__}-py3-none-any.whl"
+    return f"install it from the wheel file: pip install '{wheel}[{extra}]'"
+
+
 def repo_file(relative: str) -> Path:
     """The path of a data file given by its path in the repository."""
     return repo_root() / relative

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
+from sonnx_clip.root.form_errors import form_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def parse_record(text: str, form: type[_Record]) -> _Record:
     except ValidationError as error:
         first = error.errors()[0]
         location = ".".join(map(str, first["loc"]))
-        raise ValueError(": ".join(filter(None, (location, first["msg"])))) from error
+        raise ValueError(": ".join(filter(None, (location, form_error(first))))) from error
 
 
 def _require_shallow(text: str) -> None:

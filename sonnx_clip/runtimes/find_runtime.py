@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import how_to_install
 from sonnx_clip.root.terminal import nearest
 from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OperatorNode, Runtime
 
@@ -39,6 +40,10 @@ _OPENED_BY = {
     "onnx-cmd": "sonnx_clip.runtimes.model_command",
 }
 """The kinds of names, each with a module whose `open_named` takes a name and a board."""
+MISSING_HELLO = "the program must first write a hello: a frame with its name and its element types"
+ABI_EXAMPLE = (
+    """operands = ["y", "x", "min", "max", "n"], and symbols.float32 = "my_clip" """.strip()
+)
 _PLACEHOLDERS = ("model", "in", "out")
 
 
@@ -134,6 +139,10 @@ def module_of(name: str) -> str:
     module, _, function = name.partition(":")
     if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
         return module
+    file = name.removesuffix(":")
+    if file.endswith(".py"):
+        what = f"the runtime `{name}` names no function of the file"
+        raise UserError(what, todo=f"add the function: {file}:function")
     names = [*KNOWN, *(f"{one.name} ({_package(one)})" for one in _entry_points(tuple(sys.path)))]
     near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
     todo = (
@@ -208,13 +217,13 @@ def environment(
     elif todo is None:
         found = file_function(target)
         if kind == "exec":
-            todo = "the program must send a hello first: docs/integrations.md"
+            todo = MISSING_HELLO
         elif kind == "so":
-            todo = "build a library that this Python can load: docs/integrations.md"
+            todo = "build a shared library for this processor, for example: cc -shared -fPIC"
         elif found is not None:
             todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
         elif name in EXTRAS:
-            todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
+            todo = how_to_install(EXTRAS[name])
         else:
             module = module_of(target if kind == "onnx" else name)
             todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
@@ -254,6 +263,7 @@ def _imported(path: str) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    sys.dont_write_bytecode = True  # `check` leaves no __pycache__ in a user's folder
     sys.path.insert(0, str(file.resolve().parent))
     spec.loader.exec_module(module)
     return module
@@ -329,7 +339,7 @@ def runtime_of(
         here, lacks = (
             ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
         )
-        raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both options")
+        raise UserError(f"{here} needs {lacks}", todo=f"add {lacks}; FILE is TOML: {ABI_EXAMPLE}")
     if exec is not None:
         command_words(exec)
         options = ",".join(["big"] * (endian == "big") + ["stdio"] * stdio)

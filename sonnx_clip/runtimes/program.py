@@ -21,7 +21,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import EndedError
-from sonnx_clip.runtimes.find_runtime import command_words, quoted, split_name
+from sonnx_clip.runtimes.find_runtime import MISSING_HELLO, command_words, quoted, split_name
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
     FAULT,
@@ -93,7 +93,7 @@ class Program:
             self.hello = read_hello(head + self._read(size, "a hello"), self._order)
         except (FrameError, EndedError) as error:
             self.end()
-            todo = "the program must send a hello first: docs/integrations.md"
+            todo = MISSING_HELLO
             if not stdio:
                 todo += "; add --stdio if it uses standard input and output"
             raise UserError(f"no hello: {error}", None, todo) from None

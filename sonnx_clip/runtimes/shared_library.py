@@ -20,8 +20,9 @@ from pydantic import StringConstraints, ValidationError, field_validator
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
+from sonnx_clip.root.form_errors import form_error
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.runtimes.find_runtime import quoted, split_name
+from sonnx_clip.runtimes.find_runtime import ABI_EXAMPLE, quoted, split_name
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.program import Fault, Refused, Unsupported
 from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Operand = Literal["x", "y", "min", "max", "n"]
 BOUNDS: tuple[Operand, ...] = ("min", "max")
 
-_TODO = "docs/integrations.md shows one"
+_TODO = f"for example: {ABI_EXAMPLE}"
 _AROUND, _FILLED = 4096, 0xA5  # bytes on each side of a result, and their value
 _FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 
@@ -86,7 +87,7 @@ def read_abi(path: str) -> Abi:
     except ValueError as error:  # of UTF-8 or of TOML
         raise UserError(f"it is not TOML: {error}", path, _TODO) from None
     keys = [str(part) for part in first["loc"] if isinstance(part, str)]
-    key, what = ".".join(keys), first["msg"].removeprefix("Value error, ")
+    key, what = ".".join(keys), form_error(first)
     if first["type"] == "missing":
         raise UserError(f"the key `{key}` is missing", path, _TODO)
     if first["type"] == "extra_forbidden":

@@ -49,7 +49,9 @@ class Document:
         root = self._compose()
         if root is None:
             raise UserError(
-                "the file is empty", self.name, "a specification is expected (docs/language.md)"
+                "the file is empty",
+                self.name,
+                "write the specification of an operator into it: format, operator, operands …",
             )
         self.root = root
         self._seen: set[int] = set()

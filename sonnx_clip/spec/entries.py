@@ -27,7 +27,7 @@ def _condition(value: object) -> object:
     """Its text; `ConditionParser` puts the tree in its place."""
     if isinstance(value, str) and value:
         return value
-    raise ValueError("a condition is expected, as text (docs/language.md)")
+    raise ValueError("a condition is expected, as text: X < 0")
 
 
 if TYPE_CHECKING:

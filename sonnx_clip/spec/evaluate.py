@@ -289,13 +289,15 @@ class Evaluator:
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
-        shown = ", ".join(
-            f"{name} = {show(value, self.etype)}" for name, value in environment.items()
-        )
-        what = f"no case holds for {shown} ({self.etype.id})"
+        what = f"no case holds for {self._shown(environment)}"
         raise NoCaseError(
             what, f"{shown_path(self.spec.path)} (cases)", "exactly one case must hold"
         )
+
+    def _shown(self, environment: Environment) -> str:
+        """Values of the operands with the element type: ``X = 1, L = nan, M = 2 (float32)``."""
+        values = [f"{name} = {show(value, self.etype)}" for name, value in environment.items()]
+        return f"{', '.join(values)} ({self.etype.id})"
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
@@ -311,12 +313,17 @@ class Evaluator:
         ]
 
     def class_of(self, *values: Value) -> ValueClass:
-        """The class of values of the operands; ValueError if there is not exactly one."""
-        found = self.classes(*values)
-        if len(found) != 1:
-            ids = [klass.id for klass in found]
-            raise ValueError(f"{len(found)} classes hold {values} in {self.etype.id}: {ids}")
-        return found[0]
+        """The class of values of the operands; UserError if there is not exactly one."""
+        classes = self.classes(*values)
+        if len(classes) == 1:
+            return classes[0]
+        shown = self._shown(self.named(values))
+        what = f"no class has {shown}"
+        if classes:
+            ids = " and ".join(f"`{klass.id}`" for klass in classes)
+            what = f"the classes {ids} all have {shown}"
+        todo = "change the `when` of the classes, so that exactly one has each value"
+        raise UserError(what, f"{shown_path(self.spec.path)} (classes)", todo)
 
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Part
+from sonnx_clip.root.form_errors import expected_value
 from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
@@ -18,20 +19,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.document import Document, Position
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_WANTED = {
-    "string_type": "a text is expected",
-    "int_type": "a whole number is expected",
-    "int_parsing": "a whole number is expected",
-    "bool_type": "true or false is expected",
-    "bool_parsing": "true or false is expected",
-    "tuple_type": "a list is expected: [a, b]",
-    "dict_type": "a mapping is expected: {key: value}",
-    "model_type": "a mapping is expected: {key: value}",
-    "model_attributes_type": "a mapping is expected: {key: value}",
-    "dataclass_type": "a mapping is expected: {key: value}",
-    "string_too_short": "a text is expected, this one is empty",
-    "too_short": "at least one item is expected",
-}
 
 
 def validate(model: type[_Model], document: Document) -> _Model:
@@ -86,7 +73,7 @@ def _placed(document: Document, details: ErrorDetails) -> tuple[Position, UserEr
         case "value_error":
             what = str(context["error"])
         case _:
-            what = f"{_WANTED.get(sort, details['msg'])}, this is {_sort_of(given)}"
+            what = f"{expected_value(details)}, this is {_sort_of(given)}"
     return at, document.error(way, what, todo, at)
 
 
@@ -112,7 +99,8 @@ def _known_keys(data: Any, way: Sequence[int | str]) -> str:
     parts = [[f.alias or name for name, f in part.model_fields.items()] for part in _parts(Part)]
     if siblings:
         best = max(parts, key=lambda keys: len(siblings & set(keys)) / len(siblings | set(keys)))
-        return suggestion(str(key), best, "known keys")
+        missing = [name for name in best if name not in siblings]
+        return suggestion(str(key), missing or best, "known keys")
     near = nearest(str(key), {name for keys in parts for name in keys})
     return f"did you mean `{near[0]}`?" if near else "leave it out"
 

@@ -86,4 +86,4 @@ def test_missing_extra_is_one_message(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = run("check", "--runtime", "numpy", "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "pip install 'sonnx-clip[dask]'" in done.stderr
+    assert "pip install '.[dask]'" in done.stderr

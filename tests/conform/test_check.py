@@ -106,7 +106,7 @@ def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_repor
 
 def test_the_reproducers_go_to_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "chosen", three_layouts)
-    script = tmp_path / "new" / "repro.sh"
+    script = tmp_path / "repro.sh"
     done = run("--runtime", "numpy", "--dtype", "float32", "--repro", str(script))
     assert done.exit_code == 1
     assert " -c " not in done.output
@@ -150,7 +150,7 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
         (["--runtime", "onnxruntim\u0435:clip"], "U+0435"),
         (["--runtime", "numpy", "--dtype", "float31"], "float31"),
         (["--runtime", "numpy", "--dtype", "real"], "real is not a machine type"),
-        (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "folder cannot be created"),
+        (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "pyproject.toml is not a folder"),
         (
             ["--runtime", "numpy", "-o", "docs"],
             "this is a folder, and only a regular file can be replaced",

@@ -27,8 +27,8 @@ def refused(build, tmp_path):
     [
         ("", "not JSON"),
         ("[" * 200000, "not JSON"),
-        ("[]", "be an object"),
-        ('{"about": {}}', "about.tool: Field required"),
+        ("[]", "a mapping is expected"),
+        ('{"about": {}}', "about.tool: this key is missing"),
         ("\udcff", "cannot be read"),
         ('{"tools": {}, "tools": {}}', "the key 'tools' occurs twice"),
         ('{"cpu": NaN}', "NaN is not a number"),

@@ -1,6 +1,8 @@
 """The exported C headers: they compile without a warning, accept our kernels, and find a wrong one."""
 
+import json
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -39,7 +41,7 @@ def ran(compiler, headers, type_id, source, *more, emulator=()):
         f"-I{repo_file('generated/c')}",
         *more,
     ]
-    sources = [str(repo_file("harness/vectors.c")), source, "-o", str(program)]
+    sources = [str(headers / "vectors.c"), source, "-o", str(program)]
     build([compiler, *FLAGS, *options, *sources])
     return subprocess.run([*emulator, program], capture_output=True, text=True, check=False)
 
@@ -47,6 +49,26 @@ def ran(compiler, headers, type_id, source, *more, emulator=()):
 def build(command):
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (built.returncode, built.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("type_id", ["int8", "float32"])
+def test_compile_line_of_the_manifest_works(type_id, headers, tmp_path):
+    needs("cc")
+    folder = tmp_path / "vectors"
+    shutil.copytree(headers, folder)
+    kernel = repo_file(f"generated/c/sonnx_clip_{type_id}.c")
+    c_type = TYPES[type_id].c
+    (folder / "my_clip.c").write_text(
+        f'#include "{kernel}"\n'
+        f"void my_clip({c_type} *y, const {c_type} *x, {c_type} min, {c_type} max, size_t n)\n"
+        f"{{ sonnx_clip_{type_id}(y, x, min, max, n); }}\n"
+    )
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (line,) = (fields["compile"] for fields in manifest["types"] if fields["type"] == type_id)
+    subprocess.run(shlex.split(line), cwd=folder, check=True)
+    done = subprocess.run([folder / "a.out"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{type_id}: " in done.stdout
 
 
 def needs(compiler):

@@ -62,7 +62,7 @@ def test_failed_write_leaves_nothing(at, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["npz", "-o", "no-folder.txt/out"], "cannot be created"),
+        (["npz", "-o", "no-folder.txt/out"], "is not a folder"),
         (["npz", "-o", "-"], "standard output"),
         (["npz", "-o", "out", "--dtype", "int8", "--dtype", "float8"], "there is no `float8`"),
         (["json", "-o", "out", "--dtype", "real"], "real has no bit patterns"),

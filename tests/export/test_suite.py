@@ -31,7 +31,7 @@ def manifest(folder):
 
 @pytest.mark.parametrize("form", ["npz", "json", "c-header"])
 def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
-    out, again = tmp_path / "deep/out", tmp_path / "again"
+    out, again = tmp_path / "out", tmp_path / "again"
     write_export(form, out, ["int8"])
     told = manifest(out)
     assert (told["format"], told["spec_sha256"]) == (form, SPEC.digest)

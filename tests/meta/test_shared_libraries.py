@@ -127,10 +127,10 @@ ALL = f"operands = {USUAL}\n"
 FILES = (
     ("operands = [\n", "clip.toml: it is not TOML: "),
     ('operands = ["x", "min", "max"]' + END, "clip.toml:1: operands: `n` is missing"),
-    ('operands = ["z", "x", "min", "max", "n"]' + END, "clip.toml:1: operands: Input should be"),
+    ('operands = ["z", "x", "min", "max", "n"]' + END, "clip.toml:1: operands: expected"),
     (
         f'{ALL}bounds = "register"{END}',
-        "clip.toml:2: bounds: Input should be 'value' or 'pointer', not 'reg",
+        "clip.toml:2: bounds: expected 'value' or 'pointer', not 'reg",
     ),
     (f'{ALL}lenght = "int32"{END}', "clip.toml:2: lenght: unknown key `lenght`"),
     (ALL, "clip.toml: the key `symbols` is missing"),

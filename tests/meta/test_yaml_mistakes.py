@@ -8,6 +8,7 @@ import re
 import pytest
 
 from sonnx_clip.backends.generate import render_theories
+from sonnx_clip.backends.pages import render_readings
 from sonnx_clip.claims import evaluation
 from sonnx_clip.prove.weakened import refuse_weakened
 from sonnx_clip.root.errors import UserError
@@ -186,6 +187,13 @@ def test_entry_is_refused_with_its_place(name, tmp_path):
     with pytest.raises(UserError) as caught:
         _load_check_and_render(tmp_path, old, new)
     assert words in str(caught.value)
+
+
+def test_value_in_two_classes_is_refused_when_pages_are_rendered(tmp_path):
+    """smallest_subnormal is no special value of the checks that come before."""
+    spec = _planted(tmp_path, ("    is: a == 0\n", "    is: a == 0 or a == smallest_subnormal\n"))
+    with pytest.raises(UserError, match="`inside_zero` and `inside_subnormal`"):
+        render_readings(spec)
 
 
 def test_property_that_says_nothing_is_refused(tmp_path, monkeypatch):

@@ -49,4 +49,4 @@ def test_missing_package_is_named_with_its_extra():
     done = run("check", "--runtime", name, "--dtype", "int8", cwd=Path.cwd())
     assert done.returncode == 2
     assert "No module named" in done.stderr
-    assert f"pip install 'sonnx-clip[{EXTRAS[name]}]'" in " ".join(done.stderr.split())
+    assert f"pip install '.[{EXTRAS[name]}]'" in " ".join(done.stderr.split())

@@ -30,7 +30,7 @@ STRUCTURE = [
       "(element_types[…].width)", "a whole number is expected", "this is `many`"),
     m("bad literal", "result: L\n", "result: §N\n", "(cases[…].result)", "`N` is not allowed here",
       "one of: X, L, M"),
-    m("version", "format: 1\n", "format: §2\n", "(format)", "less than or equal to 1"),
+    m("version", "format: 1\n", "format: §2\n", "(format)", "at most 1"),
     m("bad id", "- id: zero_tie", "- id: §zero-tie", "(definitions[…].id)", "`zero-tie` is not a valid name"),
     m("comma without quotes", 'repaired: {float: "not (high and zero_tie(L, M)) or identical(L, M)"}',
       "repaired: {float: not (high and zero_tie(L, §M)) or identical(L, M)}", "",
