@@ -63,14 +63,14 @@ def names(folder: Path) -> list[str]:
 
 def test_result_is_written_and_the_theorems_are_cited(tmp_path: Path) -> None:
     path = old(tmp_path)
-    status, out, _ = run(path, "-o", tmp_path / "new/new.onnx")
+    status, out, _ = run(path, "-o", tmp_path / "new.onnx")
     assert status == 0
     assert out.splitlines()[0].endswith(
         "1 Clip node, 1 changed, 1 in the profile now, 0 still with problems"
     )
     assert "  Clip-13 without a name, output 'Y'" in out
     assert "      theorems: float32.C1, float32.clip_is_cases" in out
-    assert differences(path, tmp_path / "new/new.onnx") == []
+    assert differences(path, tmp_path / "new.onnx") == []
     assert names(tmp_path) == ["new.onnx", "old.onnx"]
 
 
@@ -112,6 +112,7 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
 def test_failure_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad, path = tmp_path / "bad.onnx", external(tmp_path / "in")
     bad.write_bytes(b"no model")
+    (tmp_path / "out").mkdir()
     assert_refused("not an ONNX model", bad, "-o", tmp_path / "out/m.onnx")
 
     def full(**_: object) -> None:
@@ -129,6 +130,7 @@ def test_failure_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_external_data_is_copied_with_the_model(tmp_path: Path) -> None:
     path, out = external(tmp_path / "in"), tmp_path / "out/m.onnx"
+    out.parent.mkdir()
     assert run(path, "-o", tmp_path / "in/beside.onnx", *FINITE)[0] == 0
     assert run(path, "-o", out, *FINITE)[0] == 0
     assert (tmp_path / "out/data/w.bin").read_bytes() == (tmp_path / "in/data/w.bin").read_bytes()
@@ -147,9 +149,9 @@ def test_output_that_an_input_refers_to_is_refused(tmp_path: Path) -> None:
     (tmp_path / "soft").symlink_to(tmp_path / "in/data")
     for target in (weights, tmp_path / "in/data/../data/w.bin", tmp_path / "soft/w.bin"):
         assert_refused("the model's external data", path, "-o", target, *FINITE)
-    flat = external(tmp_path / "flat", "w.bin")
-    assert_refused("the model's external data", flat, "-o", tmp_path / "new/w.bin")
     (tmp_path / "out").mkdir()
+    flat = external(tmp_path / "flat", "w.bin")
+    assert_refused("the model's external data", flat, "-o", tmp_path / "out/w.bin")
     other = old(tmp_path)
     (tmp_path / "out/m.onnx").hardlink_to(other)
     assert_refused("an input of this run", path, other, "-o", tmp_path / "out", *FINITE)
