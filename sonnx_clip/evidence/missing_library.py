@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import how_to_install
 
 EXTRA = "assessor"
 """The extra of this package with the libraries that these formats need."""
@@ -12,5 +13,5 @@ class MissingLibraryError(UserError):
     """A format cannot be rendered or read here, since a library is not installed."""
 
     def __init__(self, library: str) -> None:
-        todo = f"run: pip install 'sonnx-clip[{EXTRA}]'"
+        todo = how_to_install(EXTRA)
         super().__init__(f"the package {library} is not installed", todo=todo)

@@ -103,7 +103,7 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
     for path in sorted((build / folder).glob("*.json")):
         again = f"run: sonnx-clip check --runtime {path.stem} --json -o {path}; or remove the file"
         if folder == "dialects":
-            again = "run: sonnx-clip check --against onnx; or remove the file"
+            again = "run: sonnx-clip check --against onnx --build build; or remove the file"
         report = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
         if report.code_sha256 != code_digest(report.runtime):

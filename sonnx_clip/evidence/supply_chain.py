@@ -44,7 +44,7 @@ COMMANDS = {
     "foundation.json": "sonnx-clip prove --road coq",
     "frama-c.json": "sonnx-clip prove --road frama-c",
     "verdicts/*.json": "sonnx-clip check --runtime NAME -o FILE",
-    "dialects/*.json": "sonnx-clip check --against DIALECT",
+    "dialects/*.json": "sonnx-clip check --against DIALECT --build build",
     "replays/*.txt": "sh generated/replay.sh",
     "evidence/*": "sonnx-clip evidence",
 }
