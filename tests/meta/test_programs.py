@@ -151,7 +151,7 @@ def test_invalid_hello_is_an_environment_failure(fault, words, mark):
         judged(fault, mark, limits=Limits(call=0.4, start=0.5), stdio=fault == "stdio_text")
     assert raised.value.what.startswith("environment: the runtime exec")
     assert words in raised.value.what
-    assert "docs/integrations.md" in raised.value.todo
+    assert "must first write a hello" in raised.value.todo
 
 
 @pytest.mark.parametrize(
