@@ -89,10 +89,14 @@ def test_model_that_cannot_be_compared_is_not_run(
     assert found.not_known
 
 
-def test_result_without_a_kernel_is_rejected(tmp_path: Path) -> None:
-    """onnxruntime has no kernel for Clip in int16: what ran before would not run after."""
+def test_result_without_a_kernel_is_not_run(tmp_path: Path) -> None:
+    """onnxruntime has no kernel for Clip in int16, which says nothing of the result."""
     plain = "main (int16[2] X) => (int16[2] Y) { Y = Identity(X) }"
-    found = checked(tmp_path, plain, clipped("0", "6", "int16", "[2]"))
+    assert checked(tmp_path, plain, clipped("0", "6", "int16", "[2]")).outcome == "not run"
+
+
+def test_result_that_the_runtime_does_not_load_is_rejected(tmp_path: Path) -> None:
+    found = checked(tmp_path, chain("2.0"), chain("2.0", "Own"))
     assert found.outcome == "rejected"
     assert "loads the model, but not the result" in found.what
 
