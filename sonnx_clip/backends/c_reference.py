@@ -99,6 +99,13 @@ _COMPARISONS = (
     ("less_than", "<", "lt a b"),
     ("at_least", ">=", "le b a"),
 )
+_TITLES = {
+    "rank": "the rank is as it is defined",
+    "limit": "the limit is as it is defined",
+    **{name: f"ranks compare as in IEEE 754: {sign}" for name, sign, _ in _COMPARISONS},
+    "clip": "the C kernel computes Clip, in place and elsewhere, within its memory, and ends",
+}
+"""What the programs of a kernel are proved to do: in its theory, and of its obligations."""
 # Clang says by no macro that the sign of zero may be lost, so the header cannot refuse it. But for x86
 # it ignores this pragma, and -fno-signed-zeros stays unseen (docs/trusted-base.md).
 PRECISE = """\
@@ -124,7 +131,11 @@ def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
         path = _theory(etype)
         cases = tuple(case.id for case in spec.cases)
         files[path] = template("c_type.mlw.j2").render(
-            header=header(spec), etype=etype, shows=(etype.id, *cases), float=_patterns(etype)
+            header=header(spec),
+            etype=etype,
+            shows=(etype.id, *cases),
+            titles=_TITLES,
+            float=_patterns(etype),
         )
         files[_driver(etype)] = template("c_type.drv.j2").render(
             header=header(spec), etype=etype, float=_patterns(etype)
@@ -190,7 +201,7 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
     found = []
     if _patterns(etype):
         found += [
-            goal(name, f"{name}'vc", f"the {name} is as it is defined", f"result = {name}_of a")
+            goal(name, f"{name}'vc", _TITLES[name], f"result = {name}_of a")
             for name in ("rank", "limit")
         ]
         for name, sign, relation in _COMPARISONS:
@@ -198,9 +209,8 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
                 f"{name} keeps the contract of the operator {sign} of C",
                 f"result <-> {relation}",
             )
-            found.append(goal(name, f"{name}'vc", f"ranks compare as in IEEE 754: {sign}", said))
+            found.append(goal(name, f"{name}'vc", _TITLES[name], said))
             found.append(goal(f"{name}_refines", f"{name}'refn'vc", kept, said))
-    title = "the C kernel computes Clip, in place and elsewhere, within its memory, and ends"
     said = "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else"
-    found.append(goal("clip", f"sonnx_clip_{etype.id}'vc", title, said, cases))
+    found.append(goal("clip", f"sonnx_clip_{etype.id}'vc", _TITLES["clip"], said, cases))
     return [*found, *obligations_of(etype.id, path, "Kernel", [smoke("smoke_c")])]

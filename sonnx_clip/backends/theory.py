@@ -39,7 +39,7 @@ class Goal:
     def text(self) -> str:
         """The goal with its comment."""
         form = "lemma" if self.is_step else "goal"
-        about = f"  (** {escape(self.title[:1].upper() + self.title[1:], 'mlw')}. *)"
+        about = f"  (** {escape(self.title, 'mlw')}. *)"
         head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
         printed = "\n    ".join(self.lines) or layout(self.statement)
         return f"{about}\n{head}\n    {printed}"

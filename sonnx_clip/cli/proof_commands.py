@@ -53,7 +53,7 @@ def _generate(root: Path, *, check: bool) -> int:
     from sonnx_clip.backends.generate import differences, render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.prove.statements import (
-        GOLDEN,
+        STATEMENTS,
         rendered_differences,
         rendered_list,
         unpinned,
@@ -80,7 +80,7 @@ def _generate(root: Path, *, check: bool) -> int:
 
     by_hand = unpinned() if check else []
     for line in by_hand:
-        print(f"{GOLDEN} does not list this: {line}")
+        print(f"{STATEMENTS} does not list this: {line}")
     rendered = rendered_differences(spec, generated.files)
     pins = rendered_list(spec)
     for line in rendered[:_SHOWN]:

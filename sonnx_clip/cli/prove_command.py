@@ -23,8 +23,12 @@ from sonnx_clip.prove.prove_all import ProofSession, record_of
 from sonnx_clip.prove.provers import NAMES, find_provers
 from sonnx_clip.prove.selection import select
 from sonnx_clip.prove.snapshot import configure
-from sonnx_clip.prove.statements import GOLDEN as STATEMENTS
-from sonnx_clip.prove.statements import rendered_differences, rendered_list, unpinned
+from sonnx_clip.prove.statements import (
+    STATEMENTS,
+    rendered_differences,
+    rendered_list,
+    unpinned,
+)
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted
 from sonnx_clip.prove.weakened import refuse_weakened, weakened
 from sonnx_clip.root.errors import UserError

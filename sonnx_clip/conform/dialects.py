@@ -17,7 +17,7 @@ import numpy as np
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.chosen_bounds import bounds_with_values, chosen_bounds, pairs_with_zero
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.extent import share_of, sum_of
+from sonnx_clip.conform.extent import phrases_of_compared
 from sonnx_clip.conform.form_plan import FormBounds
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle.dialect import named
@@ -142,12 +142,7 @@ class DialectOperator(CheckedOperator):
     def scope(self, types: Sequence[TypeReport]) -> tuple[str, str]:
         """What was compared with the dialect, and the blind spots, each as a sentence."""
         forms = [report for one in types for report in one.served_forms if report.compared]
-        tried = sum_of(report.tried for report in forms)
-        named = [
-            words + share_of(tried[purpose])
-            for purpose, words in _COMPARED.items()
-            if purpose in tried and tried[purpose].judged
-        ]
+        named = phrases_of_compared(_COMPARED, (report.tried for report in forms))
         ways = dict.fromkeys(_WAYS.get(report.form.given, report.form.given) for report in forms)
         opsets = sorted({report.form.opset for report in forms})
         where = f"with {', '.join(ways)}, in operator set {' and '.join(map(str, opsets))}"

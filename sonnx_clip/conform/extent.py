@@ -138,26 +138,33 @@ def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]
         "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
         "drawn": plan.DRAWN,
     }
-    tried = sum_of(one.tried for one in types)
-    for purpose, phrase in PURPOSES.items():
-        if purpose in tried and tried[purpose].judged:
-            yield phrase.format_map(words) + share_of(tried[purpose])
+    phrases = {purpose: phrase.format_map(words) for purpose, phrase in PURPOSES.items()}
+    yield from phrases_of_compared(phrases, (one.tried for one in types))
 
 
 def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
     """What was compared in forms of a model, as one phrase."""
-    tried = sum_of(form.tried for form in forms)
-    named = [
-        words + share_of(tried[purpose])
-        for purpose, words in _IN_FORMS.items()
-        if purpose in tried and tried[purpose].judged
-    ]
+    named = phrases_of_compared(_IN_FORMS, (form.tried for form in forms))
     if named:
         values = every_value([form.form for form in forms])
         yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
 
 
-def sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
+def phrases_of_compared(
+    phrases: Mapping[str, str], every: Iterable[Mapping[str, Extent]]
+) -> list[str]:
+    """The phrase of each purpose of which a call gave a result, and how many did, if not all.
+
+    Args:
+        phrases: what the calls of each purpose are.
+        every: the calls for each purpose, of some reports.
+    """
+    tried = _sum_of(every)
+    judged = [purpose for purpose in phrases if purpose in tried and tried[purpose].judged]
+    return [phrases[purpose] + _share_of(tried[purpose]) for purpose in judged]
+
+
+def _sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
     """The calls for each purpose, in all of some reports."""
     total: dict[str, Extent] = {}
     for tried in every:
@@ -166,7 +173,7 @@ def sum_of(every: Iterable[Mapping[str, Extent]]) -> dict[str, Extent]:
     return total
 
 
-def share_of(extent: Extent) -> str:
+def _share_of(extent: Extent) -> str:
     """How many of the calls gave a result, if not all did."""
     if extent.judged >= extent.planned:
         return ""

@@ -28,9 +28,7 @@ from sonnx_clip.prove.frama_c import OPTIONS
 from sonnx_clip.prove.frama_c import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
 from sonnx_clip.prove.statements import (
-    GOLDEN as STATEMENTS,
-)
-from sonnx_clip.prove.statements import (
+    STATEMENTS,
     pinned,
     pinned_digests,
     rendered_differences,

@@ -57,14 +57,13 @@ def causes_of(
     inputs = [one for one in _open_inputs(model) if one.name in needed]
     causes = [_without_shape(one, follow) for one in inputs if one.dims is None]
     dynamic = [one for one in inputs if one.dims is not None]
-    settled = _settled_by_sizes(model, dynamic, open_nodes, path) if dynamic else found
-    still_open = [
-        index for index in open_nodes if _is_open(settled.nodes[index])
-    ]  # with every size of an input a number
-    is_settled = len(still_open) < len(open_nodes)
-    causes += [_dynamic(one, follow, offered=is_settled) for one in dynamic]
-    if still_open and not any(one.dims is None for one in inputs):
-        causes.append(_stop(settled.nodes[still_open[0]], len(still_open)))
+    with_sizes = _settled_by_sizes(model, dynamic, open_nodes, path) if dynamic else found
+    still_open = [index for index in open_nodes if _is_open(with_sizes.nodes[index])]
+    settles_some = len(still_open) < len(open_nodes)
+    causes += [_dynamic(one, follow, offered=settles_some) for one in dynamic]
+    has_shapes = len(dynamic) == len(inputs)
+    if still_open and has_shapes:
+        causes.append(_stop(with_sizes.nodes[still_open[0]], len(still_open)))
     return tuple(causes)
 
 
@@ -174,12 +173,17 @@ def _settled_by_sizes(
     model: ModelProto, inputs: Sequence[_OpenInput], open_nodes: Sequence[int], path: Path
 ) -> FoundNodes:
     """The nodes of the model with numbers for the sizes of inputs: of the trial that settles most."""
-    trials = [find_nodes(_with_sizes(model, inputs, sizes), path) for sizes in _TRIALS[:1]]
-    for sizes in _TRIALS[1:]:
-        if not any(_is_open(trials[-1].nodes[index]) for index in open_nodes):
+    best: FoundNodes | None = None
+    fewest_open = len(open_nodes) + 1
+    for sizes in _TRIALS:
+        trial = find_nodes(_with_sizes(model, inputs, sizes), path)
+        still_open = sum(_is_open(trial.nodes[index]) for index in open_nodes)
+        if still_open < fewest_open:
+            best, fewest_open = trial, still_open
+        if not still_open:
             break
-        trials.append(find_nodes(_with_sizes(model, inputs, sizes), path))
-    return min(trials, key=lambda trial: sum(_is_open(trial.nodes[index]) for index in open_nodes))
+    assert best is not None
+    return best
 
 
 def _with_sizes(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, GraphProto, helper
+from onnx import GraphProto
 
 from sonnx_clip.lint.model_file import bodies
 from sonnx_clip.lint.operator_versions import is_default_domain
@@ -16,29 +16,34 @@ from sonnx_clip.lint.tensors import quoted
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from onnx import FunctionProto, ModelProto, NodeProto
 
 _RECURRENT = ("RNN", "GRU", "LSTM")
 _QUANTISED = ("QuantizeLinear", "DequantizeLinear")
-_LOWER = ("Max", "Relu")
-"""What bounds from below; Min bounds from above."""
+_LIMITING = ("Min", "Max", "Relu")
+"""What bounds from one side: Min from above, the others from below."""
 
 
-def disguise_notes(model: ModelProto) -> Iterator[str]:
-    """A note for each kind of Clip in disguise, and for a quantised model, whose Clips may be gone."""
-    found: Counter[str] = Counter()
+def disguise_notes(model: ModelProto, kinds: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """A note for each kind of Clip in disguise, and for a quantised model, whose Clips may be gone.
+
+    Args:
+        model: the model.
+        kinds: how many nodes it has of each operator and domain.
+    """
+    disguises: Counter[str] = Counter()
     for body in bodies(model.graph, *model.functions):
-        found.update(_fused(body))
-        found.update(_pairs(body))
-    for kind, count in found.items():
+        disguises.update(_fused(body))
+        disguises.update(_pairs(body))
+    for kind, count in disguises.items():
         times = f" ({count} times)" if count > 1 else ""
         yield f"{kind}{times}: it limits values as Clip does and was not judged"
     quantised = sum(
-        node.op_type in _QUANTISED or node.op_type.startswith("QLinear")
-        for body in bodies(model.graph, *model.functions)
-        for node in body.node
+        count
+        for (operator, _), count in kinds.items()
+        if operator in _QUANTISED or operator.startswith("QLinear")
     )
     if quantised:
         yield (
@@ -49,38 +54,40 @@ def disguise_notes(model: ModelProto) -> Iterator[str]:
 
 
 def _fused(body: GraphProto | FunctionProto) -> Iterator[str]:
-    """Nodes with an attribute that clips."""
+    """Nodes with an attribute that clips: of ONNX's operators only the recurrent ones have such."""
     for node in body.node:
+        is_foreign = not is_default_domain(node.domain)
+        if not is_foreign and node.op_type not in _RECURRENT:
+            continue
         for attribute in node.attribute:
-            if attribute.name == "activation" and attribute.s == b"Clip":
+            if is_foreign and attribute.name == "activation" and attribute.s == b"Clip":
                 yield f"{_operator(node)} with the activation Clip"
-            recurrent = node.op_type in _RECURRENT and is_default_domain(node.domain)
-            if recurrent and attribute.name == "clip" and attribute.type == AttributeProto.FLOAT:
-                number = helper.get_attribute_value(attribute)
-                yield f"{node.op_type} with the attribute clip = {number:g}"
+            if not is_foreign and attribute.name == "clip":
+                yield f"{node.op_type} with the attribute clip = {attribute.f:g}"
 
 
 def _pairs(body: GraphProto | FunctionProto) -> Iterator[str]:
     """One bound under the other: Min over Max or Relu, Max or Relu over Min, each with constants."""
-    nodes = [node for node in body.node if is_default_domain(node.domain)]
-    constant = {name for node in nodes if node.op_type == "Constant" for name in node.output}
+    limiting = [
+        node for node in body.node if node.op_type in _LIMITING and is_default_domain(node.domain)
+    ]
+    if len({node.op_type for node in limiting}) < 2:
+        return
+    constant = {name for node in body.node if node.op_type == "Constant" for name in node.output}
     if isinstance(body, GraphProto):
         constant |= {tensor.name for tensor in body.initializer}
-    maker = {name: node for node in nodes for name in node.output}
-    for outer in nodes:
+    bounding = [node for node in limiting if _limits(node, constant)]
+    makers = {name: node for node in bounding for name in node.output}
+    for outer in bounding:
         for name in outer.input:
-            inner = maker.get(name)
-            if inner is None or not _limits(outer, constant) or not _limits(inner, constant):
-                continue
-            if (outer.op_type == "Min") != (inner.op_type == "Min"):
+            inner = makers.get(name)
+            if inner is not None and (outer.op_type == "Min") != (inner.op_type == "Min"):
                 yield f"{outer.op_type} over {inner.op_type}"
 
 
 def _limits(node: NodeProto, constant: set[str]) -> bool:
     """Whether a node bounds a value by a constant, on one side."""
-    if node.op_type == "Relu":
-        return True
-    return node.op_type in ("Min", *_LOWER) and any(name in constant for name in node.input)
+    return node.op_type == "Relu" or any(name in constant for name in node.input)
 
 
 def _operator(node: NodeProto) -> str:

@@ -59,12 +59,13 @@ def _with_inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
 
 def functions_by_key(model: ModelProto) -> dict[FunctionKey, FunctionProto]:
     """The functions of a model, by what a node names to call them."""
-    return {_key(function.domain, function): function for function in model.functions}
+    return {_key(function): function for function in model.functions}
 
 
-def _key(domain: str, named: FunctionProto | NodeProto) -> FunctionKey:
+def _key(named: FunctionProto | NodeProto) -> FunctionKey:
     name = named.name if isinstance(named, FunctionProto) else named.op_type
-    return ("" if is_default_domain(domain) else domain, name, named.overload)
+    domain = "" if is_default_domain(named.domain) else named.domain
+    return (domain, name, named.overload)
 
 
 def called_functions(
@@ -75,7 +76,7 @@ def called_functions(
     waiting: list[GraphProto | FunctionProto] = [graph]
     while waiting:
         for body in bodies(waiting.pop()):
-            keys = {_key(node.domain, node) for node in body.node}
+            keys = set(map(_key, body.node))
             new = (keys & functions.keys()) - called
             called |= new
             waiting += [functions[key] for key in new]
@@ -144,7 +145,7 @@ def _given_by_calls(
     given: dict[FunctionKey, set[str]] = {}
     for body in bodies(model.graph, *model.functions):
         for node in body.node:
-            key = _key(node.domain, node)
+            key = _key(node)
             if key in functions:
                 given.setdefault(key, set()).update(map(attrgetter("name"), node.attribute))
     return given

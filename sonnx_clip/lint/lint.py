@@ -132,7 +132,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
             is_, was = ("is", "was") if count == 1 else ("are", "were")
             title = f"{counted(count, 'node')} named Clip of the domain {quoted(domain)}"
             yield f"{title} {is_} another operator and {was} not judged"
-    yield from disguise_notes(model)
+    yield from disguise_notes(model, kinds)
     newest = defs.onnx_opset_version()
     by_opset = {node.opset: node for node in nodes}
     for opset in sorted(by_opset):

@@ -1,14 +1,14 @@
 """What the provers are asked, pinned: a weaker statement is provable too, but it is not what was reviewed.
 
 Two lists are kept by hand. why3/statements.txt has the hand-written theories, each statement with the
-sentence that it stands for. ``clip.statements.txt`` beside ``clip.yaml`` has what is rendered from the YAML:
-there the sentence stands in the theory, above the statement.
+sentence that it stands for. ``clip.statements.txt`` beside ``clip.yaml`` has what is rendered from the YAML;
+its sentences are the comments above the statements in the rendered theories.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 
-GOLDEN = "why3/statements.txt"
+STATEMENTS = "why3/statements.txt"
 IMPORTS = "(imports)"
 _DIGITS = 16  # of a digest: 64 bits, since nobody is kept out by them who may edit the list
 _IMPORTS = ("use", "clone", "meta")
@@ -44,10 +44,15 @@ def statements() -> dict[str, str]:
         Their tokens by ``file.Module.name``, and by ``file.Module.(imports)``: layout, comments and
         attributes do not count.
     """
+    return _stated_in((path, path.read_text(encoding="utf-8")) for path in theory_files())
+
+
+def _stated_in(theories: Iterable[tuple[PurePath, str]]) -> dict[str, str]:
+    """The statements of theories, each a file and its text, by ``file.Module.name``."""
     return {
-        f"{path.stem}.{name}": text
-        for path in theory_files()
-        for name, text in _stated(path.read_text(encoding="utf-8"))
+        f"{file.stem}.{name}": statement
+        for file, text in theories
+        for name, statement in _stated(text)
     }
 
 
@@ -70,7 +75,7 @@ def _states(d: WhymlDeclaration) -> bool:
 def pinned() -> dict[str, tuple[str, str]]:
     """The list: digest and sentence of each statement, by its name."""
     kept: dict[str, tuple[str, str]] = {}
-    for line in _lines(repo_file(GOLDEN)):
+    for line in _lines(repo_file(STATEMENTS)):
         name, digest, *words = line.split(maxsplit=2)
         kept[name] = (digest, words[0] if words else "")
     return kept
@@ -79,18 +84,38 @@ def pinned() -> dict[str, tuple[str, str]]:
 def unpinned() -> list[str]:
     """A line for each statement that differs from the list, is new, is missing, or has no sentence."""
     now, kept = statements(), pinned()
+    digests = {name: digest for name, (digest, _) in kept.items()}
+    sentences = {name: sentence for name, (_, sentence) in kept.items()}
+    unexplained = [
+        f"? {name}: it has no sentence that explains it"
+        for name, text in now.items()
+        if digests.get(name) == _digest(text) and not sentences[name]
+    ]
+    return _differences(now, digests, sentences) + unexplained
+
+
+def _differences(
+    now: Mapping[str, str], kept: Mapping[str, str], sentences: Mapping[str, str]
+) -> list[str]:
+    """A line for each statement that is not as a list has it.
+
+    Args:
+        now: the text of each statement.
+        kept: the digests in the list.
+        sentences: what statements stand for, where the list says it.
+    """
     lines = []
     for name, text in now.items():
-        digest, (pinned_digest, sentence) = _digest(text), kept.get(name, ("", ""))
-        if not pinned_digest:
+        digest = _digest(text)
+        if name not in kept:
             lines.append(f"+ {name} {digest}: {text}")
-        elif pinned_digest != digest:
-            lines.append(f"! {name} {digest}, not {pinned_digest}: {text}")
-        elif not sentence:
-            lines.append(f"? {name}: it has no sentence that explains it")
-    return lines + [
-        f"- {name}: it is no longer stated: {kept[name][1]}" for name in kept if name not in now
-    ]
+        elif kept[name] != digest:
+            lines.append(f"! {name} {digest}, not {kept[name]}: {text}")
+    for name in kept:
+        if name not in now:
+            sentence = sentences.get(name, "")
+            lines.append(f"- {name}: it is no longer stated{': ' if sentence else ''}{sentence}")
+    return lines
 
 
 # --- The rendered theories ---
@@ -114,12 +139,9 @@ def rendered_list(spec: Spec) -> Path:
 
 def rendered_statements(files: Mapping[str, str]) -> dict[str, str]:
     """The statements of rendered theories (their text by path) by ``file.Module.name``, as `statements`."""
-    theories = {PurePath(path): text for path, text in files.items() if path.endswith(".mlw")}
-    return {
-        f"{path.stem}.{name}": text
-        for path, theory in theories.items()
-        for name, text in _stated(theory)
-    }
+    return _stated_in(
+        (PurePath(path), text) for path, text in files.items() if path.endswith(".mlw")
+    )
 
 
 def pinned_digests(path: Path) -> dict[str, str]:
@@ -127,17 +149,17 @@ def pinned_digests(path: Path) -> dict[str, str]:
     digests: dict[str, str] = {}
     for line in _lines(path):
         digest, name, *groups = line.split()
-        digests |= {f"{theory}.{name}": digest for group in groups for theory in _expanded(group)}
+        for theory in chain.from_iterable(map(_expanded, groups)):
+            digests[f"{theory}.{name}"] = digest
     return digests
 
 
-def _expanded(group: str) -> Iterator[str]:
+def _expanded(group: str) -> list[str]:
     """The names of the theories: ``readings_{int8,int16}`` are two."""
     prefix, brace, types = group.partition("{")
     if not brace:
-        yield group
-    for type_id in types.removesuffix("}").split(",") if brace else ():
-        yield f"{prefix}{type_id}"
+        return [group]
+    return [f"{prefix}{type_id}" for type_id in types.removesuffix("}").split(",")]
 
 
 def rendered_differences(spec: Spec, files: Mapping[str, str]) -> list[str]:
@@ -148,15 +170,7 @@ def rendered_differences(spec: Spec, files: Mapping[str, str]) -> list[str]:
     path = rendered_list(spec)
     if spec.operator != "Clip" and not path.is_file():
         return []
-    now, kept = rendered_statements(files), pinned_digests(path)
-    lines = []
-    for name, text in now.items():
-        digest = _digest(text)
-        if name not in kept:
-            lines.append(f"+ {name} {digest}: {text}")
-        elif kept[name] != digest:
-            lines.append(f"! {name} {digest}, not {kept[name]}: {text}")
-    return lines + [f"- {name}: it is no longer stated" for name in kept if name not in now]
+    return _differences(rendered_statements(files), pinned_digests(path), {})
 
 
 def write_proposed_list(spec: Spec, files: Mapping[str, str], build: Path) -> Path:

@@ -7,7 +7,6 @@ decides the meaning; a person changes both.
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 import yaml as yaml_library
@@ -28,7 +27,7 @@ Place: TypeAlias = "tuple[str, str, str]"
 
 _CONDITIONS = "conditions of classes"
 _SECTION_OF = {"classes": "cases", _CONDITIONS: "classes"}
-"""Where an entry of the summary stands in the specification, if not in a section of the same name."""
+"""The section of the specification that has an entry of the summary, if it has another name."""
 
 
 def summary(spec: Spec) -> dict[Place, str]:
@@ -78,21 +77,19 @@ def _meanings(spec: Spec) -> dict[Place, str]:
 
 def _names(spec: Spec) -> dict[Place, str]:
     """What each element type is called elsewhere."""
-    return {
-        ("element_types", etype.id, "is called"): ", ".join(
-            f"{name} in {system}"
-            for system, name in (
-                ("SONNX", etype.sonnx),
-                ("ONNX", etype.onnx),
-                ("DirectML", etype.directml),
-                ("NumPy", etype.numpy),
-                ("C", etype.c),
-                ("Why3", etype.why3),
-            )
-            if name is not None
-        )
-        for etype in spec.element_types
-    }
+    found: dict[Place, str] = {}
+    for etype in spec.element_types:
+        names = {
+            "SONNX": etype.sonnx,
+            "ONNX": etype.onnx,
+            "DirectML": etype.directml,
+            "NumPy": etype.numpy,
+            "C": etype.c,
+            "Why3": etype.why3,
+        }
+        known = [f"{name} in {system}" for system, name in names.items() if name is not None]
+        found["element_types", etype.id, "is called"] = ", ".join(known)
+    return found
 
 
 def weakened(spec: Spec) -> Iterator[UserError]:
@@ -118,9 +115,10 @@ def weakened(spec: Spec) -> Iterator[UserError]:
     ]
     yaml = read_document(spec.path)[0] if differing else document
     known = {place[:2] for place in kept}
-    new = [place for place in differing if place[:2] not in known]
+    new: dict[tuple[str, str], list[str]] = {}
     for place in differing:
-        if place in new:
+        if place[:2] not in known:
+            new.setdefault(place[:2], []).append(place[2])
             continue
         stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
         yield UserError(
@@ -128,9 +126,9 @@ def weakened(spec: Spec) -> Iterator[UserError]:
             f"{document.name}:{document.position(place).line} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )
-    for (section, id_), places in groupby(new, key=lambda place: place[:2]):
+    for (section, id_), keys in new.items():
         lines = [f"{section}:", f"  {id_}:"]
-        lines += [f"    {key}: {_scalar(now[section, id_, key])}" for _, _, key in places]
+        lines += [f"    {key}: {_scalar(now[section, id_, key])}" for key in keys]
         yield UserError(
             f"`{id_}` is new, and {document.name} does not have it",
             f"{yaml.name}:{_line(spec, yaml, (section, id_, ''))}",

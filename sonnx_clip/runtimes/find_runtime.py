@@ -41,9 +41,7 @@ _OPENED_BY = {
 }
 """The kinds of names, each with a module whose `open_named` takes a name and a board."""
 MISSING_HELLO = "the program must first write a hello: a frame with its name and its element types"
-ABI_EXAMPLE = (
-    """operands = ["y", "x", "min", "max", "n"], and symbols.float32 = "my_clip" """.strip()
-)
+ABI_EXAMPLE = 'operands = ["y", "x", "min", "max", "n"], and symbols.float32 = "my_clip"'
 _PLACEHOLDERS = ("model", "in", "out")
 
 

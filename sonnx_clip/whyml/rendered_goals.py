@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 FOLDER = "generated/why3"
+_CANARIES = "canaries_"
 _ATTRIBUTE = re.compile(r"\[@(name|kind|shows):([^\]]*)\]")
 
 
 def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
     """The goals and programs of the rendered theories that say what they show.
 
-    Goals that stand in no line of their own are left out: the axioms of a cloned theory and the contracts of
-    what is put in the place of a `val`.
+    Goals without a declaration of their own are left out: the axioms of a cloned theory and the contracts of
+    what is put in the place of a `val`. So are canaries, which are false and no obligations.
 
     Args:
         subject: the element type, or ``restrictions``; all of them if it is None.
@@ -39,13 +40,16 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
             str(repo_file(FOLDER)),
             "run: sonnx-clip generate",
         )
-    of_subject = [path for path in paths if subject in (None, _subject(path))]
-    return tuple(
-        obligation
-        for path in of_subject
-        for declaration in declarations(path.read_text(encoding="utf-8"))
-        for obligation in _obligation(path, declaration)
-    )
+    of_subject = [
+        path
+        for path in paths
+        if subject in (None, _subject(path)) and not path.name.startswith(_CANARIES)
+    ]
+    obligations: list[Obligation] = []
+    for path in of_subject:
+        for declaration in declarations(path.read_text(encoding="utf-8")):
+            obligations += _obligation(path, declaration)
+    return tuple(obligations)
 
 
 def _subject(path: Path) -> str:
@@ -60,13 +64,12 @@ def _obligation(path: Path, declaration: WhymlDeclaration) -> Iterator[Obligatio
     is_program = declaration.form.startswith("let")
     name = said.get("name", declaration.name)
     subject = _subject(path)
-    sentence = declaration.comment.removesuffix(".")
     yield Obligation(
         id=f"{subject}.{name}",
         kind="refinement" if is_program else cast("Kind", said["kind"]),
         subject=subject,
         shows=tuple(said["shows"].split(",")),
-        title=f"{sentence[:1].lower()}{sentence[1:]}",
+        title=declaration.comment.removesuffix("."),
         file=f"{FOLDER}/{path.name}",
         theory=declaration.module,
         goal=f"{declaration.name}'vc" if is_program else declaration.name,

@@ -9,7 +9,9 @@ from sonnx_clip.explain.triple import explain
 from sonnx_clip.prove.proofs_record import theory_digests
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.rendered_goals import rendered_obligations
 from tests.command import printed
+from tests.obligations import obligations
 
 NAN = ("explain", "float32", "--x", "nan", "--min", "1", "--max", "0")
 ID = "float32.cases_complete"
@@ -119,3 +121,13 @@ def test_status_is_derived_from_the_record(name, tmp_path):
     (tmp_path / "proofs.json").write_text(json.dumps(record()), encoding="utf-8")
     told = printed(*NAN, "--build", str(tmp_path))
     assert re.search(rf"  obligations, {re.escape(status)}\n(    .*\n)*    {ID}: ", told), told
+
+
+def test_obligations_read_from_the_theories_are_those_that_are_proved():
+    """Canaries stand there too, and are false."""
+    proved = {obligation.id: obligation for obligation in obligations()}
+    from_theories = rendered_obligations()
+    assert len({read.id for read in from_theories}) == len(from_theories)
+    for read in from_theories:
+        assert (read.kind, read.shows) == (proved[read.id].kind, proved[read.id].shows)
+        assert read.title == proved[read.id].title or read.kind == "smoke"

@@ -210,7 +210,7 @@ BODY = """      write y i (clip_element (read x i) min max);
 """
 LIMIT = """    if ule a (0xf800: t) then bw_add a (0x0001: t) else (0x0000: t)
 
-  (** The limit is as it is defined. *)
+  (** the limit is as it is defined. *)
   let limit [@name:c_limit] [@shows:float16] [@extraction:c_static_inline] (a: t) : t
     ensures { result = limit_of a }
   = if at_most a (0xf800: t)"""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonnx_clip.prove.statements import GOLDEN, pinned, statements, unpinned
+from sonnx_clip.prove.statements import STATEMENTS, pinned, statements, unpinned
 
 # What is replaced in a file, and the statements that are then reported.
 PLANTED = {
@@ -58,7 +58,7 @@ def test_change_of_comments_and_layout_is_accepted(bench):
 
 
 def test_statement_without_a_sentence_is_reported(bench):
-    golden = bench.root / GOLDEN
+    golden = bench.root / STATEMENTS
     text = golden.read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if line.startswith("clip.Clip.clip "))
     golden.write_text(text.replace(line, " ".join(line.split()[:2])), encoding="utf-8")
