@@ -81,7 +81,7 @@ test: setup ## the test suite
 .PHONY: coverage
 coverage: setup ## the test suite with line coverage; fails below COVER percent
 	@rm -rf build/seen
-	SEEN=build/seen $(PYTEST) -m "not nightly"
+	SEEN=build/seen $(PYTEST) -p no:sonnx_clip.pytest_plugin -m "not nightly"
 	@$(BIN)/slipcover --merge build/seen/*.json --out build/seen/all --skip-covered --fail-under $(COVER) || \
 	    { echo "make coverage: less than $(COVER) % of the lines of sonnx_clip ran" >&2; exit 1; }
 

@@ -2,7 +2,7 @@
 
 ``make coverage`` sets ``SEEN``. Each process that runs tests then writes what it ran to a file there, and
 ``slipcover --merge`` joins the files. SlipCover stops watching a line that ran: no test needs to be left out.
-Processes that a test starts are not measured: what is reported is less than what the tests run.
+Children that a test forks are measured too. Programs that it starts are not, so that more runs than is reported.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import slipcover
 from hypothesis import settings
 from slipcover.importer import SlipcoverMetaPathFinder
+
+from tests import of_children
 
 if TYPE_CHECKING:
     import pytest
@@ -33,14 +35,23 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 # The process that starts the workers hands it on; a test that starts pytest does not.
 SEEN = os.environ.pop("SEEN", None) if WORKER else os.environ.get("SEEN")
+# Of runtimes that `make test` does not install.
+OMITTED = [
+    str(ROOT / f"sonnx_clip/runtimes/adapters/{name}.py")
+    for name in ("jax", "litert", "openvino", "torch", "torch_numbers", "tract")
+]
 # Each time so many visits of a line brought nothing new, SlipCover looks through all functions there are, to
 # take its marks away: at its own 50 that is a tenth of what the tests take, and the marks are a fraction.
-WATCH = slipcover.Slipcover(source=[str(ROOT / "sonnx_clip")], d_miss_threshold=2000)
+WATCH = slipcover.Slipcover(source=[str(ROOT / "sonnx_clip")], omit=OMITTED, d_miss_threshold=2000)
 if SEEN is not None:
     # Before any test imports the package: what is imported is instrumented then.
     sys.meta_path.insert(
-        0, SlipcoverMetaPathFinder(WATCH, slipcover.FileMatcher(sources=[ROOT / "sonnx_clip"]))
+        0,
+        SlipcoverMetaPathFinder(
+            WATCH, slipcover.FileMatcher(sources=[ROOT / "sonnx_clip"], omit=OMITTED)
+        ),
     )
+    of_children.note_lines_of_children(WATCH)
 
 
 def pytest_collection_finish() -> None:
@@ -54,6 +65,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if SEEN is not None:
         folder = ROOT / SEEN
         folder.mkdir(parents=True, exist_ok=True)
+        of_children.add_lines_of_children(WATCH)
         (folder / f"{WORKER or 'main'}.json").write_text(
             json.dumps(WATCH.get_coverage()), encoding="utf-8"
         )
