@@ -2,7 +2,7 @@
 
 ``make coverage`` sets ``SEEN``. Each process that runs tests then writes what it ran to a file there, and
 ``slipcover --merge`` joins the files. SlipCover stops watching a line that ran: no test needs to be left out.
-Children that a test forks are measured too. Programs that it starts are not, so that more runs than is reported.
+Children that a test forks are measured too. Programs that it starts are not: more runs than is reported.
 """
 
 from __future__ import annotations
