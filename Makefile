@@ -16,6 +16,8 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 COVER ?= 95
 # make prove CHECK_ARGS=--again judges the runtimes again, though nothing has changed
 PROVE_ARGS ?=
+# make prove OPERATORS=clip proves one
+OPERATORS ?= $(patsubst spec/%.yaml,%,$(shell grep -l "^operator:" spec/*.yaml))
 CHECK_ARGS ?=
 SWEEP_ARGS ?=
 BENCH_ARGS ?=
@@ -50,7 +52,10 @@ say-prove:
 # The parallel parts of `make prove`. Through a pipe each prints whole lines.
 .PHONY: proofs verdicts
 proofs:
-	@set -o pipefail; $(BIN)/sonnx-clip prove $(PROVE_ARGS) 2>&1 | cat
+	@set -o pipefail; status=0; \
+	for operator in $(OPERATORS); do \
+	    $(BIN)/sonnx-clip prove --operator $$operator $(PROVE_ARGS) 2>&1 | cat || status=$$?; \
+	done; exit $$status
 
 # Two runtimes at once. Deviations of other runtimes are results. Status 2 is a failure.
 verdicts:

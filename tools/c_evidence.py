@@ -1,8 +1,8 @@
 """Evidence on the generated C for a project that links it: MISRA C:2012, coverage, stack use.
 
 `make c-evidence` runs it and writes build/c-evidence/: summary.md, misra.txt, coverage.txt and stack.txt.
-Each MISRA deviation needs a reason under `misra` in spec/qualification.yaml. Coverage is measured at -O0,
-where each branch of the source is one of the program; stack use at -O2 for this processor.
+Each MISRA deviation needs a reason under `misra` in spec/clip.qualification.yaml. Coverage is measured at
+-O0, where each branch of the source is one of the program; stack use at -O2 for this processor.
 
 Exit status: 0 all is measured and covered, 1 a deviation has no reason or something is not covered, 2 a tool
 is missing; what the others can measure is measured.

@@ -31,7 +31,6 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +73,7 @@ def page(records: list[RuntimeRecord]) -> str:
 
 def _section(record: RuntimeRecord) -> Iterator[str]:
     name, types = record.runtime, list(record.verdicts)
-    earlier = "" if record.spec_sha256 == load_spec().digest else " under an earlier spec/clip.yaml"
+    earlier = "" if record.is_current else " under an earlier spec/clip.yaml"
     install = f", `pip install '.[{EXTRAS[name]}]'`" if name in EXTRAS else ""
     machine = f"Python {record.python}, NumPy {record.numpy}, {record.machine}"
     judged = f"{record.compared:,} results compared on {record.date}{earlier} ({machine})"

@@ -57,7 +57,9 @@ def render_acsl(spec: Spec) -> dict[str, str]:
                 format=_format(etype) if is_bits(etype) else None,
                 operands=spec.head.operands,
                 result=spec.head.result,
-                cases=[(c.id, c.result, printer.show(c.when), unparse(c.when)) for c in spec.cases],
+                cases=[
+                    (c.id, c.result_text, printer.show(c.when), unparse(c.when)) for c in spec.cases
+                ],
             )
     return files
 

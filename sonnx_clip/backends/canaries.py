@@ -10,7 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.declared import cases_and_result, definition, definitions_used
+from sonnx_clip.backends.declared import (
+    cases_and_result,
+    definition,
+    definitions_used,
+    opposite,
+    uses_of,
+    uses_opposite,
+)
 from sonnx_clip.backends.templating import escape
 from sonnx_clip.backends.theory import FOLDER, Module, comment, declare, theory_file
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.printing import Piece
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import WrongClip
+    from sonnx_clip.spec.entries import WrongOperator
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
         path = f"{FOLDER}/canaries_{etype.id}.mlw"
         kind: Kind = "canary"
         modules = [
-            m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_clips) if m.goals
+            m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_operators) if m.goals
         ]
         if (
             etype.family == "real"
@@ -68,7 +75,7 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     return files, tuple(found)
 
 
-def _claims(spec: Spec, etype: ElementType, wrong: WrongClip) -> list[Claim]:
+def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]:
     """Properties that name a wrong operator and are false of it in this type.
 
     Not all are: no real is NaN. One that holds under a condition alone is claimed under it.
@@ -81,7 +88,7 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongClip) -> list[Claim]:
     return []
 
 
-def _module(spec: Spec, etype: ElementType, wrong: WrongClip) -> Module:
+def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     """The cases, the definitions, the wrong operator, and what is claimed of it."""
     printer = _TruePrinter(etype, spec.head)
     claims = _claims(spec, etype, wrong)
@@ -99,11 +106,13 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongClip) -> Module:
         definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))
     body = f"right {operands}" if wrong.of else printer.show(wrong.is_)
     operator = declare("cases", operands, "t", body, wrong.title, is_function=True)
+    other_sign = [opposite(etype, printer).text] if uses_opposite(spec) else []
     return Module(
         "".join(word.capitalize() for word in wrong.id.split("_")),
         f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
-        [f"use elements.{etype.why3}"],
+        uses_of(spec, etype),
         [
+            *other_sign,
             comment("Cases."),
             *(d.text for d in cases_and_result(spec, printer, "right")),
             comment("Definitions."),

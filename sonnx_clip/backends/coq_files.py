@@ -116,7 +116,7 @@ class _Family:
         ]
         claims = [*self._properties(), *self._constraints()]
         *first, last = self.spec.cases
-        result = "".join(f"if {c.id} {given} then {c.result.lower()} else\n" for c in first)
+        result = "".join(f"if {c.id} {given} then {c.result_text.lower()} else\n" for c in first)
         theorems = [
             CoqStatement(
                 claim.title[0].upper() + claim.title[1:],
@@ -138,7 +138,7 @@ class _Family:
             definitions=definitions,
             classes=classes,
             claims=claims,
-            result=result + last.result.lower(),
+            result=result + last.result_text.lower(),
             opaque=self._opaque(stated),
         )
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.backends.theory import Declared, comment, declare
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer, tensor_printer
-from sonnx_clip.claims.nodes import STATED, named_result
+from sonnx_clip.claims.nodes import STATED
 from sonnx_clip.language.scope import kind_of
-from sonnx_clip.language.tree import Expr, Kind, Use, subtrees
+from sonnx_clip.language.tree import Call, Expr, Kind, Use, subtrees
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.entries import Restriction
@@ -58,6 +58,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
                 "The tag of a tensor is that of its entries.",
             )
         ],
+        "The other sign.": [opposite(etype, printer)],
         "Cases.": cases_and_result(spec, printer),
         "Definitions.": [definition(spec, d, etype) for d in spec.definitions],
         "Classes.": [
@@ -87,13 +88,45 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
 def cases_and_result(spec: Spec, printer: WhymlPrinter, name: str = "cases") -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
     given = spec.head.arguments
-    *first, last = [(case.id, printer.show(named_result(case))) for case in spec.cases]
+    *first, last = [(case.id, printer.show(case.result)) for case in spec.cases]
     result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]
     head = f"function {name} ({given}: t) : t"
     return [
         *(declare(c.id, given, "t", printer.show(c.when), c.title) for c in spec.cases),
         Declared(head, result, "The result of each case.", apart=True),
     ]
+
+
+def opposite(etype: ElementType, printer: WhymlPrinter) -> Declared:
+    """The function `opposite` of the language."""
+    match etype.family:
+        case "float":
+            body = f"bw_xor a {printer.value(sign_bit(float_bits(etype)))}"
+            title = "The sign bit is changed, that of a NaN too."
+        case "real":
+            body = "0.0 -. a"
+            title = "The number of the other sign."
+        case _:
+            body = f"bw_sub {printer.value(0)} a"
+            title = "Modulo 2^width: the least number is its own opposite."
+    return Declared("function opposite (a: t) : t", body, title)
+
+
+def uses_of(spec: Spec, etype: ElementType) -> list[str]:
+    """The theories that a module of an element type uses for its values."""
+    uses = [f"use elements.{etype.why3}"]
+    if etype.family == "real" and uses_opposite(spec):
+        uses.append("use real.RealInfix")  # its subtraction
+    return uses
+
+
+def uses_opposite(spec: Spec) -> bool:
+    """Whether some result or condition of a specification has the function `opposite`."""
+    expressions = [case.result for case in spec.cases]
+    expressions += [condition for _, condition in conditions(spec)]
+    expressions += [wrong.is_ for wrong in spec.wrong_operators]
+    nodes = (node for expression in expressions for node in subtrees(expression))
+    return any(isinstance(node, Call) and node.function == "opposite" for node in nodes)
 
 
 def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:

@@ -6,6 +6,7 @@ Nothing else is rendered; why3/ and coq/ are written by hand.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,9 +31,11 @@ from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.claims.meaning_claims import WRITTEN
-from sonnx_clip.oracle import MANIFEST
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_whole
+from sonnx_clip.root.manifest import MANIFEST
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.quotes import require_sources
 from sonnx_clip.whyml.hand_written import written_obligations
 
@@ -112,8 +115,22 @@ def render_theories(spec: Spec) -> Generated:
     ):
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
-            raise UserError(what, spec.file, "choose another id for the property, example or goal")
+            todo = "choose another id for the property, example or goal"
+            raise UserError(what, _place(spec, twice[0]), todo)
     return Generated(files, obligations)
+
+
+def _place(spec: Spec, obligation: str) -> str:
+    """The place of the last entry whose id is part of the name of an obligation; else the file."""
+    goal = obligation.rpartition(".")[2]
+    ways = [
+        (section, index, "id")
+        for section, index, entry in entries_with(spec, "id")
+        if re.search(rf"(^|_){re.escape(entry.id.replace('-', '_'))}(_|$)", goal)
+    ]
+    if not ways or not spec.path.is_file():
+        return spec.file
+    return read_document(spec.path)[0].error(ways[-1], "").where or spec.file
 
 
 def render_all(spec: Spec) -> Generated:

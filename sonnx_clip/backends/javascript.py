@@ -13,7 +13,6 @@ from sonnx_clip.backends.declared import definitions_of
 from sonnx_clip.backends.templating import template
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
-from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +92,7 @@ class Function:
 def render_javascript(spec: Spec) -> str:
     """The script: ``meaning[family](k)`` has the functions of a family, given the constants `k` of a type."""
     operands = spec.head.operands
-    *first, last = [(case.id, _result(case.result)) for case in spec.cases]
+    *first, last = [(case.id, JavaScriptPrinter().show(case.result)) for case in spec.cases]
     return template("meaning.js.j2").render(
         operator=spec.head.function,
         operands=operands,
@@ -105,10 +104,10 @@ def render_javascript(spec: Spec) -> str:
 
 def constants_of(spec: Spec, family: str) -> list[str]:
     """The numbers that the functions of a family use, as texts."""
-    found = {text for text in (case.result for case in spec.cases) if is_number(text)}
-    for expr in (expr for _, _, _, expr in _conditions(spec, family) if expr is not None):
-        found |= {node.text for node in tree.subtrees(expr) if isinstance(node, tree.Number)}
-    return sorted(found)
+    expressions = [case.result for case in spec.cases]
+    expressions += [expr for *_, expr in _conditions(spec, family) if expr is not None]
+    nodes = [node for expr in expressions for node in tree.subtrees(expr)]
+    return sorted({node.text for node in nodes if isinstance(node, tree.Number)})
 
 
 def _functions(spec: Spec, family: str) -> Iterator[Function]:
@@ -133,7 +132,3 @@ def _conditions(spec: Spec, family: str) -> Iterator[tuple[str, str, Sequence[st
         yield "latitude", entry.id, (*operands, result, "A"), accepted
     for reading in spec.readings:
         yield "readings", reading.id, (*operands, result), reading.returns
-
-
-def _result(text: str) -> str:
-    return f'k["{text}"]' if is_number(text) else text

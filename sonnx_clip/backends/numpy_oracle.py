@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pprint import pformat
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+from sonnx_clip.backends.declared import uses_opposite
 from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import show_bits, tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec.dialects import given_defaults
-from sonnx_clip.spec.entries import is_number
+from sonnx_clip.spec.entries import OUTSIDE_DOMAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
 
-FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
+FAMILIES = ("int", "uint", "float")  # `real` has no values that NumPy can hold
 _WIDTH = 96  # of the code after `return`
 _ROW_WIDTH = _COMMENT_WIDTH = 104
-_BUILT_IN = ("identical", "is_nan", "is_signalling")
+_BUILT_IN = ("identical", "is_nan", "is_signalling", "opposite")
 # Binding strengths in Python, where comparisons bind less tightly than `|`.
 _COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(LOOSEST, LOOSEST + 5)
 _SIGNS = {"and": "&", "or": "|"}
@@ -44,10 +45,7 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     """The text of the oracle, by its path in the repository."""
     families = [family for family in FAMILIES if any(spec.types_of(family))]
     operands = spec.head.operands
-    results = [
-        f'_constant("{c.result}", {operands[0]})' if is_number(c.result) else c.result
-        for c in spec.cases
-    ]
+    results = [expression(case.result, "", operands[0]) for case in spec.cases]
     sections = [(family, [*_functions(spec, family)]) for family in families]
     text = template("oracle.py.j2").render(
         spec=spec,
@@ -58,6 +56,7 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         dtypes=" == ".join(f"{name}.dtype" for name in operands),
         listed=" and ".join(filter(None, (", ".join(operands[:-1]), operands[-1]))),
         results=results,
+        uses_opposite=uses_opposite(spec),
         header=header_lines(spec),
         quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
         types=[etype for family in families for etype in spec.types_of(family)],
@@ -74,6 +73,8 @@ def render_numpy(spec: Spec) -> dict[str, str]:
             {d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False
         ),
         python_name=python_name,
+        domain=spec.domain,
+        outside=OUTSIDE_DOMAIN,
     )
     return {oracle_path(spec): text}
 
@@ -157,6 +158,9 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
         yield function(
             latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A")
         )
+    if domain := spec.domain_of(family):
+        title = "any answer is acceptable: the operator is not defined"
+        yield function(OUTSIDE_DOMAIN, title, tree.Not(domain), (*operands, spec.head.result, "A"))
     for r in spec.readings:
         title, given = "whether the reading allows the answer Y", (*operands, "Y")
         yield function(r.id, title, r.returns, given, f"{r.word}_returns")

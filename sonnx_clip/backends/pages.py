@@ -68,7 +68,7 @@ def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     ]
     counts.append(("all", Counter(sort for _, sort in sorts)))
     text = template("coverage.md.j2").render(
-        header=[*header_lines(spec), "The answers: spec/coverage.yaml"],
+        header=[*header_lines(spec), "The answers: spec/clip.coverage.yaml"],
         sorts=SORTS,
         rows=[(name, [*(found[sort] for sort in SORTS), found.total()]) for name, found in counts],
         not_encoded=[one for one in covered if one.answer.sort == "not encoded"],

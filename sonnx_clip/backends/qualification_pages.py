@@ -1,4 +1,4 @@
-"""The pages of docs/qualification, rendered from spec/qualification.yaml and the records of runtimes."""
+"""The pages of docs/qualification, rendered from spec/clip.qualification.yaml and the records of runtimes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Placed(NamedTuple):
 
 
 def render_qualification(spec: Spec) -> dict[str, str]:
-    """The pages and the picture; UserError for a mistake in spec/qualification.yaml or in a record."""
+    """The pages and the picture; UserError for a mistake in spec/clip.qualification.yaml or in a record."""
     kit = load_kit()
     nodes, size = layout_case(kit)
     values = {

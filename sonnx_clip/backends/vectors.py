@@ -30,18 +30,15 @@ if TYPE_CHECKING:
 SCHEMA_PATH = "generated/vectors/schema.json"
 
 
-def operand_keys(spec: Spec) -> tuple[str, ...]:
-    """What the operands are called in a vector: a tensor by its variable, a scalar as in ONNX."""
-    return tuple(o.id.lower() if o.role == "tensor" else o.onnx for o in spec.operands)
-
-
 def _schema(spec: Spec) -> str:
     """JSON Schema, draft 2020-12. It is closed: what it does not name is not there."""
+    machine_types = [etype for etype in spec.element_types if etype.width is not None]
     text = template("vectors_schema.json.j2").render(
         header=header_lines(spec),
         spec=spec,
-        types=[etype.id for etype in spec.element_types if etype.width is not None],
-        operands=operand_keys(spec),
+        types=[etype.id for etype in machine_types],
+        families=list(dict.fromkeys(etype.family for etype in machine_types)),
+        operands=tuple(operand.key for operand in spec.operands),
     )
     return json.dumps(json.loads(text), indent=2) + "\n"
 
@@ -56,6 +53,7 @@ _SAMPLE = 3000  # tried beyond those of the core values
 # All of these together are tried, so that no class depends on the luck of the sample.
 _CORE = {
     "int": ("lowest", "0", "1", "2", "10", "highest"),
+    "uint": ("lowest", "1", "2", "10", "highest"),
     "float": (
         "nan",
         "-nan",
@@ -134,12 +132,12 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
     by_class: dict[str, dict[Values, None]] = {
         c.id: {} for c in classes
     }  # keys: ordered, and each once
-    for values in _candidates(spec, etype):
+    for values in _defined(evaluate, _candidates(spec, etype)):
         for c in evaluate.classes(*values):
             by_class[c.id][values] = None
     named = list(_named(spec, etype))
     last: dict[str, list[Values]] = {c.id: [] for c in classes}
-    for values in _added_later(spec, etype):
+    for values in _defined(evaluate, _added_later(spec, etype)):
         for c in evaluate.classes(*values):
             last[c.id].append(values)
     for klass in classes:
@@ -149,6 +147,11 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
         distinct = dict.fromkeys([*spread, *due, *last[klass.id]])
         for number, values in enumerate(distinct, 1):
             yield vector_of(evaluate, klass, number, values)
+
+
+def _defined(evaluate: Evaluator, candidates: Iterable[Values]) -> Iterator[Values]:
+    """Those for which the operator is defined: others have no expected result."""
+    return (values for values in candidates if evaluate.is_defined(*values))
 
 
 def _added_later(spec: Spec, etype: ElementType) -> Iterator[Values]:
@@ -256,8 +259,8 @@ def vector_of(
     due = int(evaluate.result(*values))
     shown = ", ".join(show(value, etype) for value in values)
     operands = {}
-    for name, value in zip(operand_keys(spec), values, strict=True):
-        operands[name] = show_bits(value, etype)
+    for operand, value in zip(spec.operands, values, strict=True):
+        operands[operand.key] = show_bits(value, etype)
     return {
         "id": f"{etype.id}.{klass.id}.{number}",
         "class": klass.id,
@@ -265,7 +268,7 @@ def vector_of(
         **operands,
         "expected": show_bits(due, etype),
         "acceptable": list(_acceptable(evaluate, values, due)),
-        "comment": f"{spec.head.function}({shown}) is {case.result} = {show(due, etype)}",
+        "comment": f"{spec.head.function}({shown}) is {case.result_text} = {show(due, etype)}",
     }
 
 

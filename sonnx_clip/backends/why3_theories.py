@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.declared import declarations_used, stated
+from sonnx_clip.backends.declared import declarations_used, stated, uses_of
 from sonnx_clip.backends.theory import CLIP, FOLDER, TENSORS, Goal, Module, theory_file
 from sonnx_clip.backends.whyml_printer import (
     APPLY,
@@ -56,7 +56,7 @@ def _module(
     parts = [*declarations_used(spec, etype, statements), *constants]
     smoke = "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
     if found:
-        yield Module(name, about, [f"use elements.{etype.why3}", *uses], parts, found, smoke)
+        yield Module(name, about, [*uses_of(spec, etype), *uses], parts, found, smoke)
 
 
 # --- The element types --------------------------------------------------------------------------------------

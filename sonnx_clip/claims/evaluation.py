@@ -19,7 +19,6 @@ from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.language.values import Value, encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.evaluate import Evaluator, Function, TensorValue, as_tensors, declared_example
 from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.readings import same_value
@@ -130,13 +129,14 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(operands):
         for patterns in product(special_patterns(etype), repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
-    further_answers = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
-    further_answers += [encode(c.result, etype) for c in spec.cases if is_number(c.result)]
+    ask = truth(spec, etype)
+    nans = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
     floats = [encode(text, spec.element_type("float32")) for text in _FLOATS if "F" in bound]
     further = [name for name in bound if name not in operands]
     for given in sampled(etype, len(operands)):
         at = {name: value for name, value in zip(operands, given, strict=True) if name in bound}
-        answers = tuple(dict.fromkeys((*given, *further_answers)))
+        results = [ask(case.result, ask.named(given)) for case in spec.cases]
+        answers = tuple(dict.fromkeys((*given, *nans, *results)))
         for values in product(*(floats if name == "F" else answers for name in further)):
             yield {**at, **dict(zip(further, values, strict=True))}
 

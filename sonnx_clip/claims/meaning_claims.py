@@ -55,18 +55,26 @@ def _parts(ids: list[str]) -> dict[str, Any]:
 def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The cases are complete, disjoint and inhabited, and are the hand-written Clip."""
     result = f"{spec.head.function}({', '.join(spec.head.operands)})"
-    results = Listed(f"({c.id} implies identical({result}, {c.result}))" for c in spec.cases)
+    results = Listed(
+        f"({case.id} implies identical({result}, {case.result_text}))" for case in spec.cases
+    )
     parts = _parts([case.id for case in spec.cases])
     yield from expanded(
         spec, etype, "cases", **parts, results=results, by_hand=spec.operator in WRITTEN
     )
     for case in spec.cases:
-        yield from expanded(spec, etype, "inhabited", case)
+        if etype.family in case.not_for:
+            reason = case.not_for[etype.family]
+            yield from expanded(spec, etype, "empty", case, reason=reason)
+        else:
+            yield from expanded(spec, etype, "inhabited", case)
 
 
 def classes_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The classes partition each case, and each is inhabited."""
     for case in spec.cases:
+        if etype.family in case.not_for:
+            continue
         classes = spec.classes_of(etype.family, case.id)
         yield from expanded(spec, etype, "classes", case, **_parts([c.id for c in classes]))
         for c in classes:

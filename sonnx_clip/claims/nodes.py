@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of, rewritten
-from sonnx_clip.spec.entries import Case, Constraint, Restriction, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sonnx_clip.language.scope import Head
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Constraint, Restriction
 
 STATED = "stated_"
 """Prefix of a constraint or restriction as the YAML states it."""
@@ -46,15 +46,10 @@ def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     return tree.Use(f"{STATED}{entry.id}", names(head.all, kind), Kind.BOOL)
 
 
-def named_result(case: Case) -> Expr:
-    """The result of a case: an operand, or a number."""
-    return Number(case.result) if is_number(case.result) else Name(case.result, Kind.ELEMENT)
-
-
 def answers_of_cases(spec: Spec) -> tuple[Expr, ...]:
-    """The operands, and the numbers that cases give, each once."""
-    results = dict.fromkeys(named_result(case) for case in spec.cases)
-    return (*names(spec.head.operands), *(of for of in results if isinstance(of, Number)))
+    """The operands, and what else cases give, each once."""
+    results = (case.result for case in spec.cases)
+    return tuple(dict.fromkeys((*names(spec.head.operands), *results)))
 
 
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:

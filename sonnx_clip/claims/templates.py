@@ -31,6 +31,7 @@ from sonnx_clip.language.tree import Expr, Name, Number, rewritten
 from sonnx_clip.language.tree import Kind as Sort
 from sonnx_clip.language.types import ElementType, Part
 from sonnx_clip.spec.entries import Witness
+from sonnx_clip.spec.wrong_operators import domain_of_names
 
 if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
@@ -55,6 +56,18 @@ _FUNCTIONS = {
     "group": Signature((_B,)),
 }
 """The functions of templates; claims.yaml explains those beside the language."""
+
+
+_IN_DOMAIN = frozenset(
+    {
+        "properties",
+        "latitude",
+        "latitude and readings",
+        "readings and latitude",
+        "readings",
+    }
+)
+"""Sections whose claims are about operands in the domain of the operator; others are about all operands."""
 
 
 class Template(Part):
@@ -163,11 +176,18 @@ def expanded(
     known = Given(family, entries, {**given, family: True})
     for template in templates()[section]:
         if known.has(template.when):
-            yield _claim(spec, etype, subject, template, known)
+            in_domain = section in _IN_DOMAIN
+            yield _claim(spec, etype, subject, template, known, in_domain=in_domain)
 
 
 def _claim(
-    spec: Spec, etype: ElementType | None, subject: str, template: Template, given: Given
+    spec: Spec,
+    etype: ElementType | None,
+    subject: str,
+    template: Template,
+    given: Given,
+    *,
+    in_domain: bool,
 ) -> Claim:
     def made(text: str) -> Expr:
         return condition(spec, etype, text.format_map(given), given, tensors=template.tensors)
@@ -179,6 +199,10 @@ def _claim(
             premises += named[0] if named and isinstance(named[0], tuple) else [made(text)]
     variables = template.every.format_map(given).split()
     sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
+    conclusion = _formula(template.written, given) if template.written else made(template.holds)
+    if in_domain and variables and etype is not None and not isinstance(conclusion, Written):
+        used = free_names(conclusion).union(*map(free_names, premises))
+        premises = [*domain_of_names(spec, etype.family, used), *premises]
     return Claim(
         subject=subject,
         name=template.goal.format_map(given),
@@ -186,7 +210,7 @@ def _claim(
         kind=template.kind,
         shows=tuple(template.shows.format_map(given).split()),
         title=template.title.format_map(_Printed(given)),
-        conclusion=_formula(template.written, given) if template.written else made(template.holds),
+        conclusion=conclusion,
         premises=tuple(premises),
         variables=tuple(Name(name, Sort.FLOAT if name == "F" else sort) for name in variables),
         witness=given[template.at] if template.at else {},
@@ -227,7 +251,7 @@ def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool)
     head, families = spec.head, frozenset({family})
     variables = dict.fromkeys(head.all, Sort.TENSOR if tensors else Sort.ELEMENT)
     if not tensors:
-        variables |= dict.fromkeys((head.second, *"YZAC"), Sort.ELEMENT)
+        variables |= dict.fromkeys((head.second, *"YZA", "OF_CASES"), Sort.ELEMENT)
     ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))
     uses = {id_: Usable(0, Sort.BOOL, families) for id_ in ids}
     uses |= {r.predicate: Usable(len(head.all), Sort.BOOL, families) for r in spec.readings}

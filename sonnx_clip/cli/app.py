@@ -14,6 +14,7 @@ import typer
 
 from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
 from sonnx_clip.cli.help import Command
+from sonnx_clip.cli.operand_options import OperandsCommand
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
 
@@ -70,7 +71,8 @@ _COMMANDS = (
 
 for _command, _example in _COMMANDS:
     _example = f"sonnx-clip {_command.__name__} {_example}"
-    app.command(_command.__name__, cls=Command, epilog=_example)(_command)
+    _class = OperandsCommand if _command is meaning_commands.explain else Command
+    app.command(_command.__name__, cls=_class, epilog=_example)(_command)
 
 _RETIRED = {
     "all": "make prove",

@@ -1,38 +1,91 @@
 """The commands that explain Clip, and compare readings, dialects and sources with it."""
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sonnx_clip.cli.options import BUILD, INPUT, Build, Format, Type, X, option, show
+from sonnx_clip.cli.options import (
+    BUILD,
+    CLIP,
+    INPUT,
+    Build,
+    Format,
+    Operator,
+    Type,
+    X,
+    hidden,
+    option,
+    show,
+)
+from sonnx_clip.root.errors import UserError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.spec import Spec
+
+_Number = option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
 _Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
 _Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
 
 
 def explain(
-    dtype: Type, x: X, min: X, max: X, format: Format = "text", build: Build = BUILD
+    dtype: Type,
+    x: Annotated[str | None, _Number] = None,
+    min: Annotated[str | None, _Number] = None,
+    max: Annotated[str | None, _Number] = None,
+    operator: Operator = CLIP,
+    operand: Annotated[list[str] | None, hidden("", "NAME=NUMBER")] = None,
+    format: Format = "text",
+    build: Build = BUILD,
 ) -> None:
-    """Explain one call: its case and class, the result, accepted deviations, and the proofs."""
-    from sonnx_clip.explain.triple import explain as explain_triple
+    """Explain one call: its case and class, the result, accepted deviations, and the proofs.
+
+    Another operator has options of its own: `--operator max --u -0 --w 0`.
+    """
+    from sonnx_clip.explain.triple import explain as explain_call
     from sonnx_clip.explain.triple import explanation_text
     from sonnx_clip.prove.proofs_record import known
+    from sonnx_clip.spec.operators import specification
 
-    show(explain_triple(dtype, x, min, max, partial(known, build)), explanation_text, format)
+    spec = specification(operator)
+    given = {
+        name: text for name, text in (("x", x), ("min", min), ("max", max)) if text is not None
+    }
+    given |= dict(pair.split("=", 1) for pair in operand or [])
+    texts = _operands(spec, given)
+    told = explain_call(spec, dtype, *texts, status_of=partial(known, build))
+    show(told, explanation_text, format)
+
+
+def _operands(spec: "Spec", given: "Mapping[str, str]") -> list[str]:
+    """The texts of the operands in their order; UserError for one that is missing or unknown."""
+    keys = [operand.key for operand in spec.operands]
+    options = ", ".join(f"--{key}" for key in keys)
+    for name in given:
+        if name not in keys:
+            raise UserError(f"{spec.operator} has no operand --{name}", todo=f"it has {options}")
+    for key in keys:
+        if key not in given:
+            raise UserError(f"the option --{key} is missing", todo=f"give {options}")
+    return [given[key] for key in keys]
 
 
 def readings(
     dtype: Annotated[
         str, option("", "Element type; float32 by default.", INPUT, value="TYPE")
     ] = "float32",
+    operator: Operator = CLIP,
     format: Format = "text",
 ) -> None:
     """Print the result of each reading of the sources in each class, compared with the cases."""
     from sonnx_clip.explain.readings_matrix import matrix, matrix_text
-    from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec.operators import part_missing, specification
 
-    spec = load_spec()
+    spec = specification(operator)
+    if not spec.readings:
+        raise part_missing(spec, "readings")
     show(matrix(spec, spec.element_type(dtype)), matrix_text, format)
 
 
@@ -71,20 +124,25 @@ def findings(
     measure: Annotated[
         bool, option("--measure", "Run the installed runtimes and store their answers.")
     ] = False,
+    operator: Operator = CLIP,
     format: Format = "text",
 ) -> None:
     """Print defects, ambiguities and gaps of the sources: claim, proof, and answers of runtimes."""
     from sonnx_clip.explain.finding_views import tell
     from sonnx_clip.explain.findings_text import as_json, as_text
-    from sonnx_clip.explain.measured_record import PATH, read_record
-    from sonnx_clip.spec import load_spec
+    from sonnx_clip.explain.measured_record import PATH, questions, read_record
+    from sonnx_clip.spec.operators import part_missing, specification
 
-    spec = load_spec()
+    spec = specification(operator)
+    if not spec.findings:
+        raise part_missing(spec, "findings")
     if measure:
         from sonnx_clip.explain.measure import write_record
         from sonnx_clip.root.folders import checkout
 
         checkout()
+        if not questions(spec):
+            raise UserError(f"no finding of {spec.operator} asks a runtime", spec.file)
         record = write_record(spec)
         rejected = sum(not answer.bits for answer in record.answers)
         print(f"{PATH}: {len(record.answers)} answers, {rejected} of them rejections")

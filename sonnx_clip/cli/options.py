@@ -45,8 +45,9 @@ X: TypeAlias = Annotated[
 Build: TypeAlias = Annotated[
     Path, option("", "Folder of results; default: build.", OUTPUT, value="DIR")
 ]
-Another: TypeAlias = Annotated[
-    Path | None, option("--spec", "Specification of another operator (YAML).", INPUT, value="FILE")
+CLIP = "clip"
+Operator: TypeAlias = Annotated[
+    str, option("--operator", "clip, max …; or a specification.", INPUT, value="NAME|FILE")
 ]
 Brief: TypeAlias = Annotated[bool, option("--brief", "Print the summary only.", OUTPUT)]
 Jobs: TypeAlias = Annotated[

@@ -9,14 +9,15 @@ import typer
 
 from sonnx_clip.cli.options import (
     BUILD,
+    CLIP,
     INPUT,
     OUTPUT,
     RUN,
-    Another,
     Build,
     Format,
     Jobs,
     OnlyTypes,
+    Operator,
     option,
 )
 from sonnx_clip.root.errors import UserError
@@ -28,25 +29,31 @@ def generate(
     check: Annotated[
         bool, option("--check", "Write nothing; status 1 if a file is stale.", OUTPUT)
     ] = False,
-    spec: Another = None,
+    operator: Operator = CLIP,
     into: Annotated[
-        Path | None, option("", "Output folder for --spec.", OUTPUT, value="DIR")
+        Path | None, option("", "Output folder for --operator.", OUTPUT, value="DIR")
     ] = None,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
     from sonnx_clip.root.folders import checkout
 
-    if spec is None and into is None:
+    if operator == CLIP and into is None:
         raise typer.Exit(_generate(checkout(), check=check))
-    if spec is None or into is None or check:
-        raise UserError(
-            "--spec needs --into, and excludes --check", todo="use: --spec FILE --into FOLDER"
-        )
+    if operator == CLIP or into is None or check:
+        what = "generated/ is Clip's: --operator of another operator needs --into, and excludes --check"
+        raise UserError(what, todo="use: --operator NAME --into FOLDER")
     from sonnx_clip.backends.generate import render_all, write
-    from sonnx_clip.cli.prove_command import load_another
+    from sonnx_clip.cli.prove_command import load_checked
+    from sonnx_clip.prove.statements import write_proposed_list
 
-    for line in write(render_all(load_another(spec)), into, alone=False):
+    spec = load_checked(operator)
+    generated = render_all(spec)
+    for line in write(generated, into, alone=False):
         print(f"written: {into / line}")
+    proposed = write_proposed_list(spec, generated.files, into)
+    print(
+        f"written: {proposed}: the statements to review; beside the YAML, `prove` compares with it"
+    )
 
 
 def _generate(root: Path, *, check: bool) -> int:
@@ -97,8 +104,8 @@ def _generate(root: Path, *, check: bool) -> int:
 
 def prove(
     family: Annotated[
-        Literal["real", "int", "float"] | None,
-        option("", "Only types of this family.", INPUT, value="real|int|float"),
+        Literal["real", "int", "uint", "float"] | None,
+        option("", "Only types of this family.", INPUT, value="real|int|uint|float"),
     ] = None,
     dtype: OnlyTypes = None,
     prover: Annotated[
@@ -111,14 +118,16 @@ def prove(
         Literal["coq", "frama-c"] | None,
         option("", "Independent proof instead.", INPUT, value="coq|frama-c"),
     ] = None,
-    spec: Another = None,
+    operator: Operator = CLIP,
     jobs: Jobs = None,
     format: Format = "text",
     build: Build = BUILD,
 ) -> None:
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = format == "json"
-    if road is not None and (family or prover or only or spec or (dtype and road == "coq")):
+    if road is not None and (
+        family or prover or only or operator != CLIP or (dtype and road == "coq")
+    ):
         allowed = "--dtype, --json and --build" if road == "frama-c" else "--json and --build"
         raise UserError(f"--road {road} allows only {allowed}", todo="remove the other options")
     if road is not None:
@@ -133,7 +142,9 @@ def prove(
         build, family, dtype or [], prover or [], only or [], jobs, as_json=as_json
     )
     raise typer.Exit(
-        prove_command.prove(request) if spec is None else prove_command.prove_another(spec, request)
+        prove_command.prove(request)
+        if operator == CLIP
+        else prove_command.prove_another(operator, request)
     )
 
 

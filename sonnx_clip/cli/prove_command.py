@@ -35,8 +35,9 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import progress
-from sonnx_clip.spec import Spec, check_spec, load_spec
+from sonnx_clip.spec import Spec, check_findings, check_spec, load_spec
 from sonnx_clip.spec.coverage import require_coverage
+from sonnx_clip.spec.operators import specification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -76,26 +77,32 @@ def prove(request: ProveRequest) -> int:
     return prove_these(spec, theories, request)
 
 
-def load_another(file: Path) -> Spec:
-    """Load and check the specification of another operator than Clip: docs/language.md.
+def load_checked(operator: str) -> Spec:
+    """Load and check the specification of another operator than Clip: its name, or a file.
 
-    UserError for a wrong claim, with file, line and column, and for Clip, which is read from spec/clip.yaml.
+    UserError for a wrong claim, with file, line and column; and for a file that is about Clip, whose
+    hand-written theories belong to spec/clip.yaml.
     """
-    spec = load_spec(file)
+    spec = specification(operator)
     if spec.operator == "Clip":
-        todo = "remove --spec: Clip is read from spec/clip.yaml"
-        raise UserError("--spec is for operators other than Clip", str(file), todo)
-    for check in (check_spec, refuse_weakened, check_claims):
+        todo = "remove --operator: Clip is read from spec/clip.yaml"
+        raise UserError("this file is about Clip", operator, todo)
+    for check in (check_spec, refuse_weakened, check_claims, check_findings):
         check(spec)
     return spec
 
 
-def prove_another(file: Path, request: ProveRequest) -> int:
+def prove_another(operator: str, request: ProveRequest) -> int:
     """Prove obligations of another operator; its theories and results go into a folder of its name."""
-    spec = load_another(file)
+    spec = load_checked(operator)
     theories, build = render_theories(spec), request.build / spec.head.function
     write(theories, build, alone=False)
     return prove_these(spec, theories, replace(request, build=build), root=build)
+
+
+def ledger_of(build: Path, root: Path | None) -> Path:
+    """The ledger, one for all operators: that of another operator than Clip is above its own folder."""
+    return (build if root is None else build.parent) / "ledger.sqlite"
 
 
 def require_fresh(files: Mapping[str, str], root: Path, *folders: str) -> None:
@@ -141,7 +148,7 @@ def prove_these(
         request.jobs or os.cpu_count() or 1,
     )
     with (
-        closing(Ledger(build / "ledger.sqlite")) as ledger,
+        closing(Ledger(ledger_of(build, root))) as ledger,
         progress("proving", total, "answers", console) as show,
     ):
         session = ProofSession(why3, provers, ledger, at_once, lambda count: show(count, ""))
@@ -157,7 +164,7 @@ def prove_these(
     if any(t.kind == "refused" for t in taken):  # a record of this run would be worth nothing
         _print(console, [*lines, summary(proofs), news])
         return 1
-    record = record_of(spec, why3, provers, proofs, taken, complete=complete)
+    record = record_of(spec, why3, provers, proofs, taken, complete=complete, root=root)
     if complete and not any(o.status == "not proved" for o in proofs.canaries):
         write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
     accept = f"to accept it, compare each statement with its sentence in {STATEMENTS}"

@@ -8,15 +8,16 @@ import typer
 
 from sonnx_clip.cli.options import (
     BUILD,
+    CLIP,
     INPUT,
     OUTPUT,
     RUN,
     Again,
-    Another,
     Brief,
     Forms,
     Jobs,
     OnlyTypes,
+    Operator,
     hidden,
     option,
 )
@@ -47,7 +48,7 @@ def check(
         str | None,
         option("", "Program for one model: './run {model} {in} {out}'.", _OF, value="COMMAND"),
     ] = None,
-    spec: Another = None,
+    operator: Operator = CLIP,
     dtype: OnlyTypes = None,
     require: Annotated[
         list[str] | None, option("", "Fail if this type is unsupported.", INPUT, value="TYPE")
@@ -98,10 +99,10 @@ def check(
     from sonnx_clip.cli import check_command
 
     changed = level != "quick" or forms != "default"
-    if spec is not None and (changed or against or few_calls or journal or scheduler or status):
+    if operator != CLIP and (changed or against or few_calls or journal or scheduler or status):
         raise UserError(
-            "--spec needs the level quick, without --forms, --against, --few-calls, --journal, --scheduler"
-            " or --status",
+            "--operator needs the level quick, without --forms, --against, --few-calls, --journal,"
+            " --scheduler or --status",
             todo="remove these options",
         )
     if status:
@@ -136,12 +137,12 @@ def check(
         level,
         few_calls,
     )
-    if spec is not None:
-        from sonnx_clip.cli.prove_command import load_another
+    if operator != CLIP:
+        from sonnx_clip.cli.prove_command import load_checked
         from sonnx_clip.conform.checked_operator import CheckedOperator
         from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 
-        other = load_another(spec)
+        other = load_checked(operator)
         options = replace(options, of=CheckedOperator(other, evaluated_oracle(other)))
     both: dict[str, Any] = {
         "form": format,

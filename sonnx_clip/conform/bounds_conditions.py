@@ -42,7 +42,7 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
         etype: the element type.
         pairs: the bits of the bounds that are to be described, of shape (n,).
     """
-    trees = [entry.is_ for entry in spec.conditions_on_bounds if etype.family in entry.families]
+    trees = [entry.is_ for entry in spec.conditions_on_bounds if entry.is_for(etype.family)]
     evaluator = ArrayEvaluator(spec, etype)
 
     def condition(expr: Expr) -> Condition:

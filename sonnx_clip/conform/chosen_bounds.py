@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from math import gcd
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,13 +37,34 @@ _THROUGH_FLOAT = (
 _CALLS_OF_ONE_X = 4
 
 
+_MOST_TOGETHER = 1 << 16  # choices of values: all pairs of 8 bits, all triples of special values
+
+
 def together(values: Array, count: int) -> tuple[Array, ...]:
-    """All choices of `count` values: the last one varies fastest."""
+    """All choices of `count` values, of which the last one varies fastest; or very many of them."""
     if count == 0:
         return ()
+    if len(values) ** count > _MOST_TOGETHER:
+        return _spread(values, count)
     axes = [values] * count
     grids = np.meshgrid(*axes, indexing="ij")
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
+
+
+def _spread(values: Array, count: int) -> tuple[Array, ...]:
+    """Choices of `count` values, evenly spread among all of them."""
+    size = len(values)
+    choices = size**count
+    step = choices // _MOST_TOGETHER * 2 + 1
+    while gcd(step, size) != 1:  # else some values of the last operand would be left out
+        step += 2
+    columns: list[list[int]] = [[] for _ in range(count)]
+    for number in range(_MOST_TOGETHER):
+        choice = number * step % choices
+        for column in reversed(columns):
+            choice, place = divmod(choice, size)
+            column.append(place)
+    return tuple(values[column] for column in columns)
 
 
 @cache

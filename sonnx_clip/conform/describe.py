@@ -279,5 +279,5 @@ def _command(unit: Unit) -> str:
         command += f" --against {operator.dialect}"
     if not operator.is_clip:
         path = shlex.quote(str(operator.spec.path))
-        command += f" --spec {path}"
+        command += f" --operator {path}"
     return f"{command} --again"

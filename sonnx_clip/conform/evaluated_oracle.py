@@ -1,7 +1,7 @@
 """An oracle that evaluates the parsed conditions of a specification on NumPy arrays.
 
 It has the attributes of the generated oracle that the checker reads. No code is rendered, so no text of a
-specification is executed: `check --spec FILE` is safe with any file.
+specification is executed: `check --operator FILE` is safe with any file.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Kind
-from sonnx_clip.language.values import encode, float_bits, quiet_bit
+from sonnx_clip.language.values import encode, float_bits, quiet_bit, sign_bit
 from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
+from sonnx_clip.spec.entries import OUTSIDE_DOMAIN
 from sonnx_clip.spec.evaluate import Evaluator
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
 
     found = SimpleNamespace(SPEC_DIGEST=spec.digest, CLASSES={}, LATITUDE={}, READINGS={})
     found.CASE_OF_CLASS = {c.id: c.case for c in spec.classes}
-    found.ALWAYS = tuple(entry.id for entry in spec.latitude if entry.always)
+    always = [entry.id for entry in spec.latitude if entry.always]
+    found.ALWAYS = (*always, *[OUTSIDE_DOMAIN] * bool(spec.domain))
     setattr(found, spec.head.function, lambda *values: _of(evaluators, values).result(*values))
     for family in {etype.family for etype in spec.element_types}:
         found.CLASSES[family] = {
@@ -57,6 +59,10 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
             entry.id: holds((*operands, result, "A"), entry.when, entry.accepts)
             for entry in spec.latitude
         }
+        if domain := spec.domain_of(family):
+            found.LATITUDE[family] |= {
+                OUTSIDE_DOMAIN: holds((*operands, result, "A"), tree.Not(domain))
+            }
         found.READINGS[family] = {
             entry.id: holds((*operands, result), entry.returns) for entry in spec.readings
         }
@@ -73,6 +79,7 @@ class ArrayEvaluator(Evaluator):
             "identical": lambda a, b: _bits(a) == _bits(b),
             "is_nan": lambda value: np.not_equal(value, value),
             "is_signalling": self._is_signalling,
+            "opposite": self._opposite,
         }
 
     def all_hold(
@@ -97,7 +104,7 @@ class ArrayEvaluator(Evaluator):
         )
         found, named = np.zeros(shape, bits_type(self.etype.id)), self.named(values)
         for case in self.spec.cases:
-            given: Any = named[case.result] if case.result in named else self._constant(case.result)
+            given = self(case.result, named)
             held = np.broadcast_to(
                 self.all_hold((case.when,), self.spec.head.operands, values), shape
             )
@@ -126,6 +133,17 @@ class ArrayEvaluator(Evaluator):
 
     def _constant(self, text: str) -> Array:
         return from_bits(int(encode(text, self.etype)), self.etype.id)
+
+    def _opposite(self, value: Array) -> Array:
+        """The sign bit of a float changed; an integer negated modulo 2^width."""
+        bits = _bits(value)
+        if self.etype.family == "float":
+            sign = np.array(sign_bit(float_bits(self.etype)), bits.dtype)
+            changed = bits ^ sign
+        else:
+            changed = ~bits + np.array(1, bits.dtype)
+        opposite: Array = changed.astype(bits.dtype).view(numpy_type(self.etype.id))
+        return opposite
 
     def _is_signalling(self, value: Array) -> Any:
         if self.etype.family != "float":

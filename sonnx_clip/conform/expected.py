@@ -151,7 +151,7 @@ def range_tables(
 
 def key_type(etype: ElementType) -> np.dtype[Any]:
     """The integers by which values are sorted, so that each class is a few ranges: bits of floats."""
-    return numpy_type(etype.id) if etype.family == "int" else bits_type(etype.id)
+    return bits_type(etype.id) if etype.family == "float" else numpy_type(etype.id)
 
 
 def _range_starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
@@ -163,7 +163,7 @@ def _range_starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
     info = np.iinfo(keys)
     bits = clip_operator().oracle.CONSTANTS[etype.id].values()
     constants = np.array(list(bits), bits_type(etype.id)).view(keys)
-    zeros = [0] if etype.family == "int" else [0, 1 << (8 * keys.itemsize - 1)]
+    zeros = [0, 1 << (8 * keys.itemsize - 1)] if etype.family == "float" else [0]
     fixed = np.concatenate([constants, np.array(zeros, keys)])
     cuts = np.hstack([bound[:, None] for bound in bounds] + [np.tile(fixed, (len(bounds[0]), 1))])
     after = cuts + (cuts < info.max).astype(keys)

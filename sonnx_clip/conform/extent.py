@@ -16,6 +16,7 @@ from sonnx_clip.runtimes.model_forms import every_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from sonnx_clip.conform.check_report import FormReport, TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
@@ -49,6 +50,13 @@ PURPOSES = {
     "every 32-bit X": "every X of 32 bits under bounds that reach every class",
 }
 """What the calls of each `Request.purpose` are, in the order in which a report names them."""
+_WITHOUT_BOUNDS = {
+    "layouts": "every class in {layouts}",
+    "random X": "random values",
+    "random draws": "random, special and neighbouring values",
+    "long calls": "{long_values}, in calls of {long:,}",
+}
+"""The same for an operator without scalars."""
 _IN_FORMS = {
     "bounds in use": "the bounds in use",
     "special values": "pairs of special bounds that reach every class",
@@ -83,7 +91,8 @@ def scope(
     compared = [*_compared(types, of), *_compared_in_forms(forms)]
     unseen = _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
-    unseen = [(bits & {"32", "64"}, "one unusual X"), *unseen]
+    unusual = "one unusual X" if of.tensors == 1 else "one unusual choice of operands"
+    unseen = [(bits & {"32", "64"}, unusual), *unseen]
     unseen += [
         (True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)
     ]
@@ -118,17 +127,11 @@ def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]
     if longest >= _SHORT:
         lengths += f" and of some up to {min(longest, plan.LENGTHS[-1]):,}"
     bits = {re.sub("[a-z]", "", one.type) for one in types}
-    values = {"8": "8-bit X", "16": "every X of 16 bits under 24 pairs of bounds"}
-    long_values = [
-        values.get(width, "special and random X") for width in ("8", "16", "32") if width in bits
-    ]
-    if "64" in bits and "32" not in bits:
-        long_values.append("special and random X")
     words = {
         "operands": ", ".join(of.node.called),
         "layouts": "every shape" if any(one.unasked for one in types) else "every layout",
         "long": min(longest, LONG),
-        "long_values": ", ".join(long_values),
+        "long_values": ", ".join(_values_of_long_calls(bits, of)),
         "lengths": lengths,
         "few_of_a_shape": FEW_OF_A_SHAPE,
         "few_lengths": ", ".join(map(str, plan.FEW_LENGTHS)),
@@ -138,8 +141,24 @@ def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]
         "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
         "drawn": plan.DRAWN,
     }
-    phrases = {purpose: phrase.format_map(words) for purpose, phrase in PURPOSES.items()}
+    stated = PURPOSES if of.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
+    phrases = {purpose: phrase.format_map(words) for purpose, phrase in stated.items()}
     yield from phrases_of_compared(phrases, (one.tried for one in types))
+
+
+def _values_of_long_calls(bits: AbstractSet[str], of: CheckedOperator) -> list[str]:
+    """The values in long calls, of types of so many bits."""
+    operands = ", ".join(of.node.called[: of.tensors])
+    all_values = {
+        width: f"every {width}-bit value of {operands}"
+        for width in ("8", "16")
+        if int(width) * of.tensors <= plan.WHOLE_BITS
+    }
+    if of.scalars:
+        all_values = {"8": "8-bit X", "16": "every X of 16 bits under 24 pairs of bounds"}
+    sampled = "special and random X" if of.scalars else "special and random values"
+    found = [all_values.get(width, sampled) for width in ("8", "16", "32", "64") if width in bits]
+    return list(dict.fromkeys(found))
 
 
 def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
@@ -193,12 +212,12 @@ def _not_seen(types: Sequence[TypeReport], of: CheckedOperator, level: Level) ->
     every = EVERY_LENGTH if level != "quick" else _SHORT - 1
     calls = f"than the most made for one type ({max((one.calls for one in types), default=0):,})"
     return [
-        (bits - {"8"}, "one unusual pair of bounds"),
-        (True, "one unusual pair of bounds in one layout"),
+        (of.scalars and bits - {"8"}, "one unusual pair of bounds"),
+        (of.scalars, "one unusual pair of bounds in one layout"),
         (of.tensors > 1, "tensors of different shapes"),
         (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
         (
-            True,
+            of.scalars,
             f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
         ),
         (

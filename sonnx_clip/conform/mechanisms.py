@@ -23,6 +23,7 @@ from sonnx_clip.conform.conversions import (
 )
 from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
 from sonnx_clip.conform.operand_orders import operand_orders
+from sonnx_clip.language import tree
 from sonnx_clip.language.show import show
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
@@ -139,13 +140,16 @@ class _Candidates:
             yield Candidate(f"the reading {id_}", _allowed_by(reading), reading=id_)
 
     def of_orders(self) -> Iterator[Candidate]:
-        """The orders of a maximum and a minimum."""
+        """The orders of a maximum and a minimum, of an operator with a tensor and two bounds."""
+        roles = [operand.role for operand in self._spec.operands]
+        if roles != ["tensor", "scalar", "scalar"]:
+            return
         for words, operator in operand_orders(self._etype):
             yield Candidate(words, _gives(operator))
 
     def of_wrong_operators(self) -> Iterator[Candidate]:
         """The wrong operators of the specification that are no variant of a definition."""
-        for wrong in self._spec.wrong_clips:
+        for wrong in self._spec.wrong_operators:
             if wrong.of is None:
                 words = f"the wrong operator {wrong.id}: {wrong.title}"
                 yield Candidate(words, _gives(self._expressed(wrong.is_)))
@@ -176,7 +180,7 @@ class _Candidates:
     def of_mechanisms(self) -> Iterator[Candidate]:
         """The mechanisms of the family, but for those of absent bounds."""
         for mechanism in self._spec.mechanisms:
-            if self._etype.family in mechanism.families and mechanism.absent is None:
+            if mechanism.is_for(self._etype.family) and mechanism.absent is None:
                 for allows in self._ways_of(mechanism):
                     yield Candidate(mechanism.title, allows, is_mechanism=True)
 
@@ -243,8 +247,9 @@ class _Candidates:
             evaluator = ArrayEvaluator(self._spec, other)
             chosen = np.zeros(operands[0].shape, bits_type(self._etype.id))
             for case in self._spec.cases:
-                if case.result in self._names:
-                    original = operands[self._names.index(case.result)].view(chosen.dtype)
+                if isinstance(case.result, tree.Name):
+                    place = self._names.index(case.result.id)
+                    original = operands[place].view(chosen.dtype)
                     held = evaluator.all_hold((case.when,), self._names, values)
                     np.copyto(chosen, original, where=held)
             return chosen.view(operands[0].dtype)
@@ -258,7 +263,7 @@ class _Candidates:
         called = {operand.id: operand.onnx for operand in self._spec.operands}
         for mechanism in self._spec.mechanisms:
             read = self._absent_read(mechanism, form)
-            if read and self._etype.family in mechanism.families:
+            if read and mechanism.is_for(self._etype.family):
                 places = {
                     self._names.index(scalar): constant(text, self._etype)
                     for scalar, text in read.items()

@@ -84,12 +84,18 @@ _SIZES = {
     "every-x": 8 * _STRETCHES,
 }
 # The other bound of each; why3/composition.mlw is about the ends, which bound nothing.
-_BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
+_BESIDE = {
+    "int": ("lowest", "highest", "1", "2"),
+    "uint": ("lowest", "highest", "1", "2"),
+    "float": ("-inf", "inf", "nan", "0"),
+}
 _SEED = 20
 _SEED_OF_MORE = 22
 _CALLS = 1024  # of one request, to limit memory and the time to an answer
 _RESULTS = 2**20  # of a request of long calls, to fit the caches of a processor
 _RANGES = 2048  # values of a pool above which tables by ranges of X are faster
+_WHOLE_TENSORS = 2  # operands of 8 bits of which all values are tried together
+WHOLE_BITS = 16  # bits of the tensors of one entry of which long calls have every value
 _FEW_BOUNDS = 8  # pairs of bounds in calls of many lengths
 _MORE_BOUNDS = 24  # pairs of bounds in long calls
 _BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
@@ -214,7 +220,7 @@ def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls
     rows = covering_rows(etype, _FEW_BOUNDS, operator)
     # First: a runtime that serves only some bounds in use is not given up as one that refuses all calls.
     yield from _with_purpose("bounds in use", _calls_of_bounds_in_use(etype, operator))
-    if etype.width == 8:
+    if etype.width == 8 and operator.tensors <= _WHOLE_TENSORS:
         patterns = np.arange(256, dtype=np.uint8)
         tensors = together(patterns, operator.tensors)
         scalars = together(patterns, operator.scalars)
@@ -223,7 +229,7 @@ def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls
     special = [table.pool, *table.beside]
     calls = _long_calls(etype, special, table.scalars, operator)
     yield from _with_purpose("special values", calls)
-    if etype.width != 8:
+    if etype.width != 8 or operator.tensors > _WHOLE_TENSORS:
         seed = [_SEED, *etype.id.encode()]
         bits = bits_type(etype.id)
         random = _random(seed, operator.tensors, _CALLS, bits)
@@ -352,7 +358,7 @@ def _long_pools(etype: ElementType, operator: CheckedOperator) -> Sequence[Array
     """Every X of one tensor of 8 or 16 bits, else special and random ones."""
     width = etype.width or 0
     bits = bits_type(etype.id)
-    if width * operator.tensors <= 16:
+    if width * operator.tensors <= WHOLE_BITS:
         patterns = np.arange(2**width, dtype=bits)
         return together(patterns, operator.tensors)
     table = special_table(etype, operator)

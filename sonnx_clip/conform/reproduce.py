@@ -82,7 +82,8 @@ def reproducer(
     if words.startswith(RETURNED):
         shown = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
         parts.append(f"r = {call}")
-        parts.append(f'print({shown}, "expected: ndarray", x.dtype, x.shape)')
+        first = tensors[0]
+        parts.append(f'print({shown}, "expected: ndarray", {first}.dtype, {first}.shape)')
         return "; ".join(parts)
     parts += _calls_text(deviation, etype, call, times)
     if deviation.following:

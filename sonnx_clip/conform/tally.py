@@ -233,7 +233,7 @@ class Tally:
             self._count(results, deviations.places, latitude)
             self._note_places(results, deviations.places[latitude < 0])
             places.append(deviations.places)
-        if self._of.is_clip and results.got.size:
+        if self._of.spec.readings and results.got.size:
             self._sample.add(results, places)
 
     def _count(self, results: ComparedResults, flat: Array, latitude: Array) -> None:

@@ -1,4 +1,4 @@
-"""User constraints of spec/qualification.yaml, checked on this machine: met, not met or not checked.
+"""User constraints of spec/clip.qualification.yaml, checked on this machine: met, not met or not checked.
 
 A probe sees this process, this machine and the folder of records. It is not evidence about the product.
 """
@@ -51,7 +51,7 @@ class Condition(NamedTuple):
 
 
 def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Condition]:
-    """Each user constraint in the order of spec/qualification.yaml; `build` is the folder of the records."""
+    """Each user constraint, in the order of spec/clip.qualification.yaml; `build` has the records."""
     probes: Mapping[str, Callable[[], tuple[Status, str]]] = {
         "UC-0010": lambda: c_kernels(found),
         "UC-0020": subnormals,

@@ -159,8 +159,8 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
         case "cases":
             when = unparse(entry.when)
             return _Shown(
-                entry.title, f"Y = {entry.result} when {when}", "definition", every,
-                (("when", when), ("result", entry.result)), lambda _, v: v["case"] == entry.id,
+                entry.title, f"Y = {entry.result_text} when {when}", "definition", every,
+                (("when", when), ("result", entry.result_text)), lambda _, v: v["case"] == entry.id,
             )  # fmt: skip
         case "properties":
             in_coq = (("in Coq", entry.in_coq),) if entry.in_coq else ()

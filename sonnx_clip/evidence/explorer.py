@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.javascript import constants_of, render_javascript
-from sonnx_clip.backends.vectors import operand_keys
 from sonnx_clip.evidence.page import packed, render_template
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.language import encode, show_bits, unparse
@@ -65,12 +64,12 @@ def operands_of(spec: Spec) -> list[dict[str, Any]]:
     return [
         {
             "id": o.id,
-            "key": key,
+            "key": o.key,
             "onnx": o.onnx,
             "scalar": o.role == "scalar",
             "required": required.get(o.id),
         }
-        for o, key in zip(spec.operands, operand_keys(spec), strict=True)
+        for o in spec.operands
     ]
 
 
@@ -83,7 +82,7 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
         "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
         "types": {etype.id: _type(spec, etype) for etype in spec.element_types},
         "cases": {
-            c.id: {"title": c.title, "when": unparse(c.when), "result": c.result}
+            c.id: {"title": c.title, "when": unparse(c.when), "result": c.result_text}
             for c in spec.cases
         },
         "classes": {c.id: _class(c) for c in spec.classes},

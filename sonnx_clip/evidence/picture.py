@@ -72,7 +72,7 @@ class SpecialCell(NamedTuple):
 
 def panels(spec: Spec) -> tuple[Panel, ...]:
     """Ordered, equal, inverted and NaN bounds, all made of one pair: that of the first case that gives L."""
-    witness = next(case.inhabited_by for case in spec.cases if case.result == "L")
+    witness = next(case.inhabited_by for case in spec.cases if case.result_text == "L")
     low, high = witness.L, witness.M
     kinds = [
         ("bounds in order", low, high),

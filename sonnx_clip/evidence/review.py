@@ -47,7 +47,7 @@ class Difference:
 
 
 def differences(spec: Spec) -> tuple[Difference, ...]:
-    """Every difference, in the order of spec/sonnx_page.yaml."""
+    """Every difference, in the order of spec/clip.page.yaml."""
     file = read_page_file(spec)
     tags = tuple(tags_of(spec, file))
     found = []

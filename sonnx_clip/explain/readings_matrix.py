@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pydantic import Field
+
 from sonnx_clip.language.show import show
 from sonnx_clip.language.special import FEW
 from sonnx_clip.language.values import encode, identical
@@ -14,6 +16,8 @@ from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import agrees, answers, answers_told, same_value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Interpretation, Reading
@@ -42,16 +46,20 @@ class ReadingCell(Stored):
     elsewhere: str | None
 
 
-class ReadingsRow(Stored):
-    """A class, the numbers that the specification gives for it, and the expected result."""
+class ReadingsRow(Stored, extra="allow"):
+    """A class, the expected result, and as further keys the operands that the specification gives for it."""
+
+    __pydantic_extra__: dict[str, str] = Field(init=False)
 
     id: str
     case: str
-    x: str
-    min: str
-    max: str
     due: str
     cells: tuple[ReadingCell, ...]
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The operands, in their order."""
+        return tuple((self.__pydantic_extra__ or {}).values())
 
 
 class Matrix(Stored):
@@ -61,6 +69,7 @@ class Matrix(Stored):
     """
 
     type: str
+    operands: tuple[str, ...]
     titles: dict[str, str]
     interpretations: dict[str, str]
     rows: tuple[ReadingsRow, ...]
@@ -69,21 +78,21 @@ class Matrix(Stored):
 def matrix(spec: Spec, etype: ElementType) -> Matrix:
     """The matrix of an element type, ``real`` too."""
     samples = _samples(spec, etype)
+    keys = [operand.key for operand in spec.operands]
     rows = []
     for klass in spec.classes_of(etype.family):
-        triple, (x, l, m) = next(iter(samples[klass.id].items()))
+        triple, texts = next(iter(samples[klass.id].items()))
         due = evaluator(spec, etype).result(*triple)
         cells = tuple(_cell(spec, etype, reading, samples[klass.id]) for reading in spec.readings)
-        rows.append(
-            ReadingsRow(
-                id=klass.id, case=klass.case, x=x, min=l, max=m, due=show(due, etype), cells=cells
-            )
-        )
+        operands = dict(zip(keys, texts, strict=True))
+        row = {"id": klass.id, "case": klass.case, "due": show(due, etype), "cells": cells}
+        rows.append(ReadingsRow.model_validate({**row, **operands}))
     given = {
         r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None
     }
     return Matrix(
         type=etype.id,
+        operands=tuple(operand.shown for operand in spec.operands),
         titles={reading.id: reading.title for reading in spec.readings},
         interpretations=given if etype.family == "float" else {},
         rows=tuple(rows),
@@ -114,25 +123,31 @@ def _other(
     spec: Spec, etype: ElementType, reading: Reading, samples: Samples, *, bitwise: bool
 ) -> str | None:
     """The first of the samples for which a reading allows another answer than that of the cases."""
-    for triple, (x, l, m) in (
-        samples.items() if etype.family in reading.regions(bitwise=bitwise) else ()
-    ):
+    if etype.family not in reading.regions(bitwise=bitwise):
+        return None
+    for triple, texts in samples.items():
         if agrees(spec, etype, reading, triple, bitwise=bitwise):
             continue
         due = evaluator(spec, etype).result(*triple)
         for y in answers(spec, etype, reading, triple):
             if not (identical(y, due) if bitwise else same_value(y, due, etype)):
                 answer, expected = show(y, etype), show(due, etype)
-                return f"X = {x}, min = {l}, max = {m} gives {answer}, expected {expected}"
+                numbers = named_numbers([operand.shown for operand in spec.operands], texts)
+                return f"{numbers} gives {answer}, expected {expected}"
     return None
+
+
+def named_numbers(names: Sequence[str], texts: Sequence[str]) -> str:
+    """``X = 1, min = 0, max = 2``."""
+    return ", ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
 
 
 def matrix_text(found: Matrix, width: int | None = None) -> str:
     """A matrix as lines of text, wrapped at `width` columns or whole: readings with one answer together."""
-    lines = [f"{found.type}: answers of the readings in each class, at X, min, max"]
+    lines = [f"{found.type}: answers of the readings in each class, at {', '.join(found.operands)}"]
     lines += [f"  {SIGNS[agreement]} {words}" for agreement, words in MEANINGS.items()]
     for row in found.rows:
-        lines.append(f"{row.id}: {row.x}, {row.min}, {row.max}; expected {row.due}")
+        lines.append(f"{row.id}: {', '.join(row.operands)}; expected {row.due}")
         together: dict[tuple[str, str], list[str]] = {}
         for cell in row.cells:
             together.setdefault((SIGNS[cell.agreement], " or ".join(cell.answers)), []).append(
@@ -141,7 +156,7 @@ def matrix_text(found: Matrix, width: int | None = None) -> str:
         lines += [
             f"  {sign} {answer}: {', '.join(names)}" for (sign, answer), names in together.items()
         ]
-        here = f"X = {row.x}, min = {row.min}, max = {row.max} gives"
+        here = f"{named_numbers(found.operands, row.operands)} gives"
         elsewhere = [
             cell for cell in row.cells if cell.elsewhere and not cell.elsewhere.startswith(here)
         ]

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from pydantic import Field
+
+from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import identical, is_nan
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
-from sonnx_clip.spec import evaluator, load_spec
+from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.readings import answers, answers_told, same_value
-from sonnx_clip.whyml.rendered_goals import rendered_obligations
+from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Reading
+    from sonnx_clip.spec.entries import Operand, Reading
     from sonnx_clip.spec.readings import Triple
 
-StatusOf: TypeAlias = "Callable[[str, Sequence[Obligation]], Mapping[str, Any]]"
-"""From the digest of a specification and obligations to `status` and `proved_by` of each id."""
+StatusOf: TypeAlias = "Callable[[Spec, Sequence[Obligation | Claim]], Mapping[str, Any]]"
+"""From a specification and its obligations to `status` and `proved_by` of each id."""
 
 
 class WrittenNumber(Stored):
@@ -72,13 +75,15 @@ class ObligationShown(Stored):
     proved_by: tuple[str, ...] = ()
 
 
-class TripleExplanation(Stored):
-    """Why clip(X, L, M) is what it is."""
+class TripleExplanation(Stored, extra="allow"):
+    """Why clip(X, L, M), say, is what it is; the operands are further keys."""
+
+    __pydantic_extra__: dict[str, WrittenNumber] = Field(init=False)
 
     type: str
-    x: WrittenNumber
-    min: WrittenNumber
-    max: WrittenNumber
+    function: str
+    labels: tuple[str, ...]
+    in_domain: bool
     case: str
     case_title: str
     case_when: str
@@ -92,36 +97,50 @@ class TripleExplanation(Stored):
     readings: tuple[ReadingView, ...]
     obligations: tuple[ObligationShown, ...]
 
+    @property
+    def operands(self) -> tuple[WrittenNumber, ...]:
+        """The operands, in their order."""
+        return tuple((self.__pydantic_extra__ or {}).values())
+
 
 def explain(
-    type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | None = None
+    spec: Spec, type_id: str, *texts: str, status_of: StatusOf | None = None
 ) -> TripleExplanation:
-    """Explain a triple of an element type, given as decimals, hex floats, bit patterns or constants.
+    """Explain operands of an element type, given as decimals, hex floats, bit patterns or constants.
 
     UserError for an unknown type, a text that is no value of it, and obligations that are not generated.
     """
-    spec = load_spec()
     etype = spec.element_type(type_id)
-    found = encoded({"x": (x, etype), "min": (min_, etype), "max": (max_, etype)})
-    triple = (found["x"], found["min"], found["max"])
+    keys = [operand.key for operand in spec.operands]
+    found = encoded({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
+    triple = tuple(found.values())
     known = evaluator(spec, etype)
     case, klass, due = known.case(*triple), known.class_of(*triple), known.result(*triple)
-    return TripleExplanation(
-        type=etype.id,
-        **{name: written(value, etype) for name, value in found.items()},
-        case=case.id,
-        case_title=case.title,
-        case_when=unparse(case.when),
-        class_id=klass.id,
-        class_title=klass.title,
-        class_when=unparse(klass.when),
-        result=written(due, etype),
-        result_is=case.result,
-        quote=case.source.words,
-        acceptable=_acceptable(spec, etype, triple, due),
-        readings=tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
-        obligations=_obligations(spec, etype.id, {case.id, klass.id}, status_of),
-    )
+    facts = {
+        "type": etype.id,
+        "function": spec.head.function,
+        "labels": tuple(_label(operand) for operand in spec.operands),
+        "in_domain": known.is_defined(*triple),
+        "case": case.id,
+        "case_title": case.title,
+        "case_when": unparse(case.when),
+        "class_id": klass.id,
+        "class_title": klass.title,
+        "class_when": unparse(klass.when),
+        "result": written(due, etype),
+        "result_is": case.result_text,
+        "quote": case.source.words,
+        "acceptable": _acceptable(spec, etype, triple, due),
+        "readings": tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
+        "obligations": _obligations(spec, etype.id, {case.id, klass.id}, status_of),
+    }
+    operands = {key: written(value, etype) for key, value in found.items()}
+    return TripleExplanation.model_validate({**facts, **operands})
+
+
+def _label(operand: Operand) -> str:
+    """What an operand is called beside its number: ``L (min)``, ``X``."""
+    return operand.id if operand.role == "tensor" else f"{operand.id} ({operand.onnx})"
 
 
 def encoded(options: Mapping[str, tuple[str | None, ElementType]]) -> dict[str, Value]:
@@ -179,8 +198,9 @@ def _obligations(
     spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    shown = [o for o in rendered_obligations(type_id) if ids & set(o.shows)]
-    statuses = status_of(spec.digest, shown) if status_of else {}
+    stated = rendered_obligations(type_id) if is_rendered(spec) else claims_of(spec, type_id)
+    shown = [o for o in stated if ids & set(o.shows)]
+    statuses = status_of(spec, shown) if status_of else {}
     return tuple(
         ObligationShown(
             id=o.id,
@@ -195,23 +215,26 @@ def _obligations(
 
 def explanation_text(told: TripleExplanation, width: int | None = None) -> str:
     """An explanation as lines of text, wrapped at `width` columns or whole."""
-    numbers = ", ".join(number.decimal for number in (told.x, told.min, told.max))
+    numbers = ", ".join(number.decimal for number in told.operands)
+    wide = max(len("result"), *map(len, told.labels))
+    operands = zip(told.labels, told.operands, strict=True)
     lines = [
-        f"{told.type}: clip({numbers}) = {told.result.decimal}",
-        f"  X       {told.x}",
-        f"  L (min) {told.min}",
-        f"  M (max) {told.max}",
-        f"  result  {told.result}  ({told.result_is}, bit for bit)",
-        f"  case    {told.case}: {told.case_title}; {told.case_when}",
-        f"  class   {told.class_id}: {told.class_title}; {told.class_when}",
-        f"  source  {told.quote}",
+        f"{told.type}: {told.function}({numbers}) = {told.result.decimal}",
+        *(f"  {label:<{wide}} {number}" for label, number in operands),
+        f"  {'result':<{wide}} {told.result}  ({told.result_is}, bit for bit)",
+        f"  {'case':<{wide}} {told.case}: {told.case_title}; {told.case_when}",
+        f"  {'class':<{wide}} {told.class_id}: {told.class_title}; {told.class_when}",
+        f"  {'source':<{wide}} {told.quote}",
     ]
+    if not told.in_domain:
+        lines.append("  outside the domain of the operator: any result conforms")
     lines += [
         f"  also acceptable: {one.answer or 'any NaN'} ({one.latitude}): {one.reason}"
         for one in told.acceptable
     ]
-    lines.append("  readings, compared with the cases")
-    wide = max(len(reading.id) for reading in told.readings)
+    if told.readings:
+        lines.append("  readings, compared with the cases")
+    wide = max((len(reading.id) for reading in told.readings), default=0)
     for reading in told.readings:
         shown = " or ".join(str(number or "any NaN") for number in reading.answers)
         lines.append(f"    {reading.id:<{wide}} {reading.agreement:<12} {shown}")

@@ -41,7 +41,7 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
     spec = load_spec()
     file, function = read_page_file(spec), spec.head.function
     obligations = rendered_obligations()
-    shown = known(build, spec.digest, obligations) if build else {}
+    shown = known(build, spec, obligations) if build else {}
     statuses = [(o, shown[o.id].status if o.id in shown else None) for o in obligations]
     found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
@@ -52,7 +52,7 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
         vectors={one.etype.id: _rows(one) for one in suites if one.etype.id != _NO_NUMPY_TYPE},
         examples=_examples(spec, file),
         conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
-        results=[case.result for case in spec.cases],
+        results=[case.result_text for case in spec.cases],
     )
     trace = found.get_template("sonnx_trace.md.j2").render(
         **same, rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]

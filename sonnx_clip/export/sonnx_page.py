@@ -1,7 +1,7 @@
 """The page of the operator in the structure that the SONNX group requires: `ops/clip.md`.
 
 Formulas, tables and examples come from spec/clip.yaml; sentences, permanent tags and further examples from
-spec/sonnx_page.yaml.
+spec/clip.page.yaml.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Latitude
 
-PATH = "spec/sonnx_page.yaml"
+PATH = "spec/clip.page.yaml"
 PAGE = "ops/clip.md"
 _SHOWN_IN = {"real": "real", "int": "int32", "float": "float32"}
 """The element type in which the examples of a family are computed."""
@@ -96,7 +96,7 @@ class FamilyText(Part):
 
 
 class PageFile(Part):
-    """spec/sonnx_page.yaml."""
+    """spec/clip.page.yaml."""
 
     format: Annotated[int, Field(ge=1, le=1)]
     onnx: OnnxVersion
@@ -123,7 +123,7 @@ class Tag:
 
 
 def read_page_file(spec: Spec) -> PageFile:
-    """spec/sonnx_page.yaml; UserError for an unknown key, family or finding, or a missing text."""
+    """spec/clip.page.yaml; UserError for an unknown key, family or finding, or a missing text."""
     file = validate(PageFile, read_document(repo_file(PATH))[0])
     wanted: dict[str, set[str]] = {
         "families": {family.id for family in spec.families},
@@ -199,7 +199,8 @@ class _Family:
         """The cases: result and condition."""
         entry = {name: f"{name}[i]" for name in self.spec.head.tensors}
         return [
-            (entry.get(case.result, case.result), self.show(case.when)) for case in self.spec.cases
+            (entry.get(case.result_text, case.result_text), self.show(case.when))
+            for case in self.spec.cases
         ]
 
     def constraints(self, tensor: str) -> Iterator[dict[str, Any]]:

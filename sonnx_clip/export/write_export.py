@@ -107,7 +107,7 @@ def _manifest(
         "spec_sha256": spec.digest,
         **more,
         "latitude": [asdict(one) for one in granted()],
-        "cases": [{"id": c.id, "title": c.title, "when": unparse(c.when), "result": c.result}
+        "cases": [{"id": c.id, "title": c.title, "when": unparse(c.when), "result": c.result_text}
                   for c in spec.cases],
         "classes": [
             {"id": c.id, "title": c.title, "matters": c.matters, "case": c.case, "when": unparse(c.when),

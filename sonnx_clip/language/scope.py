@@ -67,6 +67,7 @@ ELEMENT_FUNCTIONS = {
     "identical": Signature((_E, _E)),
     "is_nan": Signature((_E,)),
     "is_signalling": Signature((_E,)),
+    "opposite": Signature((_E,), Kind.ELEMENT),
 }
 DECLARED_FUNCTIONS = {
     **dict.fromkeys(("is_set", "is_sparse", "has_explicit_shape", "is_scalar"), Signature((_D,))),

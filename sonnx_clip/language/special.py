@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FEW: dict[FamilyId, tuple[str, ...]] = {
     "real": ("0", "1", "2"),
     "int": ("lowest", "0", "1", "highest"),
+    "uint": ("0", "1", "2", "highest"),
     "float": ("nan", "-nan", "snan", "-inf", "-0", "0", "1", "inf"),
 }
 """The fewest values that distinguish every two readings, and every region from one that is a point larger."""

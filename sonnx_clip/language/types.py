@@ -27,7 +27,7 @@ Id: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-
 Word: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
 """What runtimes run: a node Clip of an operator set, or its body or equation as nodes of it."""
-FamilyId: TypeAlias = Literal["real", "int", "float"]
+FamilyId: TypeAlias = Literal["real", "int", "uint", "float"]
 NumberText: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 """A number as text: decimal, hex float, bit pattern, or a constant such as nan."""
 
@@ -93,10 +93,11 @@ Bits: TypeAlias = Annotated[
 
 
 class Family(Part):
-    """One of the three chapters of the page."""
+    """A chapter of the page. Where it lists no types, it is about all that the family has."""
 
     id: FamilyId
     chapter: Text
+    types: tuple[Word, ...] = ()
     source: Source
 
 
@@ -119,10 +120,13 @@ class ElementType(Part):
         match self.family, self.bits, self.width:
             case ("real", None, None) | ("int", IntegerBits(), 8 | 16 | 32 | 64):
                 return self
+            case "uint", IntegerBits(signed=False), 8 | 16 | 32 | 64:
+                return self
             case "float", FloatBits(exponent=exponent, significand=significand), width:
                 if width == exponent + significand:  # the hidden bit counts, in place of the sign
                     return self
         raise ValueError(
             f"`{self.id}` does not have the parameters of its family: real has none; int has "
-            "{signed: true or false} and 8, 16, 32 or 64; float {exponent: …, significand: …} and their sum"
+            "{signed: true or false} and 8, 16, 32 or 64, uint {signed: false} and the same; "
+            "float {exponent: …, significand: …} and their sum"
         )

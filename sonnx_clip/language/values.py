@@ -23,6 +23,7 @@ Value: TypeAlias = int | Fraction
 CONSTANTS = {
     "real": frozenset[str](),
     "int": frozenset({"lowest", "highest"}),
+    "uint": frozenset({"lowest", "highest"}),
     "float": frozenset(
         {"nan", "snan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}
     ),
@@ -220,6 +221,22 @@ def is_nan(value: Value, etype: ElementType) -> bool:
 def is_signalling(value: Value, etype: ElementType) -> bool:
     """Whether a value is a signalling NaN: a NaN whose first bit of the fraction is 0 (IEEE 754, 6.2.1)."""
     return is_nan(value, etype) and not int(value) & quiet_bit(float_bits(etype))
+
+
+def opposite(value: Value, etype: ElementType) -> Value:
+    """The value of the other sign.
+
+    Of a float the sign bit is changed, of a NaN too; an integer is negated modulo 2^width, so that the least
+    one is its own opposite.
+    """
+    match etype.bits:
+        case FloatBits() as form:
+            return int(value) ^ sign_bit(form)
+        case IntegerBits():
+            least, greatest = integer_range(etype)
+            return -int(value) % (greatest - least + 1)
+        case _:
+            return -value
 
 
 def equal(a: Value, b: Value, etype: ElementType) -> bool:

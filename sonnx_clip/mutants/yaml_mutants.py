@@ -65,10 +65,11 @@ def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
                 seen |= {text, change}
                 yield YamlMutant(section, name, change, place, families, condition, whole)
         for operand in spec.head.operands if section == "cases" else ():
-            if operand != entry.result:
-                name, change = f"{section}.{entry.id}.result", f"{entry.result} => {operand}"
+            if operand != entry.result_text:
+                name, change = f"{section}.{entry.id}.result", f"{entry.result_text} => {operand}"
                 of = place._replace(field="result")
-                yield YamlMutant(section, name, change, of, families, entry.result, operand)
+                other = tree.Name(operand, Kind.ELEMENT)
+                yield YamlMutant(section, name, change, of, families, entry.result, other)
 
 
 def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, Expr]]:

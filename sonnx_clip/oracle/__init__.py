@@ -7,19 +7,18 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.manifest import rendered_from
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 ORACLE_FILE = "generated/numpy/clip_oracle.py"
-MANIFEST = "generated/manifest.json"
 
 
 @cache
@@ -43,15 +42,5 @@ def load_oracle() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    module.SPEC_DIGEST = _generated_from()  # type: ignore[attr-defined]
+    module.SPEC_DIGEST = rendered_from().sha256  # type: ignore[attr-defined]
     return module
-
-
-def _generated_from() -> str:
-    """The SHA-256 of the specification that generated/ was rendered from."""
-    path = repo_file(MANIFEST)
-    try:
-        return str(json.loads(path.read_bytes())["source"]["sha256"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        what = "what generated/ was rendered from cannot be read"
-        raise UserError(what, str(path), "run: sonnx-clip generate") from error

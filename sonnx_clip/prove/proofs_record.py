@@ -12,6 +12,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, read_regular
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Excerpt, read_record
+from sonnx_clip.whyml.rendered_goals import is_rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 RECORD = "proofs.json"
 AGAIN = "run: sonnx-clip prove"
-_FOLDERS = ("why3", "generated/why3", "generated/c")
 
 TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
 
@@ -112,16 +112,25 @@ class ProofsRecord(Excerpt):
         return tuple(found)
 
 
-def theory_digests() -> dict[str, str]:
-    """SHA-256 of every file that the proofs use or are about, by its path: theories, drivers, C."""
-    files = [
-        path
-        for folder in _FOLDERS
-        for path in sorted(repo_file(folder).rglob("*"))
-        if path.is_file()
-    ]
-    root = repo_file("")
-    return {path.relative_to(root).as_posix(): digest_of_file(path) for path in files}
+def theory_digests(root: Path | None = None) -> dict[str, str]:
+    """SHA-256 of every file that the proofs use or are about, by its path: theories, drivers, C.
+
+    Args:
+        root: the folder that holds generated/ of another operator than Clip; the repository by default.
+    """
+    repository = repo_file("")
+    folders = [repository / "why3"]
+    if root is None:
+        folders += [repository / "generated/why3", repository / "generated/c"]
+    else:
+        folders += [root / "generated/why3"]
+    digests: dict[str, str] = {}
+    for folder in folders:
+        above = repository if root is None or folder == folders[0] else root
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                digests[path.relative_to(above).as_posix()] = digest_of_file(path)
+    return digests
 
 
 def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
@@ -147,19 +156,31 @@ def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
         raise UserError(what, str(path), todo)
 
 
-def known(build: Path, spec_digest: str, obligations: Iterable[Obligation]) -> dict[str, Outcome]:
+def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:
+    """The folder in which `prove` leaves the results of a specification, and that above its theories.
+
+    Those of Clip are in the repository; of any other operator both are a folder of its name.
+    """
+    if is_rendered(spec):
+        return build, None
+    own = build / spec.head.function
+    return own, own
+
+
+def known(build: Path, spec: Spec, obligations: Iterable[Obligation]) -> dict[str, Outcome]:
     """What is recorded of obligations, by id; nothing if there is no record of these theories.
 
     Args:
-        build: the folder that holds proofs.json.
-        spec_digest: SHA-256 of the specification that is explained.
+        build: the build folder.
+        spec: the specification that is explained.
         obligations: those that are asked for.
     """
+    folder, root = results_of(spec, build)
     try:
-        record = ProofsRecord.model_validate_json(read_regular(build / RECORD))
+        record = ProofsRecord.model_validate_json(read_regular(folder / RECORD))
     except (OSError, ValueError):  # the evidence says what is wrong with it
         return {}
-    if record.about.spec_digest != spec_digest or record.about.files != theory_digests():
+    if record.about.spec_digest != spec.digest or record.about.files != theory_digests(root):
         return {}
     recorded = {outcome.id for outcome in record.outcomes}
     asked = [o for o in obligations if o.id in recorded]

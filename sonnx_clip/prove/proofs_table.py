@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Property
 
-_FAMILIES = ("real", "int", "float")
 _SECTIONS = (
     "restrictions", "constraints", "cases", "classes", "properties", "latitude", "readings", "examples",
     "element_types",
@@ -40,7 +39,8 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
     """
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
     table.add_column("requirement", no_wrap=True)
-    for column in (*_FAMILIES, "any"):
+    families = [family.id for family in spec.families]
+    for column in (*families, "any"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("proved by", no_wrap=True)
     table.add_column("CPU", justify="right", no_wrap=True)
@@ -54,7 +54,8 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
         if shown:
             table.add_row(f"[bold]{section}[/]")
         for row, outcomes in shown.items():
-            table.add_row(f"  {row}", *_counts(outcomes, family_of), *_provers(outcomes))
+            counts = _counts(outcomes, [*families, None], family_of)
+            table.add_row(f"  {row}", *counts, *_provers(outcomes))
     console.print(table)
     if refuted := refutations(spec, proofs):
         console.print("[bold]refuted as written, proved under a condition[/]")
@@ -76,9 +77,12 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
     yield "soundness", {"smoke": {"smoke"}}
 
 
-def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[str]:
+def _counts(
+    outcomes: Sequence[Outcome], families: Sequence[str | None], family_of: Mapping[str, str]
+) -> list[str]:
+    """The cells of a row: proved obligations of each family, and of none."""
     cells = []
-    for family in (*_FAMILIES, None):
+    for family in families:
         mine = [o for o in outcomes if family_of.get(o.obligation.subject) == family]
         good = sum(o.status != "not proved" for o in mine)
         shown = f"{good}" if mine else ""

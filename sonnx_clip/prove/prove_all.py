@@ -285,6 +285,7 @@ def record_of(
     taken: Sequence[TrustedItem],
     *,
     complete: bool,
+    root: Path | None = None,
 ) -> ProofsRecord:
     """The record of a run: the same answers give the same record, whenever they were given.
 
@@ -295,8 +296,9 @@ def record_of(
         proofs: what came out.
         taken: what is taken for granted.
         complete: whether every obligation went to every prover.
+        root: the folder that holds generated/ of another operator than Clip.
     """
-    files = {**theory_digests(), **why3.digests}
+    files = {**theory_digests(root), **why3.digests}
     return ProofsRecord(
         about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
         tools={"why3": why3.version, **{p.name: p.version for p in provers}},

@@ -1,4 +1,4 @@
-"""spec/qualification.yaml as a model: what a tool qualification needs to know of each command.
+"""spec/clip.qualification.yaml as a model: what a tool qualification needs to know of each command.
 
 The file holds judgements that nobody can compute: what a command is used for, what an error in it would do,
 what detects such an error, and what the user must ensure. Levels follow from them by the tables of DO-330 and
@@ -20,7 +20,7 @@ from sonnx_clip.spec.structure import validate
 if TYPE_CHECKING:
     from pathlib import Path
 
-PATH = "spec/qualification.yaml"
+PATH = "spec/clip.qualification.yaml"
 MOST_NODES = 40
 
 Number: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(TOR|ERR|UC|KP)-\d{3}0$")]
@@ -223,5 +223,5 @@ class Kit(Part):
 
 
 def load_kit(path: Path | None = None) -> Kit:
-    """Read spec/qualification.yaml; UserError with the place of the first mistake."""
+    """Read spec/clip.qualification.yaml; UserError with the place of the first mistake."""
     return validate(Kit, read_document(path or repo_file(PATH))[0])

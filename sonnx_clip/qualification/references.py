@@ -1,4 +1,4 @@
-"""Missing names in spec/qualification.yaml: commands, tests, obligations, gates, mutants, files.
+"""Missing names in spec/clip.qualification.yaml: commands, tests, obligations, gates, mutants, files.
 
 An entry that names a test or an obligation that is gone claims a detection that nobody makes.
 """

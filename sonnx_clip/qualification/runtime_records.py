@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ReadingMatch, Verdict
 from sonnx_clip.conform.report_text import grouped, notes, reading_groups
+from sonnx_clip.oracle import ORACLE_FILE
+from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import processor
 from sonnx_clip.root.stored import Stored, read_record
@@ -60,6 +62,7 @@ class RuntimeRecord(Stored):
     """What was found of a runtime in one version on one machine.
 
     Args:
+        oracle_sha256: of the oracle, generated/numpy/clip_oracle.py, with which the results were compared.
         behaviours: the differences from the cases; accepted ones last.
         readings: by element type, the readings that fit the answers.
         remarks: observations beside the results.
@@ -70,6 +73,7 @@ class RuntimeRecord(Stored):
     version: str
     date: str
     spec_sha256: str
+    oracle_sha256: str
     python: str
     numpy: str
     machine: str
@@ -79,6 +83,11 @@ class RuntimeRecord(Stored):
     readings: dict[str, ReadingMatch]
     remarks: tuple[str, ...]
     reproduce: str | None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the results were compared with what the oracle gives now."""
+        return self.oracle_sha256 == digest_of_file(repo_file(ORACLE_FILE))
 
     @property
     def problems(self) -> tuple[Behaviour, ...]:
@@ -108,6 +117,7 @@ def record_of(report: Report) -> RuntimeRecord:
         version=report.runtime_version,
         date=datetime.now(UTC).date().isoformat(),
         spec_sha256=report.spec_sha256,
+        oracle_sha256=digest_of_file(repo_file(ORACLE_FILE)),
         python=report.python,
         numpy=report.numpy,
         machine=f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest

@@ -146,13 +146,13 @@ def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
 _NODE_OPSET = 14  # of other operators: the first in which Relu takes integers
 _ONNX_NAMES = {"float32": "float", "float64": "double"}
 _CONSTANTS = {
-    "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in c])",
+    "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in bounds])",
     "Constant nodes": (
         '[p.graph.node.insert(0, onnx.helper.make_node("Constant", [], [n],'
-        " value=onnx.numpy_helper.from_array(v))) for n, v in c]"
+        " value=onnx.numpy_helper.from_array(v))) for n, v in bounds]"
     ),
     "attributes": (
-        "p.graph.node[0].attribute.extend([onnx.helper.make_attribute(n, float(v)) for n, v in c])"
+        "p.graph.node[0].attribute.extend([onnx.helper.make_attribute(n, float(v)) for n, v in bounds])"
     ),
 }
 _ATTRIBUTES = {"l": "min", "m": "max"}
@@ -208,7 +208,7 @@ def model_statements(
             else {name: name for name in form.bound_names}
         )
         named = ", ".join(f'("{called[name]}", {name})' for name in form.bound_names)
-        found += [f"c = [{named}]", _CONSTANTS[form.bounds]]
+        found += [f"bounds = [{named}]", _CONSTANTS[form.bounds]]
     return found
 
 

@@ -16,7 +16,7 @@ from sonnx_clip.language.scope import (
     kind_of,
     tensor_scope,
 )
-from sonnx_clip.language.tree import Expr, Kind, Number, subtrees
+from sonnx_clip.language.tree import Call, Expr, Kind, Name, Number, subtrees
 from sonnx_clip.language.types import ElementType, Part
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
@@ -75,10 +75,10 @@ class ConditionParser:
                         self._parse((section, index, *keys, family), _in_family(scope, family))
                 elif found is not None:
                     self._parse((section, index, *keys), scope)
-        for index, wrong in enumerate(self.spec.wrong_clips):
-            scope = self._scope("a wrong Clip", self.every, result=True)
+        for index, wrong in enumerate(self.spec.wrong_operators):
+            scope = self._scope("a wrong operator", self.every, result=True)
             self._parse(
-                ("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT
+                ("wrong_operators", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT
             )
         self._causes()
         self._theorems()
@@ -87,21 +87,27 @@ class ConditionParser:
         """What mechanisms return, and the conditions on bounds."""
         for index, mechanism in enumerate(self.spec.mechanisms):
             if mechanism.is_ is not None:
-                scope = self._scope("a mechanism", mechanism.families, result=True)
+                scope = self._scope("a mechanism", mechanism.families or self.every, result=True)
                 self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
             if mechanism.returns is not None:
-                scope = self._scope("a mechanism", mechanism.families, ("Y",), result=True)
+                scope = self._scope(
+                    "a mechanism", mechanism.families or self.every, ("Y",), result=True
+                )
                 self._parse(("mechanisms", index, "returns"), scope)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
-            scope = self._scope("a condition on bounds", condition.families)
+            scope = self._scope("a condition on bounds", condition.families or self.every)
             scalars = dict.fromkeys(self.head.scalars, Kind.ELEMENT)
             bounds_only = replace(scope, variables=scalars, uses=self._general())
             self._parse(("conditions_on_bounds", index, "is"), bounds_only)
 
     def _named_entries(self) -> None:
-        """Cases, definitions and classes, which later conditions may use by their ids."""
+        """Domain, cases, definitions and classes; later conditions may use these three by their ids."""
+        for family in self.spec.domain:
+            scope = element_scope("the domain", self.head.operands, {}, frozenset({family}))
+            self._parse(("domain", family, "holds"), scope)
         for index, case in enumerate(self.spec.cases):
             self._parse(("cases", index, "when"), self._scope("a case", self.every))
+            self._parse_result(index)
             self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
         for index, definition in enumerate(self.spec.definitions):
             families = frozenset[str](definition.families or self.every)
@@ -122,6 +128,16 @@ class ConditionParser:
             families = frozenset[str](klass.families)
             self._parse(("classes", index, "when"), self._scope("a class", families))
             self._name("classes", index, klass.id, Usable(0, Kind.BOOL, families))
+
+    def _parse_result(self, index: int) -> None:
+        """The result of a case. A choice in it would be another case."""
+        way: Way = ("cases", index, "result")
+        scope = element_scope("the result of a case", self.head.operands, {}, self.every)
+        result = self._parse(way, scope, Kind.ELEMENT)
+        inner = result.arguments[0] if isinstance(result, Call) else result
+        if not isinstance(inner, Name | Number):
+            what = "the result of a case is an operand, a number, or the opposite of one"
+            raise self.document.error(way, what, "give each result a case of its own")
 
     def _on_tensors(self) -> None:
         """Restrictions on tensors as declared, and constraints on their values."""

@@ -1,4 +1,6 @@
-"""spec/coverage.yaml: the words of each source in order, each with an answer; joined, they are the source.
+"""spec/clip.coverage.yaml: the words of each source in order, each with an answer.
+
+Joined, they are the source.
 
 What is left out between two answers has no letter and no digit. What spec/clip.yaml quotes is answered by the
 entry that quotes it.
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.entries import Page
 
-PATH = "spec/coverage.yaml"
+PATH = "spec/clip.coverage.yaml"
 Name: TypeAlias = Text
 """An id of spec/clip.yaml; or one of a dialect, a stroke and an aspect; or that of an obligation."""
 Sort: TypeAlias = Literal[

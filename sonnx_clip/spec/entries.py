@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -17,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.types import FamilyId, Form, Id, NumberText, Part, Source, Text, Word
 
 if TYPE_CHECKING:
@@ -30,25 +30,25 @@ def _condition(value: object) -> object:
     raise ValueError("a condition is expected, as text: X < 0")
 
 
+def _element(value: object) -> object:
+    """Its text; `ConditionParser` puts the tree in its place."""
+    if isinstance(value, str) and value:
+        return value
+    raise ValueError("an element is expected, as text: X, 0, opposite(X)")
+
+
 if TYPE_CHECKING:
     Condition: TypeAlias = Expr
+    Element: TypeAlias = Expr
 else:  # pydantic would build a schema of every class of trees, for 40 ms of each command
     Condition = Annotated[Any, PlainValidator(_condition)]
+    Element = Annotated[Any, PlainValidator(_element)]
 
 
 def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(value)) != len(value):
         raise ValueError("an item is there twice")
     return value
-
-
-NUMBER = r"^-?(\d|inf$|nan$)"
-"""How the text of a number begins, which is no operand."""
-
-
-def is_number(value: object) -> bool:
-    """Whether the result of a case is a number, and not an operand."""
-    return isinstance(value, str) and re.match(NUMBER, value) is not None
 
 
 OperatorName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$")]
@@ -79,6 +79,16 @@ class Operand(Part):
     id: Symbol
     onnx: Id
     role: Literal["tensor", "scalar"]
+
+    @property
+    def key(self) -> str:
+        """What it is called in vectors and options: a tensor by its variable, a scalar as in ONNX."""
+        return self.id.lower() if self.role == "tensor" else self.onnx
+
+    @property
+    def shown(self) -> str:
+        """What sentences about numbers call it: ``X``, ``min``."""
+        return self.id if self.role == "tensor" else self.onnx
 
 
 class OperatorResult(Part):
@@ -253,15 +263,33 @@ class Constraint(Part):
         return tuple(family for family in self.families if family not in self.refuted_for)
 
 
+OUTSIDE_DOMAIN = "outside-domain"
+"""The name of the deviations that are accepted since the operator is not defined for the operands."""
+
+
+class Domain(Part):
+    """For which operands of a family the operator is defined. Elsewhere any result conforms."""
+
+    holds: Condition
+    reason: Text
+    source: Source
+
+
 class Case(Part):
     """A branch of the normative definition."""
 
     id: Word
     title: Text
     when: Condition
-    result: Annotated[str, StringConstraints(min_length=1)]  # an operand, or a number
+    result: Element  # an operand, a number, or the opposite of one
+    not_for: Reasons  # families in which no operands fall into it
     inhabited_by: Witness
     source: Source
+
+    @property
+    def result_text(self) -> str:
+        """The result as the file has it."""
+        return unparse(self.result)
 
 
 class Definition(Part):
@@ -308,8 +336,8 @@ class Property(Part):
         return (*self.holds_for, *self.refuted_for)
 
 
-class WrongClip(Part):
-    """A function that is not Clip, or stands in the place `of` a definition; some claim excludes it."""
+class WrongOperator(Part):
+    """A function that is not the operator, or stands in the place `of` a definition. A claim excludes it."""
 
     id: Word
     title: Text
@@ -328,14 +356,21 @@ Limitation: TypeAlias = Literal[
 ]  # fmt: skip
 """What bounds become."""
 
-EVERY_FAMILY: Families = ("real", "int", "float")
+
+class OfFamilies(Part):
+    """An entry for some families, or for all of the operator."""
+
+    families: Families | None = None
+
+    def is_for(self, family: str) -> bool:
+        """Whether it is for a family."""
+        return self.families is None or family in self.families
 
 
-class Mechanism(NamedEntry):
+class Mechanism(NamedEntry, OfFamilies):
     """A cause of deviations: what a runtime may compute in the place of the operator."""
 
     title: Text
-    families: Families = EVERY_FAMILY
     is_: Annotated[Condition | None, Field(alias="is")] = None  # the answer
     returns: Condition | None = None  # whether the answer may be Y
     computes: Conversion | None = None  # operands are converted, and the result back
@@ -355,11 +390,10 @@ class Mechanism(NamedEntry):
         return self
 
 
-class BoundsCondition(Part):
+class BoundsCondition(OfFamilies):
     """A condition on the scalars by which refused calls and deviations are described."""
 
     is_: Annotated[Condition, Field(alias="is")]
-    families: Families = EVERY_FAMILY
 
 
 class Latitude(NamedEntry):

@@ -109,11 +109,6 @@ class Evaluator:
         key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
         self._key: Callable[[Any], Any] = key
         self.case = lru_cache(maxsize=4096)(self._first_case)
-        self._place = {name: place for place, name in enumerate(self._operands)}
-        named = (case.result for case in spec.cases)
-        self._numbers = {
-            text: values.encode(text, etype) for text in named if text not in self._place
-        }
         self._conditions = {case.id: case.when for case in spec.cases}
         self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
         self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
@@ -124,6 +119,7 @@ class Evaluator:
                 (key := self._key(value)) != key
             ),  # true of the key of a NaN alone
             "is_signalling": partial(values.is_signalling, etype=etype),
+            "opposite": partial(values.opposite, etype=etype),
             "shape": operator.attrgetter("shape"),
             "becomes": self._becomes,
             **DECLARED_WORDS,
@@ -283,6 +279,11 @@ class Evaluator:
         """The values of the operands, each by its name."""
         return dict(zip(self._operands, values, strict=True))
 
+    def is_defined(self, *values: Value) -> bool:
+        """Whether values of the operands are in the domain of the operator."""
+        domain = self.spec.domain_of(self.etype.family)
+        return domain is None or bool(self(domain, self.named(values)))
+
     def _first_case(self, *values: Value) -> Case:
         """The case of values of the operands: the first whose condition holds."""
         environment = self.named(values)
@@ -301,9 +302,8 @@ class Evaluator:
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
-        named = self.case(*values).result
-        place = self._place.get(named)
-        return values[place] if place is not None else self._numbers[named]
+        found: Value = self(self.case(*values).result, self.named(values))
+        return found
 
     def classes(self, *values: Value) -> list[ValueClass]:
         """The classes of values of the operands; one, if the specification is right."""

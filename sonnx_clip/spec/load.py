@@ -13,6 +13,12 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.conditions import ConditionParser
 from sonnx_clip.spec.dialects import check_dialects
 from sonnx_clip.spec.document import Diagnostic, raise_first, read_document
+from sonnx_clip.spec.element_types import FILE as ELEMENT_TYPES
+from sonnx_clip.spec.element_types import (
+    check_types_of_families,
+    known_element_types,
+    types_of_families,
+)
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.numbers import check_numbers, check_operands, order_operands
 from sonnx_clip.spec.quotes import check_quotes
@@ -39,7 +45,16 @@ def load_spec(path: Path | None = None) -> Spec:
 
 def _read(path: Path) -> Spec:
     document, content = read_document(path)
-    spec = validate(Spec, document).read_from(path, digest_of(content))
+    if isinstance(document.data, dict) and "element_types" in document.data:
+        what = f"element types are stated once, in {ELEMENT_TYPES}"
+        todo = "remove this section; `types` of a family lists those that the operator has"
+        raise document.error(("element_types",), what, todo)
+    stated = validate(Spec, document)
+    raise_first(document, check_types_of_families(stated.families))
+    types = types_of_families(stated.families)
+    _, content_of_types = known_element_types()
+    spec = stated.model_copy(update={"element_types": types})
+    spec = spec.read_from(path, digest_of(content + content_of_types))
     for check in (check_operands, check_references, check_dialects):
         raise_first(document, check(spec))
     order_operands(spec)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.scope import Head
-from sonnx_clip.language.types import ElementType, Family, Part
+from sonnx_clip.language.types import ElementType, Family, FamilyId, Part
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import Dialect, DialectExample
 from sonnx_clip.spec.document import Diagnostic, Way, unknown
@@ -22,6 +22,7 @@ from sonnx_clip.spec.entries import (
     Constraint,
     DeclaredTensor,
     Definition,
+    Domain,
     Example,
     Latitude,
     Mechanism,
@@ -34,12 +35,14 @@ from sonnx_clip.spec.entries import (
     Restriction,
     Symbol,
     ValueClass,
-    WrongClip,
+    WrongOperator,
 )
 from sonnx_clip.spec.findings import SourceFinding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from sonnx_clip.language.tree import Expr
 
 
 _Entry = TypeVar("_Entry", bound=BaseModel)
@@ -53,7 +56,7 @@ class YamlSection:
     # own_ids: its ids may be those of other sections too: a family may have the name of its only type
     # (`real`), and a page that of a vendor's operator. No two entries of all other sections share one.
     own_ids: bool = False
-    answers: bool = True  # the words of a text can be encoded by an entry (spec/coverage.yaml)
+    answers: bool = True  # the words of a text can be encoded by an entry (spec/clip.coverage.yaml)
     name: str = ""  # its key in the file
     entry: type[BaseModel] = BaseModel  # the model of an entry
 
@@ -92,8 +95,9 @@ class Spec(Part):
         tuple[Family, ...], Field(min_length=1), YamlSection("family", own_ids=True)
     ]
     element_types: Annotated[
-        tuple[ElementType, ...], Field(min_length=1), YamlSection("element type", own_ids=True)
-    ]
+        tuple[ElementType, ...], YamlSection("element type", own_ids=True)
+    ] = ()  # from spec/element_types.yaml, by the families
+    domain: Annotated[dict[FamilyId, Domain], Field(default_factory=dict)]
     declared_example: dict[Symbol, DeclaredTensor] | None = None
     restrictions: Annotated[tuple[Restriction, ...], YamlSection("restriction")] = ()
     constraints: Annotated[tuple[Constraint, ...], YamlSection("constraint")] = ()
@@ -101,8 +105,8 @@ class Spec(Part):
     definitions: Annotated[tuple[Definition, ...], YamlSection("definition")] = ()
     classes: Annotated[tuple[ValueClass, ...], Field(min_length=1), YamlSection("class")]
     properties: Annotated[tuple[Property, ...], Field(min_length=1), YamlSection("property")]
-    wrong_clips: Annotated[
-        tuple[WrongClip, ...], Field(min_length=1), YamlSection("wrong Clip", answers=False)
+    wrong_operators: Annotated[
+        tuple[WrongOperator, ...], Field(min_length=1), YamlSection("wrong operator", answers=False)
     ]
     mechanisms: Annotated[tuple[Mechanism, ...], YamlSection("mechanism", answers=False)] = ()
     conditions_on_bounds: tuple[BoundsCondition, ...] = ()
@@ -120,7 +124,7 @@ class Spec(Part):
     _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))
 
     def read_from(self, path: Path, digest: str) -> Spec:
-        """The same, with its file and the SHA-256 of the file."""
+        """The same, with its file and its `digest`."""
         self._path, self._digest = path, digest
         return self
 
@@ -133,7 +137,7 @@ class Spec(Part):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the YAML file, in hex."""
+        """The SHA-256 of the YAML file and spec/element_types.yaml behind it, in hex."""
         return self._digest
 
     @property
@@ -144,7 +148,8 @@ class Spec(Part):
     @property
     def file(self) -> str:
         """The name of the YAML file in messages and generated files."""
-        return "spec/clip.yaml" if self.operator == "Clip" else self._path.name
+        name = self._path.name
+        return f"spec/{name}" if self._path.parent.name == "spec" else name
 
     @cached_property
     def head(self) -> Head:
@@ -174,6 +179,13 @@ class Spec(Part):
         """The sources whose text is in the repository."""
         return tuple(page for page in self.sources if page.file)
 
+    def domain_of(self, family: str) -> Expr | None:
+        """The condition under which the operator is defined in a family; None if it is for all operands."""
+        for id_, domain in self.domain.items():
+            if id_ == family:
+                return domain.holds
+        return None
+
     def types_of(self, family: str) -> tuple[ElementType, ...]:
         """The element types of a family, in the order of the file."""
         return tuple(etype for etype in self.element_types if etype.family == family)
@@ -196,7 +208,7 @@ class Spec(Part):
     definition = _Find[Definition]("definitions")
     klass = _Find[ValueClass]("classes")
     property = _Find[Property]("properties")
-    wrong_clip = _Find[WrongClip]("wrong_clips")
+    wrong_operator = _Find[WrongOperator]("wrong_operators")
     reading = _Find[Reading]("readings")
     dialect = _Find[Dialect]("dialects")
     example = _Find[Example]("examples")

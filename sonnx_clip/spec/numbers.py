@@ -11,7 +11,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.bounds_in_use import holds
 from sonnx_clip.spec.dialects import ComputedBy
 from sonnx_clip.spec.document import Diagnostic, Way
-from sonnx_clip.spec.entries import ABSENT, Example, OperandValues, Witness, is_number
+from sonnx_clip.spec.entries import ABSENT, Example, OperandValues, Witness
+from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.model import Spec, entries_with
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
         families = getattr(entry, "families", every)
         if section == "latitude":
             families = ["float"]
+        if section == "cases":
+            families = [family for family in every if family not in entry.not_for]
         yield PlacedWitness((section, index, "inhabited_by"), families, entry.inhabited_by)
     for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
         for section, index, entry in entries_with(spec, key):
@@ -72,15 +75,10 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
-    """Results of cases, witnesses and examples that do not have the operands of the head."""
+    """Witnesses and examples that do not have the operands of the head."""
     names = spec.head.operands
     if len(set(names)) < len(names):
         return  # `check_references` reports it
-    for index, case in enumerate(spec.cases):
-        if case.result not in names and not is_number(case.result):
-            message = f"`{case.result}` is not allowed here"
-            todo = f"one of: {', '.join(names)}; or a number"
-            yield Diagnostic(("cases", index, "result"), message, todo)
     for way, values in _operand_values(spec):
         yield from _check_keys(spec, way, values)
 
@@ -127,6 +125,7 @@ def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that an element type cannot hold."""
     for placed in witnesses(spec):
         yield from _check_witness(spec, placed)
+        yield from _check_in_domain(spec, placed)
     for index, example in enumerate(spec.examples):
         yield from _check_example(spec, ("examples", index), example)
     yield from _check_bounds_in_use(spec)
@@ -145,6 +144,23 @@ def _check_witness(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
                 encode(text, etype)
         except UserError as error:
             yield Diagnostic((*placed.way, name), error.what, error.todo)
+
+
+def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
+    """A witness for which the operator is not defined. Cases and classes are about all operands."""
+    if placed.way[0] in ("cases", "classes"):
+        return
+    texts = placed.witness.texts()
+    for family in placed.families:
+        for etype in spec.types_of(family):
+            try:
+                values = [encode(texts[name], etype) for name in spec.head.operands]
+            except UserError:
+                return  # `_check_witness` reports it
+            if not evaluator(spec, etype).is_defined(*values):
+                message = f"{spec.operator} is not defined for these operands in {etype.id}"
+                yield Diagnostic(placed.way, message, "choose a witness in the domain")
+                return
 
 
 def _check_second(spec: Spec) -> Iterator[Diagnostic]:
@@ -233,7 +249,7 @@ def _check_mechanisms(spec: Spec) -> Iterator[Diagnostic]:
                 continue
             try:
                 for etype in spec.element_types:
-                    if etype.family in mechanism.families and etype.width is not None:
+                    if mechanism.is_for(etype.family) and etype.width is not None:
                         encode(text, etype)
             except UserError as error:
                 yield Diagnostic(way, error.what, error.todo)

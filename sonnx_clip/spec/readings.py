@@ -15,23 +15,28 @@ from sonnx_clip.language.values import (
     is_nan,
     sign_bit,
 )
-from sonnx_clip.spec.entries import Reading, is_number
 from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.model import Spec
 
 Triple: TypeAlias = tuple[Value, ...]
 
 
 def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
-    """What a reading allows, among the operands and two NaNs: all there is, but for payloads of NaNs."""
-    ask, nans = evaluator(spec, etype), ("nan", "-nan") if etype.family == "float" else ()
-    given = (case.result for case in spec.cases if is_number(case.result))
-    tried = dict.fromkeys((*triple, *(encode(text, etype) for text in (*nans, *given))))
+    """What a reading allows, among operands, results of cases and two NaNs.
+
+    That is all there is, but for payloads of NaNs.
+    """
+    ask = evaluator(spec, etype)
+    named = ask.named(triple)
+    results = [ask(case.result, named) for case in spec.cases]
+    nans = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
+    tried = dict.fromkeys((*triple, *nans, *results))
     try:
-        return tuple(y for y in tried if ask(reading.returns, {**ask.named(triple), "Y": y}))
+        return tuple(y for y in tried if ask(reading.returns, {**named, "Y": y}))
     except (
         NoCaseError
     ):  # the cases have a gap here, so that a reading that speaks of them allows nothing

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-NAMES_IN_REPRODUCERS = frozenset({"b", "c", "d", "o", "p", "s", "v", "z", "np"})
+NAMES_IN_REPRODUCERS = frozenset({"b", "d", "o", "p", "s", "v", "z", "np"})
 
 REFERENCES: Final = (
     ("families", "families"), ("holds_for", "families"), ("family", "families"), ("case", "cases"),
-    ("shows", "constraints"), ("given_by", "readings"), ("false_for", "wrong_clips"),
+    ("shows", "constraints"), ("given_by", "readings"), ("false_for", "wrong_operators"),
     ("dialect", "dialects"), ("type", "element_types"), ("element_types", "element_types"),
     ("reading", "readings"), ("answers", "readings"), ("page", "sources"), ("node_of", "dialects"),
 )  # fmt: skip
@@ -115,7 +115,13 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
         if not spec.types_of(one.id):
             what = f"no element type belongs to the family `{one.id}`"
             yield Diagnostic(("families", index, "id"), what)
+    known = [family.id for family in spec.families]
+    for index, case in enumerate(spec.cases):
+        for family in case.not_for:
+            yield from unknown(("cases", index, "not_for", family), family, known, "family")
     for section, index, entry in entries_with(spec, "not_for"):
+        if section == "cases":
+            continue  # a case is about every family
         for family in (family.id for family in spec.families):
             if (family in entry.families) == (family in entry.not_for):
                 stated = family in entry.families
@@ -177,14 +183,17 @@ def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     """Each wrong operator is used, and replaces an existing definition."""
     named = {entry.false_for for entry in spec.properties}
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
-    for index, wrong in enumerate(spec.wrong_clips):
+    for index, wrong in enumerate(spec.wrong_operators):
         if wrong.id not in named:
             yield Diagnostic(
-                ("wrong_clips", index, "id"), f"nothing is false of `{wrong.id}`", "remove it"
+                ("wrong_operators", index, "id"), f"nothing is false of `{wrong.id}`", "remove it"
             )
         if wrong.of is not None:
             yield from unknown(
-                ("wrong_clips", index, "of"), wrong.of, definitions, "definition without parameters"
+                ("wrong_operators", index, "of"),
+                wrong.of,
+                definitions,
+                "definition without parameters",
             )
 
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.special import sampled
-from sonnx_clip.language.tree import Name, subtrees
+from sonnx_clip.language.tree import Kind, Name, rewritten, subtrees
 from sonnx_clip.spec.evaluate import Evaluator, Function, evaluator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.entries import Property, WrongClip
+    from sonnx_clip.spec.entries import Property, WrongOperator
     from sonnx_clip.spec.model import Spec
 
 
 class WrongEvaluator(Evaluator):
     """Evaluates claims about a wrong operator, or with a wrong definition."""
 
-    def __init__(self, spec: Spec, etype: ElementType, wrong: WrongClip) -> None:
+    def __init__(self, spec: Spec, etype: ElementType, wrong: WrongOperator) -> None:
         super().__init__(spec, etype)
         self._wrong = wrong
         self._answer = evaluator(spec, etype).function(wrong.is_)
@@ -34,19 +37,38 @@ class WrongEvaluator(Evaluator):
         return ((), self._answer) if name == self._wrong.of else super()._entry(name)
 
 
+def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]:
+    """That operands are in the domain of the operator; and other entries of the first tensor, if named."""
+    domain = spec.domain_of(family)
+    if domain is None:
+        return []
+    conditions = [domain]
+    if spec.head.second in names:
+        other = Name(spec.head.second, Kind.ELEMENT)
+        first = spec.head.operands[0]
+        conditions.append(
+            rewritten(
+                domain, lambda node: other if isinstance(node, Name) and node.id == first else None
+            )
+        )
+    return conditions
+
+
 def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
     """Whether a property is false of its wrong operator for some samples, where its condition holds."""
     etype, head = spec.types_of(family)[0], spec.head
-    ask = WrongEvaluator(spec, etype, spec.wrong_clip(entry.false_for))
+    ask = WrongEvaluator(spec, etype, spec.wrong_operator(entry.false_for))
     second = any(
         isinstance(node, Name) and node.id == head.second for node in subtrees(entry.claim)
     )
     names = (*head.operands, head.second) if second else head.operands
     repaired = entry.repaired.get(etype.family)
+    conditions = [*domain_of_names(spec, etype.family, names), *([repaired] if repaired else [])]
+    right = evaluator(spec, etype)
     for numbers in sampled(etype, len(names)):
         environment = dict(zip(names, numbers, strict=True))
         environment[head.result] = ask.result(*numbers[: len(head.operands)])
-        applies = repaired is None or evaluator(spec, etype)(repaired, environment)
+        applies = all(right(condition, environment) for condition in conditions)
         if applies and not ask(entry.claim, environment):
             return True
     return False

@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, cast
 from sonnx_clip.claims.claim import Kind, Obligation
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.manifest import rendered_from
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 FOLDER = "generated/why3"
 _CANARIES = "canaries_"
 _ATTRIBUTE = re.compile(r"\[@(name|kind|shows):([^\]]*)\]")
+
+
+def is_rendered(spec: Spec) -> bool:
+    """Whether the theories of a specification are those in generated/; UserError if there are none."""
+    return rendered_from().file == spec.file
 
 
 def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:

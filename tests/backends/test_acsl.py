@@ -70,7 +70,7 @@ def test_expression_without_acsl_form_is_rejected(expr):
 def test_every_type_of_c_has_contracts_with_the_cases_in_their_order():
     files = render_acsl(SPEC)
     assert set(files) == {LOOP, *map(contract_path, TYPES)}
-    lines = [f"{case.id}(X, L, M) ? identical(Y, {case.result}) :" for case in SPEC.cases]
+    lines = [f"{case.id}(X, L, M) ? identical(Y, {case.result_text}) :" for case in SPEC.cases]
     for etype in TYPES:
         text = files[contract_path(etype)]
         relation = text.partition("predicate clip(")[2].partition("*/")[0].splitlines()

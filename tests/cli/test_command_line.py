@@ -63,11 +63,14 @@ def test_json_is_format_json() -> None:
         (("check", "--status"), "--status needs a journal"),
         (("check", "--against", "directml-1.0"), "runtimes cannot be compared with `directml-1.0`"),
         (("check", "--against", "onnx", "--so", "lib.so"), "--against allows"),
-        (("check", "--spec", "max.yaml", "--level", "standard"), "--spec needs the level quick"),
-        (("generate", "--into", "out"), "--spec needs --into"),
         (
-            ("generate", "--spec", "spec/clip.yaml", "--into", "out"),
-            "--spec is for operators other than Clip",
+            ("check", "--operator", "max.yaml", "--level", "standard"),
+            "--operator needs the level quick",
+        ),
+        (("generate", "--into", "out"), "another operator needs --into"),
+        (
+            ("generate", "--operator", "spec/clip.yaml", "--into", "out"),
+            "this file is about Clip",
         ),
         (("prove", "--road", "coq", "--dtype", "int8"), "--road coq allows only"),
         (("verify", "--replay", "half"), "`half` is not a percentage"),

@@ -80,7 +80,7 @@ def test_mistake_in_a_specification_is_named(
 ) -> None:
     assert old in RELU
     (tmp_path / "relu.yaml").write_text(RELU.replace(old, new, 1))
-    arguments = ("check", "--spec", "relu.yaml", "--runtime", "numpy")
+    arguments = ("check", "--operator", "relu.yaml", "--runtime", "numpy")
     message = message_of(run(*arguments, cwd=tmp_path))
     assert "relu.yaml" in message
     assert words in message

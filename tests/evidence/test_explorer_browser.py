@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 
-from sonnx_clip.backends.vectors import operand_keys
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.evidence import explored
@@ -67,7 +66,8 @@ def test_it_finds_what_the_oracle_finds_for_random_triples(folder, tmp_path, typ
 @pytest.mark.parametrize("type_id", MACHINE_TYPES)
 def test_it_shows_what_the_vectors_say(folder, tmp_path, type_id):
     vectors = json.loads(repo_file(f"generated/vectors/{type_id}.json").read_text())["vectors"]
-    inputs = [[vector[key] for key in operand_keys(load_spec())] for vector in vectors]
+    keys = [operand.key for operand in load_spec().operands]
+    inputs = [[vector[key] for key in keys] for vector in vectors]
     body = f"""
       const words = (selector) => [...page.document.querySelectorAll(selector)].map((one) => one.textContent);
       const fields = [...page.document.querySelectorAll("#input input")];

@@ -13,6 +13,7 @@ from sonnx_clip.whyml.rendered_goals import rendered_obligations
 from tests.command import printed
 from tests.obligations import obligations
 
+SPEC = load_spec()
 NAN = ("explain", "float32", "--x", "nan", "--min", "1", "--max", "0")
 ID = "float32.cases_complete"
 
@@ -32,20 +33,22 @@ def test_nan_and_inverted_bounds():
 
 
 def test_obligations_and_readings_are_those_of_the_triple():
-    shown = {one.id for one in explain("int8", "3", "2", "10").obligations}
+    shown = {one.id for one in explain(SPEC, "int8", "3", "2", "10").obligations}
     assert {"int8.inside_inhabited", "int8.inside_ordinary_inhabited"} <= shown
     assert not {id_ for id_ in shown if "inverted" in id_ or not id_.startswith("int8.")}
-    tie = {one.id: one for one in explain("float64", "-0", "0", "1").readings}
+    tie = {one.id: one for one in explain(SPEC, "float64", "-0", "0", "1").readings}
     assert [answer.decimal for answer in tie["formula-2008"].answers] == ["-0", "0"]
     assert tie["formula-2008"].agreement == "by value"
-    assert {one.agreement for one in explain("real", "1", "0", "2").readings} == {"bit for bit"}
+    assert {one.agreement for one in explain(SPEC, "real", "1", "0", "2").readings} == {
+        "bit for bit"
+    }
 
 
 def test_latitude_and_forms_depend_on_the_family():
-    (other,) = explain("float32", "-0", "0", "1").acceptable
+    (other,) = explain(SPEC, "float32", "-0", "0", "1").acceptable
     assert (other.latitude, other.answer.bits) == ("zero-sign", "0x80000000")
-    assert explain("int32", "1", "2", "3").acceptable == ()
-    real = explain("real", "1", "2", "3")
+    assert explain(SPEC, "int32", "1", "2", "3").acceptable == ()
+    real = explain(SPEC, "real", "1", "2", "3")
     assert (real.x.bits, real.x.hex_float) == (None, None)
     told = json.loads(
         printed("explain", "float32", "--x", "nan", "--min", "0", "--max", "1", "--json")
@@ -65,13 +68,13 @@ def test_latitude_and_forms_depend_on_the_family():
 )
 def test_bad_input_is_one_message(arguments, words):
     with pytest.raises(UserError) as caught:
-        explain(*arguments)
+        explain(SPEC, *arguments)
     assert words in str(caught.value)
 
 
 def test_obligations_that_are_not_generated_are_one_message(own_spec):
     with pytest.raises(UserError, match="sonnx-clip generate"):
-        explain("float32", "1", "0", "1")
+        explain(SPEC, "float32", "1", "0", "1")
 
 
 def _record(replies, files=None, digest=None):

@@ -1,4 +1,4 @@
-"""Each sentence of a source has an answer in spec/coverage.yaml: a wrong or missing one is refused."""
+"""Each sentence of a source has an answer in spec/clip.coverage.yaml: a wrong or missing one is refused."""
 
 import re
 import shutil
@@ -34,7 +34,7 @@ PLANTED = {
         ("`X may be large. Tensor `X` is", f"here, and {PATH}:", "answers `Tensor `X` is", "answer the words in their order")),
     "a sentence is added at the end": (
         ONNX, "Constrain input and output types to float tensors\\.\\Z", "Constrain input and output types to float tensors. Or not.",
-        f"{ONNX}:255", ("these words have no answer in spec/coverage.yaml: `Or not.`",)),
+        f"{ONNX}:255", ("these words have no answer in spec/clip.coverage.yaml: `Or not.`",)),
     "a word of a sentence is another": (
         DIRECTML, "must have the same DataType", "must not have the same DataType", f"{DIRECTML}:63",
         ("InputTensor and OutputTensor must not have", "answers `InputTensor and OutputTensor must have")),

@@ -4,6 +4,7 @@ tests/spec/test_errors.py has those of form, references, language and numbers; s
 """
 
 import re
+from unittest import mock
 
 import pytest
 
@@ -13,10 +14,11 @@ from sonnx_clip.claims import evaluation
 from sonnx_clip.prove.weakened import refuse_weakened
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import check_findings, check_spec, load_spec
+from sonnx_clip.spec import check_findings, check_spec, element_types, load_spec
 from tests.spec import test_transcription as transcription
 
 TEXT = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+TYPES = repo_file("spec/element_types.yaml").read_text(encoding="utf-8")
 
 
 def _between(start, end):
@@ -130,13 +132,20 @@ WEAKENED = [
 
 
 def _planted(folder, *changes):
-    text = TEXT
+    """The specification with these changes, of which those of element types are made in their file."""
+    texts = {"clip.yaml": TEXT, "element_types.yaml": TYPES}
     for old, new in changes:
-        assert old in text, f"{old!r} must stand in the file"
-        text = text.replace(old, new, 1)
-    path = folder / "clip.yaml"
-    path.write_text(text, encoding="utf-8")
-    return load_spec(path)
+        names = [name for name, text in texts.items() if old in text]
+        assert names, f"{old!r} must stand in a file"
+        texts[names[0]] = texts[names[0]].replace(old, new, 1)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    with mock.patch.object(element_types, "repo_file", return_value=folder / "element_types.yaml"):
+        element_types.known_element_types.cache_clear()
+        try:
+            return load_spec(folder / "clip.yaml")
+        finally:
+            element_types.known_element_types.cache_clear()
 
 
 def _agrees_with_the_texts(spec, monkeypatch):
@@ -227,11 +236,9 @@ def test_commands_refuse_a_weakened_claim_and_an_answer_that_does_not_fit(bench)
     assert f"({WEAKENED[2][0]})" in ended.err
     bench.plant("spec/clip.yaml", *WEAKENED[2][:0:-1])
     bench.plant(
-        "spec/coverage.yaml", "[real, sonnx-real/element_types]", "[real, sonnx-real/bounds]"
+        "spec/clip.coverage.yaml", "[real, sonnx-real/element_types]", "[real, sonnx-real/bounds]"
     )
-    words = (
-        r"coverage.yaml:\d+:\d+ .*`sonnx-real/element_types` of spec/clip.yaml quotes these words"
-    )
+    words = r"clip.coverage.yaml:\d+:\d+ .*`sonnx-real/element_types` of spec/clip.yaml quotes these words"
     bench.monkeypatch.setattr(
         "sonnx_clip.cli.prove_command.check_claims", lambda _: None
     )  # seconds

@@ -1,4 +1,4 @@
-"""spec/qualification.yaml: every name in it leads somewhere; a mistake is one message with its place."""
+"""spec/clip.qualification.yaml: every name in it leads somewhere; a mistake is one message with its place."""
 
 import json
 import re
@@ -27,8 +27,10 @@ def changed(tmp_path, old, new, count=1):
     """The kit after a change of its text, which must have been there."""
     text = repo_file(PATH).read_text(encoding="utf-8")
     assert old in text
-    (tmp_path / "qualification.yaml").write_text(text.replace(old, new, count), encoding="utf-8")
-    return load_kit(tmp_path / "qualification.yaml")
+    (tmp_path / "clip.qualification.yaml").write_text(
+        text.replace(old, new, count), encoding="utf-8"
+    )
+    return load_kit(tmp_path / "clip.qualification.yaml")
 
 
 def test_every_name_leads_somewhere():
@@ -73,7 +75,7 @@ def test_mistake_in_the_file_is_one_message_with_its_line(tmp_path, old, new, me
     with pytest.raises(UserError) as refused:
         changed(tmp_path, old, new)
     assert re.search(
-        rf"qualification.yaml:\d+.*{re.escape(message)}", str(refused.value), re.DOTALL
+        rf"clip.qualification.yaml:\d+.*{re.escape(message)}", str(refused.value), re.DOTALL
     )
 
 

@@ -36,7 +36,7 @@ def checked(toy, runtime, *types):
 
 
 def by_command(spec, *options):
-    return run("check", "--spec", *map(str, (spec, *options)), cwd=repo_root())
+    return run("check", "--operator", *map(str, (spec, *options)), cwd=repo_root())
 
 
 def named(function):

@@ -85,7 +85,7 @@ findings:
     assert spec.examples[0].given == tuple(("1",) * len(operands) for _ in range(2))
     chosen = [part for id_ in only for part in ("--only", id_)]
     done = run(
-        "prove", "--spec", str(path), "--build", str(tmp_path), "--json", *chosen, cwd=tmp_path
+        "prove", "--operator", str(path), "--build", str(tmp_path), "--json", *chosen, cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout + done.stderr
     proved = {o["id"] for o in json.loads(done.stdout)["outcomes"] if o["status"] == "proved"}
@@ -103,7 +103,7 @@ def test_every_statement_has_its_obligations(toy):
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        ("relu", "result: 0,", "result: Z,", "`Z` is not allowed here"),
+        ("relu", "result: 0,", "result: Z,", "`Z` cannot be used in the result of a case"),
         ("relu", "{X: -1},\n     source", "{Q: -1},\n     source", "the key `Q` is not known here"),
         ("relu", "claim: 0 <= Y", "claim: not (Y < 0)", "is false for X ="),
         ("relu", "result: {id: Y", "result: {id: R", "the result is called `R`"),
@@ -113,7 +113,6 @@ def test_every_statement_has_its_obligations(toy):
         ("max", "id: first_nan", "id: max", "`max` is built in of the language"),
         ("max", "false_for: the_least", "false_for: always_first", "nothing is false of `the_least`"),
         ("relu", "operator: Relu", "operator: '../Relu'", " (operator)"),
-        ("relu", "numpy: int8", "numpy: 'int8\": open(1)'", "numpy"),
     ],
 )  # fmt: skip
 def test_mistake_is_found_with_its_place(name, old, new, words, tmp_path):
@@ -174,9 +173,9 @@ def test_vectors_are_valid_complete_and_right(toy):
 def test_clip_is_refused_as_another_operator(tmp_path):
     clip = str(repo_file("spec/clip.yaml"))
     for command in (["prove"], ["generate", "--into", "made"], ["check", "--runtime", "numpy"]):
-        done = run(*command, "--spec", clip, cwd=tmp_path)
+        done = run(*command, "--operator", clip, cwd=tmp_path)
         assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
-        assert "remove --spec" in done.stderr
+        assert "remove --operator" in done.stderr
 
 
 def test_generate_into_a_folder_keeps_the_files_of_the_user(tmp_path):
@@ -184,7 +183,7 @@ def test_generate_into_a_folder_keeps_the_files_of_the_user(tmp_path):
     kept.parent.mkdir(parents=True)
     kept.touch()
     done = run(
-        "generate", "--spec", str(FOLDER / "relu.yaml"), "--into", str(tmp_path), cwd=tmp_path
+        "generate", "--operator", str(FOLDER / "relu.yaml"), "--into", str(tmp_path), cwd=tmp_path
     )
     assert (done.returncode, kept.is_file(), oracle.is_file()) == (0, True, True), done.stderr
     assert f"written: {oracle}" in done.stdout

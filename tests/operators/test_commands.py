@@ -1,0 +1,93 @@
+"""docs/operators.md shows which command has which operator: each cell is tried."""
+
+import json
+import re
+
+import pytest
+
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.spec.operators import known_operators, specification
+from tests.command import run
+
+ROWS = re.findall(
+    r"^\| (`[a-z].*)$", repo_file("docs/operators.md").read_text("utf-8"), re.MULTILINE
+)
+CELLS = {row.split(" | ")[0]: row.rstrip(" |").split(" | ")[2:] for row in ROWS}
+OTHERS = [name for name in known_operators() if name != "clip"]
+
+
+def operands(name, number):
+    keys = [operand.key for operand in specification(name).operands]
+    return [part for key in keys for part in (f"--{key}", number)]
+
+
+def test_the_table_has_every_operator():
+    assert {len(cells) for cells in CELLS.values()} == {len(known_operators())}
+
+
+@pytest.mark.parametrize("name", known_operators())
+def test_explain_reads_and_finds(name):
+    place = ["clip", "max", "min", "relu", "abs", "neg", "identity"].index(name)
+    for command in ("explain", "readings", "findings"):
+        more = ("float32", *operands(name, "nan")) if command == "explain" else ()
+        done = run(command, *more, "--operator", name, "--json", cwd=repo_root())
+        expected = CELLS[f"`{command}`"][place]
+        assert (done.returncode, expected) in ((0, "yes"), (2, "no")), done.stderr
+        if expected == "yes":
+            assert json.loads(done.stdout)
+        else:
+            assert f"add the section `{command}`" in done.stderr
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_generate_writes_theories_and_vectors(name, tmp_path):
+    done = run("generate", "--operator", name, "--into", "made", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for file in ("why3/float32.mlw", f"numpy/{name}_oracle.py", "vectors/float32.json"):
+        assert (tmp_path / "made/generated" / file).is_file()
+
+
+@pytest.mark.parametrize(
+    "name", ["neg", *(pytest.param(n, marks=pytest.mark.nightly) for n in OTHERS if n != "neg")]
+)
+def test_every_obligation_is_proved_by_two_provers(name, tmp_path):
+    types = () if name != "neg" else ("--dtype", "int8", "--dtype", "float16")
+    done = run("prove", "--operator", name, *types, "--build", ".", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    outcomes = json.loads(done.stdout)["outcomes"]
+    wrong = [o["id"] for o in outcomes if o["kind"] != "smoke" and o["status"] != "proved"]
+    assert (wrong, bool(outcomes)) == ([], True)
+
+
+WRONG = {
+    "max": ("max_numpy", "float32", "second_zeros", "the wrong operator always_first"),
+    "neg": ("zero_minus", "float32", "zero", "computed as 0 - X"),
+    "abs": ("abs_of_c", "float32", "minus_zero", "allowed by the reading formula-c"),
+    "relu": ("relu_by_max", "float32", "minus_zero", "allowed by the reading maximum"),
+    "min": ("first_of_two", "int8", "second_wins", "depends on more than its operands"),
+    "identity": ("through_float16", "float32", "other", "as if through float16"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_check_finds_a_wrong_runtime_and_its_cause(name, tmp_path):
+    function, dtype, class_id, cause = WRONG[name]
+    runtime = f"tests.operators.wrong_runtimes:{function}"
+    record = tmp_path / "report.json"
+    options = ("--operator", name, "--runtime", runtime, "--dtype", dtype, "-o", str(record))
+    done = run("check", *options, cwd=repo_root())
+    assert done.returncode == 1, done.stderr
+    (report,) = json.loads(record.read_text(encoding="utf-8"))["types"]
+    verdicts = {one["id"]: one["verdict"] for one in report["classes"]}
+    assert verdicts[class_id] == "violates"
+    assert cause in done.stdout
+
+
+@pytest.mark.parametrize("name", ["abs", "neg"])
+def test_any_result_conforms_outside_the_domain(name):
+    runtime = f"tests.operators.wrong_runtimes:{name}_with_zero_for_least"
+    options = ("--operator", name, "--runtime", runtime, "--dtype", "int8", "--json")
+    done = run("check", *options, "--policy", "strict", cwd=repo_root())
+    assert done.returncode == 0, done.stdout[-2000:]
+    (report,) = json.loads(done.stdout)["types"]
+    assert report["verdict"] == "acceptable"
