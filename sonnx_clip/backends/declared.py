@@ -121,12 +121,18 @@ def uses_of(spec: Spec, etype: ElementType) -> list[str]:
 
 
 def uses_opposite(spec: Spec) -> bool:
-    """Whether some result or condition of a specification has the function `opposite`."""
-    expressions = [case.result for case in spec.cases]
-    expressions += [condition for _, condition in conditions(spec)]
-    expressions += [wrong.is_ for wrong in spec.wrong_operators]
-    nodes = (node for expression in expressions for node in subtrees(expression))
-    return any(isinstance(node, Call) and node.function == "opposite" for node in nodes)
+    """Whether something that is rendered of a specification has the function `opposite`."""
+    known: dict[tuple[str, str], bool] = spec.memo
+    key = ("uses", "opposite")
+    if key not in known:
+        expressions = [case.result for case in spec.cases]
+        expressions += [domain.holds for domain in spec.domain.values()]
+        expressions += [condition for _, condition in conditions(spec)]
+        expressions += [wrong.is_ for wrong in spec.wrong_operators]
+        expressions += [part.holds for finding in spec.findings for part in finding.theorems]
+        nodes = (node for expression in expressions for node in subtrees(expression))
+        known[key] = any(isinstance(node, Call) and node.function == "opposite" for node in nodes)
+    return known[key]
 
 
 def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:

@@ -34,8 +34,7 @@ from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_whole
 from sonnx_clip.root.manifest import MANIFEST
-from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.model import entries_with
+from sonnx_clip.spec.model import entries_with, place_of
 from sonnx_clip.spec.quotes import require_sources
 from sonnx_clip.whyml.hand_written import written_obligations
 
@@ -128,9 +127,7 @@ def _place(spec: Spec, obligation: str) -> str:
         for section, index, entry in entries_with(spec, "id")
         if re.search(rf"(^|_){re.escape(entry.id.replace('-', '_'))}(_|$)", goal)
     ]
-    if not ways or not spec.path.is_file():
-        return spec.file
-    return read_document(spec.path)[0].error(ways[-1], "").where or spec.file
+    return place_of(spec, ways[-1]) if ways else spec.file
 
 
 def render_all(spec: Spec) -> Generated:

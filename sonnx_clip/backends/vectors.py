@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from functools import cache
 from itertools import product
-from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.language import encode, show, show_bits
-from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.special import special_patterns, spread_choices
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import is_nan
 from sonnx_clip.spec import evaluator
@@ -230,15 +229,8 @@ def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
             yield (x, *others)
     core = _encoded(etype, _CORE[etype.family])
     yield from product(core, repeat=count)
-    # A choice of special values is a number whose digits are places of `special`, the first operand's last.
-    size = len(special)
-    choices = size**count
-    step = max(1, choices // _SAMPLE)
-    while gcd(step, size) != 1:  # else the sample would miss values of the first operand
-        step += 1
-    for choice in range(0, choices, step):
-        digits = [choice // size**place % size for place in range(count)]
-        yield tuple(special[digit] for digit in digits)
+    for places in spread_choices(len(special), count, _SAMPLE):
+        yield tuple(special[place] for place in places)
 
 
 def _spread(candidates: list[Values]) -> list[Values]:

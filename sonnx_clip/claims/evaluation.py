@@ -18,9 +18,8 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.language.values import Value, encode, identical
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.evaluate import Evaluator, Function, TensorValue, as_tensors, declared_example
-from sonnx_clip.spec.model import entries_with
+from sonnx_clip.spec.model import entries_with, place_of
 from sonnx_clip.spec.readings import same_value
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
@@ -178,9 +177,7 @@ def check_claims(spec: Spec) -> None:
 def _place(spec: Spec, id_: str) -> str:
     """The position of an entry."""
     ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == id_]
-    if not ways or not spec.path.is_file():
-        return f"{spec.file} ({id_})"
-    return read_document(spec.path)[0].error(ways[0], "").where or spec.file
+    return place_of(spec, ways[0]) if ways else f"{spec.file} ({id_})"
 
 
 def _shown(spec: Spec, etype: ElementType, name: str, of: Value | TensorValue) -> str:

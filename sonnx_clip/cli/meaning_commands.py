@@ -9,6 +9,7 @@ from sonnx_clip.cli.options import (
     BUILD,
     CLIP,
     INPUT,
+    NUMBER,
     Build,
     Format,
     Operator,
@@ -25,16 +26,15 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec import Spec
 
-_Number = option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
 _Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
 _Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
 
 
 def explain(
     dtype: Type,
-    x: Annotated[str | None, _Number] = None,
-    min: Annotated[str | None, _Number] = None,
-    max: Annotated[str | None, _Number] = None,
+    x: Annotated[str | None, NUMBER] = None,
+    min: Annotated[str | None, NUMBER] = None,
+    max: Annotated[str | None, NUMBER] = None,
     operator: Operator = CLIP,
     operand: Annotated[list[str] | None, hidden("", "NAME=NUMBER")] = None,
     format: Format = "text",

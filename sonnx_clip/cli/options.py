@@ -39,9 +39,8 @@ Type: TypeAlias = Annotated[
 OnlyTypes: TypeAlias = Annotated[
     list[str] | None, option("", "Only this element type; repeatable.", INPUT, value="TYPE")
 ]
-X: TypeAlias = Annotated[
-    str, option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
-]
+NUMBER = option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
+X: TypeAlias = Annotated[str, NUMBER]
 Build: TypeAlias = Annotated[
     Path, option("", "Folder of results; default: build.", OUTPUT, value="DIR")
 ]

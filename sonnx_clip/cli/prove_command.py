@@ -17,7 +17,7 @@ from sonnx_clip.claims.all_claims import unclaimed
 from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.proofs_record import RECORD
+from sonnx_clip.prove.proofs_record import RECORD, results_of
 from sonnx_clip.prove.proofs_table import failures, print_table, summary, undecided
 from sonnx_clip.prove.prove_all import ProofSession, record_of
 from sonnx_clip.prove.provers import NAMES, find_provers
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LEDGER = "ledger.sqlite"
 _SHOWN = 20  # failures that are shown in full, and lines of a list
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 _UNCLAIMED = (
@@ -95,14 +96,12 @@ def load_checked(operator: str) -> Spec:
 def prove_another(operator: str, request: ProveRequest) -> int:
     """Prove obligations of another operator; its theories and results go into a folder of its name."""
     spec = load_checked(operator)
-    theories, build = render_theories(spec), request.build / spec.head.function
+    theories = render_theories(spec)
+    build, _ = results_of(spec, request.build)
     write(theories, build, alone=False)
-    return prove_these(spec, theories, replace(request, build=build), root=build)
-
-
-def ledger_of(build: Path, root: Path | None) -> Path:
-    """The ledger, one for all operators: that of another operator than Clip is above its own folder."""
-    return (build if root is None else build.parent) / "ledger.sqlite"
+    ledger = request.build / LEDGER  # one for all operators
+    own = replace(request, build=build)
+    return prove_these(spec, theories, own, root=build, ledger=ledger)
 
 
 def require_fresh(files: Mapping[str, str], root: Path, *folders: str) -> None:
@@ -118,10 +117,12 @@ def prove_these(
     *,
     shown: int = _SHOWN,
     root: Path | None = None,
+    ledger: Path | None = None,
 ) -> int:
     """Prove obligations of theories in generated/, and print a table or JSON; returns the exit status.
 
     At most `shown` failures are printed in full. `root` holds generated/ of another operator than Clip.
+    `ledger` is the file to use, by default that of the build folder.
     UserError as for `prove`.
     """
     build = request.build
@@ -148,10 +149,10 @@ def prove_these(
         request.jobs or os.cpu_count() or 1,
     )
     with (
-        closing(Ledger(ledger_of(build, root))) as ledger,
+        closing(Ledger(ledger or build / LEDGER)) as known,
         progress("proving", total, "answers", console) as show,
     ):
-        session = ProofSession(why3, provers, ledger, at_once, lambda count: show(count, ""))
+        session = ProofSession(why3, provers, known, at_once, lambda count: show(count, ""))
         proofs = session.prove(selected, frozenset(whole_files), canaries)
     listed = trusted(theories.obligations, why3.texts)
     taken = (*listed, *of_tasks(proofs.said, listed))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import gcd
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.special import special_patterns, spread_choices
 from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
@@ -45,26 +44,11 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
     if count == 0:
         return ()
     if len(values) ** count > _MOST_TOGETHER:
-        return _spread(values, count)
+        places = np.array([*spread_choices(len(values), count, _MOST_TOGETHER)])
+        return tuple(np.ascontiguousarray(column) for column in values[places].T)
     axes = [values] * count
     grids = np.meshgrid(*axes, indexing="ij")
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
-
-
-def _spread(values: Array, count: int) -> tuple[Array, ...]:
-    """Choices of `count` values, evenly spread among all of them."""
-    size = len(values)
-    choices = size**count
-    step = choices // _MOST_TOGETHER * 2 + 1
-    while gcd(step, size) != 1:  # else some values of the last operand would be left out
-        step += 2
-    columns: list[list[int]] = [[] for _ in range(count)]
-    for number in range(_MOST_TOGETHER):
-        choice = number * step % choices
-        for column in reversed(columns):
-            choice, place = divmod(choice, size)
-            column.append(place)
-    return tuple(values[column] for column in columns)
 
 
 @cache

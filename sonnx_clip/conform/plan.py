@@ -94,8 +94,7 @@ _SEED_OF_MORE = 22
 _CALLS = 1024  # of one request, to limit memory and the time to an answer
 _RESULTS = 2**20  # of a request of long calls, to fit the caches of a processor
 _RANGES = 2048  # values of a pool above which tables by ranges of X are faster
-_WHOLE_TENSORS = 2  # operands of 8 bits of which all values are tried together
-WHOLE_BITS = 16  # bits of the tensors of one entry of which long calls have every value
+WHOLE_BITS = 16  # bits of the tensors together up to which every value is tried
 _FEW_BOUNDS = 8  # pairs of bounds in calls of many lengths
 _MORE_BOUNDS = 24  # pairs of bounds in long calls
 _BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
@@ -220,7 +219,8 @@ def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls
     rows = covering_rows(etype, _FEW_BOUNDS, operator)
     # First: a runtime that serves only some bounds in use is not given up as one that refuses all calls.
     yield from _with_purpose("bounds in use", _calls_of_bounds_in_use(etype, operator))
-    if etype.width == 8 and operator.tensors <= _WHOLE_TENSORS:
+    has_every_value = etype.width == 8 and 8 * operator.tensors <= WHOLE_BITS
+    if has_every_value:
         patterns = np.arange(256, dtype=np.uint8)
         tensors = together(patterns, operator.tensors)
         scalars = together(patterns, operator.scalars)
@@ -229,7 +229,7 @@ def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls
     special = [table.pool, *table.beside]
     calls = _long_calls(etype, special, table.scalars, operator)
     yield from _with_purpose("special values", calls)
-    if etype.width != 8 or operator.tensors > _WHOLE_TENSORS:
+    if not has_every_value:
         seed = [_SEED, *etype.id.encode()]
         bits = bits_type(etype.id)
         random = _random(seed, operator.tensors, _CALLS, bits)

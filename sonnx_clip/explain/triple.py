@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import identical, is_nan
@@ -198,8 +197,7 @@ def _obligations(
     spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    stated = rendered_obligations(type_id) if is_rendered(spec) else claims_of(spec, type_id)
-    shown = [o for o in stated if ids & set(o.shows)]
+    shown = [o for o in _stated(spec, type_id) if ids & set(o.shows)]
     statuses = status_of(spec, shown) if status_of else {}
     return tuple(
         ObligationShown(
@@ -211,6 +209,15 @@ def _obligations(
         )
         for o in shown
     )
+
+
+def _stated(spec: Spec, type_id: str) -> Sequence[Obligation | Claim]:
+    """What is to be proved in a type: as it was rendered, or for an operator that is not, as it would be."""
+    if is_rendered(spec):
+        return rendered_obligations(type_id)
+    from sonnx_clip.claims.all_claims import claims_of  # heavy, and Clip does not need it
+
+    return claims_of(spec, type_id)
 
 
 def explanation_text(told: TripleExplanation, width: int | None = None) -> str:

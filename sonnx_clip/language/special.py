@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
+from math import gcd
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.types import ElementType, FamilyId, FloatBits
@@ -32,6 +33,19 @@ FEW: dict[FamilyId, tuple[str, ...]] = {
 def sampled(etype: ElementType, count: int) -> Iterator[tuple[Value, ...]]:
     """Every combination of that many of the few values."""
     return product([encode(text, etype) for text in FEW[etype.family]], repeat=count)
+
+
+def spread_choices(size: int, count: int, most: int) -> Iterator[tuple[int, ...]]:
+    """About `most` of all choices of `count` places among `size`, evenly spread, the first varying fastest.
+
+    A choice is a number whose digits are the places.
+    """
+    choices = size**count
+    step = max(1, choices // most)
+    while gcd(step, size) != 1:  # else the sample would miss places of the first digit
+        step += 1
+    for choice in range(0, choices, step):
+        yield tuple(choice // size**digit % size for digit in range(count))
 
 
 @cache

@@ -119,18 +119,17 @@ def theory_digests(root: Path | None = None) -> dict[str, str]:
         root: the folder that holds generated/ of another operator than Clip; the repository by default.
     """
     repository = repo_file("")
-    folders = [repository / "why3"]
+    folders = [(repository, "why3")]
     if root is None:
-        folders += [repository / "generated/why3", repository / "generated/c"]
+        folders += [(repository, "generated/why3"), (repository, "generated/c")]
     else:
-        folders += [root / "generated/why3"]
-    digests: dict[str, str] = {}
-    for folder in folders:
-        above = repository if root is None or folder == folders[0] else root
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                digests[path.relative_to(above).as_posix()] = digest_of_file(path)
-    return digests
+        folders += [(root, "generated/why3")]
+    return {
+        path.relative_to(above).as_posix(): digest_of_file(path)
+        for above, folder in folders
+        for path in sorted((above / folder).rglob("*"))
+        if path.is_file()
+    }
 
 
 def read_proofs(build: Path, spec: Spec) -> ProofsRecord:

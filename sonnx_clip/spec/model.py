@@ -14,7 +14,7 @@ from sonnx_clip.language.scope import Head
 from sonnx_clip.language.types import ElementType, Family, FamilyId, Part
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import Dialect, DialectExample
-from sonnx_clip.spec.document import Diagnostic, Way, unknown
+from sonnx_clip.spec.document import Diagnostic, Way, read_document, unknown
 from sonnx_clip.spec.entries import (
     BoundsCondition,
     BoundsInUse,
@@ -230,6 +230,13 @@ def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:
     for section in SECTIONS:
         for index, entry in enumerate(getattr(spec, section.name) if section.has(key) else ()):
             yield section.name, index, entry
+
+
+def place_of(spec: Spec, way: Way) -> str:
+    """Where a value is: file, line, column and path; the name of the file if it cannot be read again."""
+    if not spec.path.is_file():
+        return spec.file
+    return read_document(spec.path)[0].error(way, "").where or spec.file
 
 
 def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Diagnostic]:

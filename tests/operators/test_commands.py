@@ -59,6 +59,21 @@ def test_every_obligation_is_proved_by_two_provers(name, tmp_path):
     assert (wrong, bool(outcomes)) == ([], True)
 
 
+def test_a_finding_alone_may_use_opposite(tmp_path):
+    """Of real numbers it needs a theory that the rest of Relu does not."""
+    text = repo_file("spec/relu.yaml").read_text(encoding="utf-8")
+    witness = "    witnesses: [{type: float32, X: -0,"
+    claim = (
+        "{says: twice is nothing, id: twice, families: [real], holds: 'opposite(opposite(X)) == X'}"
+    )
+    assert witness in text
+    file = tmp_path / "relu.yaml"
+    file.write_text(text.replace(witness, f"      - {claim}\n{witness}", 1), encoding="utf-8")
+    only = ("--dtype", "real", "--only", "real.finding_maximum_of_minus_zero_twice")
+    done = run("prove", "--operator", str(file), *only, "--build", ".", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+
+
 WRONG = {
     "max": ("max_numpy", "float32", "second_zeros", "the wrong operator always_first"),
     "neg": ("zero_minus", "float32", "zero", "computed as 0 - X"),
