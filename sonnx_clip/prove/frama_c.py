@@ -25,7 +25,7 @@ from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.provers import Prover
@@ -36,9 +36,10 @@ HEADER = "generated/c/sonnx_clip.h"
 PROVERS = ("Z3", "cvc5")
 INSTALL = "install it: apt-get install --no-install-recommends frama-c-base"
 # For a goal: the steps that a prover may take, which decide alike on every machine, and seconds after which
-# it hangs. A smoke claim is false, and every prover uses its time.
-RESOURCES = {"Z3": 30_000_000, "cvc5": 200_000}
-SECONDS, SMOKE_SECONDS = 120, 1
+# it hangs. A smoke claim is false, and every prover uses its steps.
+RESOURCES = {"Z3": 30_000_000, "cvc5": 1_000_000}
+SMOKE_RESOURCES = {"Z3": 2_000_000, "cvc5": 20_000}
+SECONDS = 120
 WHOLE: float = 1200  # seconds for a run of Frama-C, of which there are two for each type
 
 # x86_64: int has 32 bits, size_t 64. NaN and infinity are values like any other. An unsigned index that
@@ -246,20 +247,25 @@ class FramaC:
     Args:
         version: as the program prints it.
         config: Why3's configuration for it.
+        smoke_config: the same for smoke claims, with fewer steps.
         provers: whom WP asks.
         jobs: how many it asks at once.
     """
 
     version: str
     config: Path
+    smoke_config: Path
     provers: tuple[Prover, ...]
     jobs: int
 
-    def command(self, unit: Path, folder: Path, seconds: int, *more: str) -> list[str]:
+    def command(
+        self, unit: Path, folder: Path, seconds: int, *more: str, smoke: bool = False
+    ) -> list[str]:
         """The Frama-C command for a file; its reports and its session go into `folder`."""
+        config = self.smoke_config if smoke else self.config
         provers = ",".join(f"{p.name}:{p.version}" for p in self.provers)
         return [
-            "env", f"WHY3CONFIG={self.config}", "frama-c", *OPTIONS, "-wp-prover", provers,
+            "env", f"WHY3CONFIG={config}", "frama-c", *OPTIONS, "-wp-prover", provers,
             "-wp-timeout", str(seconds), "-wp-par", str(self.jobs), "-wp-session", str(folder / "session"),
             "-wp-report-json", str(folder / "goals.json"), *more, str(unit),
             "-then", "-report-csv", str(folder / "properties.csv"),
@@ -273,13 +279,16 @@ def find_frama_c(why3: Why3, provers: Sequence[Prover], build: Path, jobs: int) 
         raise UserError(
             "frama-c does not print its version", todo=f"its output: {version[:200]!r}; {INSTALL}"
         )
-    config = (build / "frama-c" / "why3.conf").absolute()
-    write_whole(config, configuration(why3.config.read_text(encoding="utf-8")))
-    return FramaC(version, config, tuple(provers), jobs)
+    folder = (build / "frama-c").absolute()
+    config, smoke_config = folder / "why3.conf", folder / "why3-smoke.conf"
+    text = why3.config.read_text(encoding="utf-8")
+    write_whole(config, configuration(text, RESOURCES))
+    write_whole(smoke_config, configuration(text, SMOKE_RESOURCES))
+    return FramaC(version, config, smoke_config, tuple(provers), jobs)
 
 
-def configuration(text: str) -> str:
-    """Why3's configuration of the project, for Frama-C.
+def configuration(text: str, resources: Mapping[str, int]) -> str:
+    """Why3's configuration of the project, for Frama-C, with the steps that each prover may take.
 
     Frama-C does not say where the theories are that the drivers name, so a load path does. And Z3 is to keep
     to the instances that patterns ask for: left to itself it does not come to an end in WP's memory model.
@@ -287,8 +296,8 @@ def configuration(text: str) -> str:
     """
     for old, new in (
         ("[main]\n", f'[main]\nloadpath = "{repo_file("why3")}"\n'),
-        ('"z3 -smt2 -T', f'"z3 -smt2 auto_config=false rlimit={RESOURCES["Z3"]} -T'),
-        ('"cvc5 --tlimit', f'"cvc5 --rlimit-per={RESOURCES["cvc5"]} --tlimit'),
+        ('"z3 -smt2 -T', f'"z3 -smt2 auto_config=false rlimit={resources["Z3"]} -T'),
+        ('"cvc5 --tlimit', f'"cvc5 --rlimit-per={resources["cvc5"]} --tlimit'),
     ):
         if text.count(old) != 1:
             raise UserError(f"no single {old.strip()!r} in Why3's configuration")
@@ -323,7 +332,7 @@ def prove_type(
             write_whole(folder / "unit.c", text)
             write_whole(folder / "sonnx_clip.h", header)
         words = _run(tool, proof, seconds)
-        words += _run(tool, smoke, SMOKE_SECONDS, "-wp-prop", "smoke")
+        words += _run(tool, smoke, SECONDS, "-wp-prop", "smoke", smoke=True)
         goals = _read_goals(proof / "goals.json", words)
         claims = [g for g in _read_goals(smoke / "goals.json", words) if g.name.endswith(_SMOKE)]
         properties = _read_properties(proof / "properties.csv", words)
@@ -344,12 +353,12 @@ def _held(claim: WpGoal) -> bool:
     return claim.total > 0 and claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
 
 
-def _run(tool: FramaC, folder: Path, seconds: int, *more: str) -> list[str]:
+def _run(tool: FramaC, folder: Path, seconds: int, *more: str, smoke: bool = False) -> list[str]:
     """Run Frama-C, with seconds for a goal; returns its words where something went wrong.
 
     An annotation that it ignores is such a word.
     """
-    command = tool.command(folder / "unit.c", folder, seconds, *more)
+    command = tool.command(folder / "unit.c", folder, seconds, *more, smoke=smoke)
     done = run_limited(command, WHOLE, environment=LARGE_PAGES, together=True)
     lines = [*done.text.splitlines(), ""]
     words = [

@@ -88,8 +88,12 @@ class Workbench:
         self.specs.alone = True
 
     def limit(self, seconds):
-        """Stop the provers earlier than usual."""
+        """Stop the provers earlier than usual, by the clock."""
         self.monkeypatch.setattr(prove_all, "GUARD_SECONDS", seconds)
+
+    def limit_steps(self, steps):
+        """Stop the provers earlier than usual, by the steps that each counts: alike on every machine."""
+        self.monkeypatch.setattr(prove_all, "PROOF_RESOURCES", steps)
 
     def send_canaries(self):
         """Send canaries in each run, as users do."""

@@ -109,7 +109,7 @@ SPOILT = {
 def opened(fake):
     """What is open after a run of the fake on int8."""
     fake.install()
-    found = prove_type(FramaC("25.0", fake.folder / "why3.conf", (), 1), INT8)
+    found = prove_type(FramaC("25.0", *[fake.folder / "why3.conf"] * 2, (), 1), INT8)
     assert found.status(INT8) == ("not proved" if found.open(INT8) else "proved")
     return found.open(INT8)
 
@@ -176,4 +176,4 @@ def test_a_header_with_an_annotation_is_refused(tmp_path):
     with (tmp_path / HEADER).open("a") as header:
         header.write("/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
     with pytest.raises(UserError, match="the header has an annotation, which Frama-C would assume"):
-        prove_type(FramaC("25.0", tmp_path / "why3.conf", (), 1), INT8, tmp_path)
+        prove_type(FramaC("25.0", *[tmp_path / "why3.conf"] * 2, (), 1), INT8, tmp_path)
