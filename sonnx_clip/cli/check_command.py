@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
-from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
+from sonnx_clip.conform.operator import machine_types
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store

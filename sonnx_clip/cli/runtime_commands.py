@@ -139,11 +139,11 @@ def check(
     )
     if operator != CLIP:
         from sonnx_clip.cli.prove_command import load_checked
-        from sonnx_clip.conform.checked_operator import CheckedOperator
         from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
+        from sonnx_clip.conform.operator import Operator
 
         other = load_checked(operator)
-        options = replace(options, of=CheckedOperator(other, evaluated_oracle(other)))
+        options = replace(options, of=Operator(other, evaluated_oracle(other)))
     both: dict[str, Any] = {
         "form": format,
         "brief": brief,

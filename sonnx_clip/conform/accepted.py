@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.root.dtypes import numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Literal["default", "strict"]
 
 
-def latitudes(etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> Accepts:
+def latitudes(etype: ElementType, policy: Policy, of: Operator | None = None) -> Accepts:
     """The latitudes of a policy: functions of operands, expected results and results."""
     oracle = (of or clip_operator()).oracle
     every: Accepts = oracle.LATITUDE[etype.family]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.conform.answers import Answers
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.places import Extremes, Place
     from sonnx_clip.runtimes.model_forms import ModelForm
 
@@ -43,7 +43,7 @@ class Cause:
 
 
 def causes(
-    of: CheckedOperator,
+    of: Operator,
     answers: Answers,
     extremes: Mapping[int, Extremes],
     form: ModelForm | None = None,
@@ -73,7 +73,7 @@ def causes(
 
 
 def accepted_causes(
-    of: CheckedOperator, answers: Answers, form: ModelForm | None = None
+    of: Operator, answers: Answers, form: ModelForm | None = None
 ) -> dict[int, Cause]:
     """The cause of the deviations in each class that a latitude accepts, as `causes`.
 
@@ -87,7 +87,7 @@ def accepted_causes(
     return _Search(of, accepted, form).by_candidates_of_accepted()
 
 
-def explains_all(of: CheckedOperator, answers: Answers) -> str | None:
+def explains_all(of: Operator, answers: Answers) -> str | None:
     """What gives every answer of an element type, if it is no reading; None if nothing does."""
     deviations = answers.where(answers.deviating)
     for candidate in candidates(of, answers.etype):
@@ -103,7 +103,7 @@ def explains_all(of: CheckedOperator, answers: Answers) -> str | None:
 class _Search:
     """The search for causes in the answers of an element type."""
 
-    def __init__(self, of: CheckedOperator, answers: Answers, form: ModelForm | None) -> None:
+    def __init__(self, of: Operator, answers: Answers, form: ModelForm | None) -> None:
         self._of, self._answers = of, answers
         self._violations = answers.where(answers.violating)
         self.violating: list[int] = np.unique(self._violations.classes).tolist()

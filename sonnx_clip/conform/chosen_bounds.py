@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.expected import tabulate
+from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.language.special import special_patterns, spread_choices
 from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -52,7 +52,7 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
 
 
 @cache
-def special_table(etype: ElementType, operator: CheckedOperator) -> Table:
+def special_table(etype: ElementType, operator: Operator) -> Table:
     """The expected results of all combinations of special values."""
     special = special_patterns(etype)
     values = np.array(special, bits_type(etype.id))
@@ -65,7 +65,7 @@ def special_table(etype: ElementType, operator: CheckedOperator) -> Table:
 
 
 def covering_scalars(
-    etype: ElementType, count: int, operator: CheckedOperator | None = None
+    etype: ElementType, count: int, operator: Operator | None = None
 ) -> tuple[Array, ...]:
     """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
     operator = operator or clip_operator()
@@ -75,7 +75,7 @@ def covering_scalars(
 
 
 @cache
-def covering_rows(etype: ElementType, count: int, operator: CheckedOperator) -> Array:
+def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
     """The rows of `special_table` of `covering_scalars`: a greedy cover of the classes, and random rows."""
     table = special_table(etype, operator)
     if not operator.scalars:
@@ -227,7 +227,7 @@ class ChosenBounds:
 
 
 @cache
-def used_bounds(etype: ElementType, operator: CheckedOperator) -> ChosenBounds | None:
+def used_bounds(etype: ElementType, operator: Operator) -> ChosenBounds | None:
     """The bounds in use without an absent side; None if the operator has none."""
     in_use = bounds_in_use(operator.spec, etype)
     whole = [used.sides for used in in_use if used.is_whole]
@@ -237,7 +237,7 @@ def used_bounds(etype: ElementType, operator: CheckedOperator) -> ChosenBounds |
 
 
 def bounds_with_values(
-    etype: ElementType, pairs: Iterable[Sequence[int | None]], operator: CheckedOperator
+    etype: ElementType, pairs: Iterable[Sequence[int | None]], operator: Operator
 ) -> ChosenBounds:
     """Pairs of bounds with the values of X around each, in bits; each pair once."""
     distinct = dict.fromkeys(tuple(pair) for pair in pairs)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.conform.check_report import Count, DeviationKind, FormReport
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
@@ -49,7 +49,7 @@ def recorded(
     column: int,
     due: int,
     etype: ElementType,
-    operator: CheckedOperator,
+    operator: Operator,
     *,
     kind: DeviationKind,
     got: int | None = None,
@@ -124,7 +124,7 @@ def _difference_shown(got: int, due: int, etype: ElementType) -> str:
 
 
 def _operands_shown(
-    values: Sequence[int], etype: ElementType, operator: CheckedOperator, form: ModelForm | None
+    values: Sequence[int], etype: ElementType, operator: Operator, form: ModelForm | None
 ) -> str:
     """The operands of an entry in decimals, without bounds that the model lacks: ``X=-1 max=5, no min``."""
     missing = form.missing_bounds if form is not None else []

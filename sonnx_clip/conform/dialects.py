@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.chosen_bounds import bounds_with_values, chosen_bounds, pairs_with_zero
 from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.extent import phrases_of_compared
 from sonnx_clip.conform.form_plan import FormBounds
+from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
@@ -52,7 +52,7 @@ _WAYS = {"both": "both bounds given"}
 
 
 @dataclass(frozen=True, eq=False)
-class DialectOperator(CheckedOperator):
+class DialectOperator(Operator):
     """Clip as defined by one dialect."""
 
     of_version: DialectOracle

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def tabulate(
     etype: ElementType,
     pools: Sequence[Array],
     scalars: Sequence[Array],
-    of: CheckedOperator | None = None,
+    of: Operator | None = None,
 ) -> Table:
     """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
     of, dtype = of or clip_operator(), numpy_type(etype.id)
@@ -94,7 +94,7 @@ def tabulate(
     return Table(pools[0], tuple(scalars), results, lambda: classes, tuple(pools[1:]))
 
 
-def _classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:
+def _classes_of(etype: ElementType, operands: Sequence[Array], of: Operator) -> Array:
     """The class of the operands, which are broadcast, as an index into the classes of the family.
 
     That the classes are a partition is proved, and evaluated for a specification that is not.

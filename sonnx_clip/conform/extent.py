@@ -9,7 +9,7 @@ import numpy as np
 
 from sonnx_clip.conform import plan
 from sonnx_clip.conform.check_report import Extent
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from sonnx_clip.conform.check_report import FormReport, TypeReport
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.plan import Level
 
     Parts = list[
@@ -71,7 +71,7 @@ _SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
 
 
 def scope(
-    types: Sequence[TypeReport], of: CheckedOperator | None = None, level: Level = "quick", *,
+    types: Sequence[TypeReport], of: Operator | None = None, level: Level = "quick", *,
     few_calls: bool = False,
 ) -> tuple[str, str]:  # fmt: skip
     """What was compared in some element types, and the blind spots, each as a sentence.
@@ -120,7 +120,7 @@ def scope(
 # --- What was compared --------------------------------------------------------------------------------------
 
 
-def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]:
+def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
     """A phrase for each purpose of which a call outside of forms gave a result."""
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
     lengths = f"every length up to {min(longest, _SHORT - 1)}"
@@ -146,7 +146,7 @@ def _compared(types: Sequence[TypeReport], of: CheckedOperator) -> Iterator[str]
     yield from phrases_of_compared(phrases, (one.tried for one in types))
 
 
-def _values_of_long_calls(bits: AbstractSet[str], of: CheckedOperator) -> list[str]:
+def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
     """The values in long calls, of types of so many bits."""
     operands = ", ".join(of.node.called[: of.tensors])
     all_values = {
@@ -206,7 +206,7 @@ def _is_partial(tried: Mapping[str, Extent]) -> bool:
 # --- Blind spots --------------------------------------------------------------------------------------------
 
 
-def _not_seen(types: Sequence[TypeReport], of: CheckedOperator, level: Level) -> Parts:
+def _not_seen(types: Sequence[TypeReport], of: Operator, level: Level) -> Parts:
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
     every = EVERY_LENGTH if level != "quick" else _SHORT - 1

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_bounds import (
     ChosenBounds,
     bounds_with_values,
@@ -21,6 +20,7 @@ from sonnx_clip.conform.chosen_bounds import (
     used_bounds,
 )
 from sonnx_clip.conform.expected import tabulate
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import cut, every_entry
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type

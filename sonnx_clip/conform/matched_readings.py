@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sonnx_clip.conform.answers import Answers
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.root.dtypes import Array
 
     Reading = Callable[..., Any]
 
 
-def matched_readings(of: CheckedOperator, answers: Answers) -> ReadingMatch | None:
+def matched_readings(of: Operator, answers: Answers) -> ReadingMatch | None:
     """The readings that fit a sample of answers; None without answers or readings."""
     readings = of.oracle.READINGS[answers.etype.family]
     if not len(answers) or not readings:

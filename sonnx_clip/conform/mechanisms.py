@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.conform.answers import Answers
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.spec.entries import Mechanism
 
     Allows: TypeAlias = Callable[[Answers], Array]
-    Operator: TypeAlias = Callable[..., Array]
+    Computed: TypeAlias = Callable[..., Array]
     Back: TypeAlias = Callable[[Array, np.dtype[Any]], Array]
 
 _FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
@@ -63,7 +63,7 @@ class Candidate:
 
 
 def candidates(
-    of: CheckedOperator, etype: ElementType, form: ModelForm | None = None
+    of: Operator, etype: ElementType, form: ModelForm | None = None
 ) -> Sequence[Candidate]:
     """The candidates for an element type, the likeliest first; in a form without a bound, more."""
     known = _candidates_of(of, etype)
@@ -74,7 +74,7 @@ def candidates(
 
 
 @cache
-def _candidates_of(of: CheckedOperator, etype: ElementType) -> tuple[Candidate, ...]:
+def _candidates_of(of: Operator, etype: ElementType) -> tuple[Candidate, ...]:
     source = _Candidates(of, etype)
     return (
         *source.of_readings(),
@@ -85,7 +85,7 @@ def _candidates_of(of: CheckedOperator, etype: ElementType) -> tuple[Candidate, 
     )
 
 
-def read_as(of: CheckedOperator, violations: Answers) -> Iterator[Candidate]:
+def read_as(of: Operator, violations: Answers) -> Iterator[Candidate]:
     """A bound that is read as another number: the greatest or the least of some wrong answers."""
     if not len(violations) or (of.tensors, of.scalars) != (1, 2):
         return
@@ -100,7 +100,7 @@ def read_as(of: CheckedOperator, violations: Answers) -> Iterator[Candidate]:
             yield Candidate(f"{name} is read as {shown}", _gives(operator), is_mechanism=True)
 
 
-def _gives(operator: Operator) -> Allows:
+def _gives(operator: Computed) -> Allows:
     """Whether an operator gives answers, with any payload of a NaN."""
 
     def allows(answers: Answers) -> Array:
@@ -110,7 +110,7 @@ def _gives(operator: Operator) -> Allows:
     return allows
 
 
-def _with_operands(of: CheckedOperator, replaced: dict[int, Array]) -> Operator:
+def _with_operands(of: Operator, replaced: dict[int, Array]) -> Computed:
     """The operator with some operands replaced by numbers, by their places."""
 
     def operator(*operands: Array) -> Array:
@@ -126,7 +126,7 @@ def _with_operands(of: CheckedOperator, replaced: dict[int, Array]) -> Operator:
 class _Candidates:
     """The candidates for one element type."""
 
-    def __init__(self, of: CheckedOperator, etype: ElementType) -> None:
+    def __init__(self, of: Operator, etype: ElementType) -> None:
         self._of, self._etype = of, etype
         self._spec = of.spec
         self._names = of.spec.head.operands
@@ -171,7 +171,7 @@ class _Candidates:
 
         return allows_flushed
 
-    def _expressed(self, expr: Expr) -> Operator:
+    def _expressed(self, expr: Expr) -> Computed:
         """The operator that an expression of the operands is."""
         return lambda *operands: self._evaluator.element(expr, *operands)
 
@@ -211,7 +211,7 @@ class _Candidates:
 
         return allows
 
-    def _with_limited_bounds(self, limitation: str) -> Operator:
+    def _with_limited_bounds(self, limitation: str) -> Computed:
         def operator(*operands: Array) -> Array:
             tensors, bounds = operands[: self._of.tensors], operands[self._of.tensors :]
             nearest = [limited(self._spec, self._etype, limitation, bound) for bound in bounds]
@@ -219,7 +219,7 @@ class _Candidates:
 
         return operator
 
-    def _computed_on(self, conversion: str) -> Operator:
+    def _computed_on(self, conversion: str) -> Computed:
         """The result of converted operands of the same element type."""
 
         def operator(*operands: Array) -> Array:
@@ -228,7 +228,7 @@ class _Candidates:
 
         return operator
 
-    def _computed_in(self, other: ElementType, back: Back) -> Operator:
+    def _computed_in(self, other: ElementType, back: Back) -> Computed:
         """The result of operands in another element type, converted back."""
 
         def operator(*operands: Array) -> Array:
@@ -238,7 +238,7 @@ class _Candidates:
 
         return operator
 
-    def _compared_as(self, conversion: str) -> Operator:
+    def _compared_as(self, conversion: str) -> Computed:
         """The operand that the cases select for converted operands, as it was before."""
 
         def operator(*operands: Array) -> Array:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.chosen_bounds import (
     chosen_bounds,
     covering_rows,
@@ -31,6 +30,7 @@ from sonnx_clip.conform.chosen_bounds import (
     used_bounds,
 )
 from sonnx_clip.conform.expected import Table, key_type, range_tables, tabulate
+from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -212,7 +212,7 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
 # --- The level quick ----------------------------------------------------------------------------------------
 
 
-def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls:
+def chosen(etype: ElementType, operator: Operator | None = None) -> Calls:
     """The requests of the part `FIRST`, with expected results."""
     operator = operator or clip_operator()
     table = special_table(etype, operator)
@@ -251,7 +251,7 @@ def chosen(etype: ElementType, operator: CheckedOperator | None = None) -> Calls
     yield from _with_purpose("long calls", calls)
 
 
-def _calls_of_bounds_in_use(etype: ElementType, operator: CheckedOperator) -> Calls:
+def _calls_of_bounds_in_use(etype: ElementType, operator: Operator) -> Calls:
     """Calls under all bounds in use: a plain one with the values around all of them, then every layout."""
     used = used_bounds(etype, operator)
     if used is None:
@@ -303,7 +303,7 @@ def every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
     return np.repeat(rows, times), np.tile(starts, len(rows))
 
 
-def _layouts(table: Table, covering: Array, operator: CheckedOperator) -> Calls:
+def _layouts(table: Table, covering: Array, operator: Operator) -> Calls:
     """Calls of every layout but the plain one.
 
     They have every X under scalars that reach every class, and each special value as each scalar.
@@ -354,7 +354,7 @@ def _of_lengths(table: Table, lengths: Array, rows: Array) -> Calls:
         yield _call(PLAIN.id, longest, expected, starts[part], lengths_of_part)
 
 
-def _long_pools(etype: ElementType, operator: CheckedOperator) -> Sequence[Array]:
+def _long_pools(etype: ElementType, operator: Operator) -> Sequence[Array]:
     """Every X of one tensor of 8 or 16 bits, else special and random ones."""
     width = etype.width or 0
     bits = bits_type(etype.id)
@@ -372,7 +372,7 @@ def _long_calls(
     etype: ElementType,
     pools: Sequence[Array],
     scalars: Sequence[Array],
-    operator: CheckedOperator | None = None,
+    operator: Operator | None = None,
     length: int | None = None,
 ) -> Calls:
     """One plain call with all of the pools, or of a length, under each choice of the scalars."""
@@ -395,7 +395,7 @@ def _tables(
     etype: ElementType,
     pools: Sequence[Array],
     scalars: Sequence[Array],
-    operator: CheckedOperator,
+    operator: Operator,
     step: int,
 ) -> Iterator[Table]:
     """The expected results of any operator, of `step` choices of the scalars in each table."""

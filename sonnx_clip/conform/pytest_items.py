@@ -15,7 +15,7 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.checked_operator import machine_types
+from sonnx_clip.conform.operator import machine_types
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.report_text import summary
 from sonnx_clip.conform.units import CheckOptions

@@ -17,7 +17,7 @@ from sonnx_clip.runtimes.calls import entry_indices
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Failure, Request
@@ -58,9 +58,7 @@ class CallsOfLayout:
 class RefusedCalls:
     """The calls of an element type in layouts that a runtime serves, as far as it refuses some."""
 
-    def __init__(
-        self, of: CheckedOperator, etype: ElementType, layouts: Sequence[CallsOfLayout]
-    ) -> None:
+    def __init__(self, of: Operator, etype: ElementType, layouts: Sequence[CallsOfLayout]) -> None:
         self._of, self._etype = of, etype
         every = [calls for calls in layouts if calls.refused]
         self._served_layouts = [calls for calls in every if not np.concatenate(calls.refused).all()]

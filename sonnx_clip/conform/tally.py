@@ -14,10 +14,10 @@ from sonnx_clip.conform.accepted import Policy, accepted_by, latitudes
 from sonnx_clip.conform.answer_sample import AnswerSample
 from sonnx_clip.conform.causes import accepted_causes, causes
 from sonnx_clip.conform.check_report import Count, Extent, ReadingMatch
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.compared_results import compared_results, expected_entries
 from sonnx_clip.conform.describe import of_equal_length, recorded
 from sonnx_clip.conform.matched_readings import matched_readings
+from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.conform.places import Extremes
 from sonnx_clip.conform.refusals import CallsOfLayout, RefusedCalls
 from sonnx_clip.conform.units import Counts, Raised
@@ -49,9 +49,7 @@ class Tally:
         of: the operator; Clip by default.
     """
 
-    def __init__(
-        self, etype: ElementType, policy: Policy, of: CheckedOperator | None = None
-    ) -> None:
+    def __init__(self, etype: ElementType, policy: Policy, of: Operator | None = None) -> None:
         self._etype, self._of = etype, of or clip_operator()
         self._ids = self._of.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, self._of)

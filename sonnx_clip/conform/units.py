@@ -22,7 +22,7 @@ from sonnx_clip.conform.check_report import (
     Stop,
     Sum,
 )
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator, machine_types
+from sonnx_clip.conform.operator import Operator, clip_operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.stored import Stored
@@ -61,7 +61,7 @@ class CheckOptions:
     forms: Choice = "default"
     level: Level = "quick"
     few_calls: bool = False
-    of: CheckedOperator = field(default_factory=clip_operator)
+    of: Operator = field(default_factory=clip_operator)
     identity: str = ""
 
     @property

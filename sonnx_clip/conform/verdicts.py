@@ -17,7 +17,7 @@ from sonnx_clip.conform.check_report import (
     TypeReport,
     added,
 )
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import Counts
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.conform.check_report import Deviation, FormReport, Stop, Verdict
-    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Raised, Unit, UnitResult
     from sonnx_clip.language.types import ElementType
 
@@ -75,7 +75,7 @@ def merged(
     etype: ElementType,
     units: Sequence[Unit],
     results: Mapping[str, UnitResult],
-    operator: CheckedOperator | None = None,
+    operator: Operator | None = None,
 ) -> TypeReport:
     """The report on an element type.
 
@@ -174,7 +174,7 @@ def _end(results: Sequence[UnitResult]) -> Stop | None:
     return last.stopped
 
 
-def compared(counts: Counts, operator: CheckedOperator, etype: ElementType) -> int:
+def compared(counts: Counts, operator: Operator, etype: ElementType) -> int:
     """How many results were compared."""
     by_class = counts.of
     ids = operator.class_ids(etype.family)
@@ -193,9 +193,7 @@ def crash_words(classes: Iterable[ClassReport]) -> str | None:
 # --- From counts to verdicts --------------------------------------------------------------------------------
 
 
-def class_reports(
-    counts: Counts, operator: CheckedOperator, stopped: Stop | None
-) -> list[ClassReport]:
+def class_reports(counts: Counts, operator: Operator, stopped: Stop | None) -> list[ClassReport]:
     """The verdict of each class, and of C1 and C3, from the counts and from an early end."""
     refused: dict[str, Raised] = {}
     by_key: dict[str, Count] = {}

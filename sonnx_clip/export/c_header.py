@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import infinity, sign_bit

@@ -17,9 +17,9 @@ import numpy as np
 import onnx.parser
 from onnx import numpy_helper
 
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_bounds import covering_scalars
 from sonnx_clip.conform.judge import opsets_of_this_clip
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import LONG
 from sonnx_clip.export.suite import ANY_NAN, TABLES, granted
 from sonnx_clip.root.dtypes import numpy_type

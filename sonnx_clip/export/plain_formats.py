@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.export.suite import OPERANDS, TABLES, vectors_text
 from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.spec import load_spec

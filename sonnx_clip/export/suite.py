@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_bounds import chosen_bounds, covering_scalars, used_bounds
 from sonnx_clip.conform.expected import Table, tabulate
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import LENGTHS, LONG
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns

@@ -10,9 +10,9 @@ import pytest
 from sonnx_clip.conform import plan, units
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Extent, TypeReport
-from sonnx_clip.conform.checked_operator import machine_types
 from sonnx_clip.conform.expected import range_tables, tabulate
 from sonnx_clip.conform.extent import scope
+from sonnx_clip.conform.operator import machine_types
 from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns

@@ -9,8 +9,8 @@ import pytest
 
 from sonnx_clip.conform.answers import Answers
 from sonnx_clip.conform.causes import explains_all
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.operand_orders import operand_orders
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec

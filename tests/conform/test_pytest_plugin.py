@@ -9,7 +9,7 @@ import numpy.ma
 import pytest
 
 from sonnx_clip.conform import judge, pytest_items
-from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.root.errors import UserError

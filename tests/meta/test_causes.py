@@ -10,7 +10,7 @@ import pytest
 
 from sonnx_clip.conform import describe
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.checked_operator import machine_types
+from sonnx_clip.conform.operator import machine_types
 from sonnx_clip.conform.plan import chosen
 from sonnx_clip.conform.report_text import notes
 from sonnx_clip.conform.units import CheckOptions

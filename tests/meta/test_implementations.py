@@ -8,9 +8,9 @@ import pytest
 
 from sonnx_clip.conform import judge, plan
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.chosen_bounds import together
 from sonnx_clip.conform.expected import tabulate
+from sonnx_clip.conform.operator import Operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Request
@@ -263,6 +263,6 @@ def test_run_that_compares_nothing_is_a_failure():
 
 
 def test_oracle_of_another_specification_is_refused():
-    another = CheckedOperator(load_spec(), SimpleNamespace(SPEC_DIGEST="0" * 64))
+    another = Operator(load_spec(), SimpleNamespace(SPEC_DIGEST="0" * 64))
     with pytest.raises(UserError, match="sonnx-clip generate"):
         run_campaign(CheckOptions("sonnx", ["int8"], of=another))

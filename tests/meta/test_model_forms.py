@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform import judge
-from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_bounds import chosen_bounds
 from sonnx_clip.conform.form_plan import form_plan
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.report_text import behaviour, dependences, form_lines, notes, reproducers
 from sonnx_clip.conform.verdicts import TAGS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sonnx_clip.conform.checked_operator import machine_types
+from sonnx_clip.conform.operator import machine_types
 from sonnx_clip.language import decode, encode
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.bounds_in_use import bounds_in_use, holds, neighbours, values_around, values_at

@@ -6,8 +6,8 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
+from sonnx_clip.conform.operator import Operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -32,7 +32,7 @@ WRONG = {
 
 
 def checked(toy, runtime, *types):
-    return run_campaign(CheckOptions(runtime, types, of=CheckedOperator(toy.spec, toy.oracle())))
+    return run_campaign(CheckOptions(runtime, types, of=Operator(toy.spec, toy.oracle())))
 
 
 def by_command(spec, *options):
@@ -120,7 +120,7 @@ def test_correct_runtime_conforms_in_every_class(toy):
 def test_deviation_is_found_with_a_reproducer(function):
     dtype, klass, shown = WRONG[function]
     spec = spec_of(function.partition("_")[0])
-    of = CheckedOperator(spec, evaluated_oracle(spec))
+    of = Operator(spec, evaluated_oracle(spec))
     first = violated(run_campaign(CheckOptions(named(function), [dtype], of=of)))[klass]
     assert shown in first.shown
     require_repeated(first)

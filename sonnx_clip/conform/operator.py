@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedOperator:
+class Operator:
     """An operator with its specification, and the generated oracle or one with the same attributes."""
 
     spec: Spec
     oracle: ModuleType | SimpleNamespace
 
-    def __reduce__(self) -> tuple[Callable[[], CheckedOperator], tuple[()]]:
+    def __reduce__(self) -> tuple[Callable[[], Operator], tuple[()]]:
         """Pickle Clip by name, for Dask; no other operator is sent to workers."""
         assert self is clip_operator()
         return clip_operator, ()
@@ -90,12 +90,12 @@ class CheckedOperator:
 
 
 @cache
-def clip_operator() -> CheckedOperator:
+def clip_operator() -> Operator:
     """Clip, from spec/clip.yaml and generated/."""
-    return CheckedOperator(load_spec(), load_oracle())
+    return Operator(load_spec(), load_oracle())
 
 
-def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) -> list[ElementType]:
+def machine_types(ids: Sequence[str] = (), of: Operator | None = None) -> list[ElementType]:
     """The element types with these ids; all that NumPy has, if empty. UserError if one is unknown."""
     of = of or clip_operator()
     spec = of.spec
