@@ -30,11 +30,11 @@ from sonnx_clip.backends.qualification_pages import render_qualification
 from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
-from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_whole
 from sonnx_clip.root.manifest import MANIFEST
 from sonnx_clip.spec.model import entries_with, place_of
+from sonnx_clip.spec.operators import has_written_theory
 from sonnx_clip.spec.quotes import require_sources
 from sonnx_clip.whyml.hand_written import written_obligations
 
@@ -61,28 +61,32 @@ class Generated:
     obligations: tuple[Obligation, ...]
 
 
-EVERY, CLIP = True, False  # whether every operator has the files, or Clip alone
+# Whether every operator has the files, or one with a theory that is written by hand, as kernels need it.
+EVERY, WITH_THEORY = True, False
 # What renders theories, in the order of their obligations.
 THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
     (EVERY, why3_theories),
     (EVERY, lambda spec: (render_canaries(spec)[0], ())),  # they are no obligations
-    (CLIP, kernel_theories),
-    (CLIP, numpy_theories),
+    (WITH_THEORY, kernel_theories),
+    (WITH_THEORY, numpy_theories),
 )
 # What renders the other files, from the specification, and the theories by path with all obligations.
 FILES: tuple[tuple[bool, RenderFiles], ...] = (
     (EVERY, lambda spec, _: render_numpy(spec)),
     (EVERY, lambda spec, _: render_vectors(spec)),
-    (CLIP, lambda spec, _: render_acsl(spec)),
-    (CLIP, lambda spec, theories: render_c(spec, theories.files)),
-    (CLIP, lambda spec, _: render_coq(spec)),
-    (CLIP, lambda spec, theories: render_replay(spec, theories.obligations)),
-    (CLIP, lambda spec, _: render_profile(spec)),
-    (CLIP, lambda spec, _: render_readings(spec)),
-    (CLIP, lambda spec, _: render_dialects(spec)),
-    (CLIP, lambda spec, _: render_findings(spec)),
-    (CLIP, lambda spec, theories: render_coverage(spec, (o.id for o in theories.obligations))),
-    (CLIP, lambda spec, _: render_qualification(spec)),
+    (WITH_THEORY, lambda spec, _: render_acsl(spec)),
+    (WITH_THEORY, lambda spec, theories: render_c(spec, theories.files)),
+    (WITH_THEORY, lambda spec, _: render_coq(spec)),
+    (WITH_THEORY, lambda spec, theories: render_replay(spec, theories.obligations)),
+    (WITH_THEORY, lambda spec, _: render_profile(spec)),
+    (WITH_THEORY, lambda spec, _: render_readings(spec)),
+    (WITH_THEORY, lambda spec, _: render_dialects(spec)),
+    (WITH_THEORY, lambda spec, _: render_findings(spec)),
+    (
+        WITH_THEORY,
+        lambda spec, theories: render_coverage(spec, (o.id for o in theories.obligations)),
+    ),
+    (WITH_THEORY, lambda spec, _: render_qualification(spec)),
 )
 
 
@@ -102,11 +106,11 @@ def render_theories(spec: Spec) -> Generated:
     files: dict[str, str] = {}
     rendered: list[Obligation] = []
     for of_every, render in THEORIES:
-        if of_every or spec.operator == "Clip":
+        if of_every or has_written_theory(spec):
             made, found = render(spec)
             files |= made
             rendered += found
-    by_hand = written_obligations(ids_of(spec)) if spec.operator in WRITTEN else ()
+    by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -132,12 +136,12 @@ def _place(spec: Spec, obligation: str) -> str:
 
 def render_all(spec: Spec) -> Generated:
     """Render every target; UserError if a hand-written theory does not fit the YAML."""
-    if spec.operator in WRITTEN:
+    if has_written_theory(spec):
         require_sources(spec)
     theories = render_theories(spec)
     files = dict(theories.files)
     for of_every, render in FILES:
-        if of_every or spec.operator == "Clip":
+        if of_every or has_written_theory(spec):
             files |= render(spec, theories)
     files[MANIFEST] = _manifest(spec, files)
     return Generated(files, theories.obligations)

@@ -19,11 +19,11 @@ from sonnx_clip.backends.whyml_printer import (
     tensor_printer,
 )
 from sonnx_clip.claims.all_claims import MEANING, READINGS, claims_of
-from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.language.tree import Kind, Value
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.evaluate import declared_example
+from sonnx_clip.spec.operators import has_written_theory
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ PREFIXES = ("", "readings_", "dialects_", "examples_", "findings_")
 
 def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
     """The modules of each file of an element type, by the prefix of the file."""
-    id_, clip = etype.id, [CLIP] * (spec.operator in WRITTEN)
+    id_, clip = etype.id, [CLIP] * has_written_theory(spec)
     of_tensors, on_tensors = tensor_printer(spec, etype), [CLIP, TENSORS]
     of_stated = replace(of_tensors, of_result=True, prefix="stated_")
     meaning = f"The meaning of {spec.operator} on one element."
@@ -231,7 +231,7 @@ def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     found = [
         (f"{prefix}{id_}", id_, of[prefix]) for prefix in PREFIXES for id_, of in by_type.items()
     ]
-    if spec.operator in WRITTEN and spec.restrictions:
+    if spec.restrictions and has_written_theory(spec):
         found.insert(len(spec.element_types), (SUBJECT, SUBJECT, [restrictions_module(spec)]))
     files: dict[str, str] = {}
     obligations: list[Obligation] = []

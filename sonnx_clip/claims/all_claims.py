@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.claims import meaning_claims as meaning
 from sonnx_clip.claims import reading_claims as readings
-from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.spec.findings import SourceFinding, Theorem, types_of_claim
+from sonnx_clip.spec.operators import has_written_theory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ _GROUPS: Mapping[str, Callable[[Spec, ElementType], Iterator[Claim]]] = {
     "integer route": partial(meaning.format_claims, about="integer route"),
 }
 _NEED_THEORIES = list(_GROUPS)[list(_GROUPS).index("constraints") :]
-"""The groups whose claims use theories in why3/ that are written by hand, for Clip alone."""
+"""The groups whose claims use the theory that is written by hand for the operator, if there is one."""
 
 
 def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
@@ -47,7 +47,7 @@ def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
     known: dict[str, tuple[Claim, ...]] = spec.memo.setdefault(("claims", subject), {})
     if subject == SUBJECT:
         return known.get("") or known.setdefault("", tuple(meaning.restrictions_claims(spec)))
-    skipped = () if spec.operator in WRITTEN else _NEED_THEORIES
+    skipped = () if has_written_theory(spec) else _NEED_THEORIES
     wanted = [name for name in groups or _GROUPS if name not in skipped]
     for name in wanted:
         if name not in known:
@@ -67,8 +67,8 @@ def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) ->
 
 
 def unclaimed(spec: Spec) -> tuple[str, ...]:
-    """The entries without claims: only Clip has theories of tensors and dialects in why3/."""
-    if spec.operator in WRITTEN:
+    """The entries without claims, because no theory of tensors and dialects is written for the operator."""
+    if has_written_theory(spec):
         return ()
     findings = (f for f in spec.findings if any(part.tensors for part in f.theorems))
     sections = (spec.restrictions, spec.constraints, spec.dialects, spec.dialect_examples, findings)

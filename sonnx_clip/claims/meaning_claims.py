@@ -15,15 +15,13 @@ from sonnx_clip.root.terminal import listed
 from sonnx_clip.spec import DeclaredTensor, Spec, broken_example, declared_example, evaluator
 from sonnx_clip.spec.evaluate import DECLARED_WORDS
 from sonnx_clip.spec.findings import types_of_claim
+from sonnx_clip.spec.operators import has_written_theory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.spec.entries import Property
-
-WRITTEN = frozenset({"Clip"})
-"""The operators with hand-written theories and kernels."""
 
 
 # --- Single elements ----------------------------------------------------------------------------------------
@@ -60,7 +58,7 @@ def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     )
     parts = _parts([case.id for case in spec.cases])
     yield from expanded(
-        spec, etype, "cases", **parts, results=results, by_hand=spec.operator in WRITTEN
+        spec, etype, "cases", **parts, results=results, by_hand=has_written_theory(spec)
     )
     for case in spec.cases:
         if etype.family in case.not_for:
@@ -200,7 +198,7 @@ _DECLARED: tuple[DeclaredTensor | None, ...] = (
 
 def restrictions_claims(spec: Spec) -> Iterator[Claim]:
     """The restrictions, and the words that they are stated in, are the hand-written ones; none is implied."""
-    if spec.operator not in WRITTEN or not spec.restrictions:
+    if not (spec.restrictions and has_written_theory(spec)):
         return
     fields = " ".join(f"n.{name.lower()}" for name in spec.head.all)
     conditions = {r.id: stated(spec.head, r, Kind.DECLARED) for r in spec.restrictions}

@@ -37,7 +37,7 @@ from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import progress
 from sonnx_clip.spec import Spec, check_findings, check_spec, load_spec
 from sonnx_clip.spec.coverage import require_coverage
-from sonnx_clip.spec.operators import specification
+from sonnx_clip.spec.operators import has_written_theory, specification, written_theory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 LEDGER = "ledger.sqlite"
 _SHOWN = 20  # failures that are shown in full, and lines of a list
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
-_UNCLAIMED = (
-    "not proved, because only Clip has hand-written theories of tensors and dialects in why3/: "
-)
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,14 @@ def prove(request: ProveRequest) -> int:
 def load_checked(operator: str) -> Spec:
     """Load and check the specification of another operator than Clip: its name, or a file.
 
-    UserError for a wrong claim, with file, line and column; and for a file that is about Clip, whose
-    hand-written theories belong to spec/clip.yaml.
+    UserError for a wrong claim, with file, line and column; and for a file about an operator with a theory
+    that is written by hand, which belongs to the specification in spec/.
     """
     spec = specification(operator)
-    if spec.operator == "Clip":
-        todo = "remove --operator: Clip is read from spec/clip.yaml"
-        raise UserError("this file is about Clip", operator, todo)
+    if has_written_theory(spec):
+        name = spec.operator.lower()
+        todo = f"remove --operator: {spec.operator} is read from spec/{name}.yaml"
+        raise UserError(f"this file is about {spec.operator}", operator, todo)
     for check in (check_spec, refuse_weakened, check_claims, check_findings):
         check(spec)
     return spec
@@ -195,7 +193,9 @@ def prove_these(
         lines += [] if complete else [f"partial run: {build}/proofs.json is unchanged"]
         _print(console, [*lines, summary(proofs)])
         if left := unclaimed(spec):
-            _print(console, [f"{_UNCLAIMED}{', '.join(left)}"])
+            theory = f"why3/{written_theory(spec).name}"
+            why = f"there is no theory of tensors and dialects, {theory}"
+            _print(console, [f"not proved, because {why}: {', '.join(left)}"])
     _print(console, problems)
     return 0 if proofs.all_shown and not any(problems) else 1
 

@@ -47,6 +47,19 @@ def specification(name_or_file: str) -> Spec:
     raise UserError(f"there is no operator `{name_or_file}`", "--operator", todo)
 
 
+def written_theory(spec: Spec) -> Path:
+    """The file of the theory that is written by hand for an operator, next to which its kernels are proved.
+
+    Where it exists, tensors, dialects and kernels have statements; where it does not, they have none.
+    """
+    return repo_file(f"why3/{spec.operator.lower()}.mlw")
+
+
+def has_written_theory(spec: Spec) -> bool:
+    """Whether a theory is written by hand for an operator."""
+    return written_theory(spec).is_file()
+
+
 def part_missing(spec: Spec, section: str) -> UserError:
     """The error of a command that needs a section which the file of an operator does not have."""
     return UserError(f"{spec.operator} has no {section}", spec.file, f"add the section `{section}`")
