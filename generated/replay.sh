@@ -3390,6 +3390,175 @@ ask proof generated/why3/numpy_float64.mlw NumpyInPlace -a inline_all -a introdu
   -G "numpy_ways_inhabited_in_place"
 ask smoke generated/why3/numpy_float64.mlw NumpyInPlace  \
   -G "smoke_numpy_kernels_in_place"
+ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduce_premises \
+  -G "clip_clip_by_max_min_float_value_legal" \
+  -G "clip_clip_by_max_min_float_value_exact" \
+  -G "clip_clip_by_max_min_float_numbers_legal" \
+  -G "clip_clip_by_max_min_float_numbers_exact" \
+  -G "clip_clip_by_clipped_bounds_float_bits_legal" \
+  -G "clip_clip_by_clipped_bounds_float_value_legal" \
+  -G "clip_clip_by_clipped_bounds_float_numbers_legal" \
+  -G "second_clip_dropped_float_value_legal" \
+  -G "second_clip_dropped_float_value_exact" \
+  -G "second_clip_dropped_float_numbers_legal" \
+  -G "second_clip_dropped_float_numbers_exact" \
+  -G "first_clip_dropped_float_value_legal" \
+  -G "first_clip_dropped_float_value_exact" \
+  -G "first_clip_dropped_float_numbers_legal" \
+  -G "first_clip_dropped_float_numbers_exact" \
+  -G "clip_relu_by_max_of_min_float_value_legal" \
+  -G "clip_relu_by_max_of_min_float_value_exact" \
+  -G "clip_relu_by_max_of_min_float_numbers_legal" \
+  -G "clip_relu_by_max_of_min_float_numbers_exact" \
+  -G "clip_relu_by_max_of_both_float_value_legal" \
+  -G "clip_relu_by_max_of_both_float_value_exact" \
+  -G "clip_relu_by_max_of_both_float_numbers_legal" \
+  -G "clip_relu_by_max_of_both_float_numbers_exact" \
+  -G "relu_clip_by_negative_min_float_value_legal" \
+  -G "relu_clip_by_negative_min_float_value_exact" \
+  -G "relu_clip_by_negative_min_float_numbers_legal" \
+  -G "relu_clip_by_negative_min_float_numbers_exact" \
+  -G "relu_clip_by_positive_min_float_value_legal" \
+  -G "relu_clip_by_positive_min_float_value_exact" \
+  -G "relu_clip_by_positive_min_float_numbers_legal" \
+  -G "relu_dropped_before_clip_float_value_legal" \
+  -G "relu_dropped_before_clip_float_value_exact" \
+  -G "relu_dropped_before_clip_float_numbers_legal" \
+  -G "relu_dropped_before_clip_float_numbers_exact" \
+  -G "relu_dropped_after_clip_float_bits_legal" \
+  -G "relu_dropped_after_clip_float_bits_exact" \
+  -G "relu_dropped_after_clip_float_value_legal" \
+  -G "relu_dropped_after_clip_float_value_exact" \
+  -G "relu_dropped_after_clip_float_numbers_legal" \
+  -G "relu_dropped_after_clip_float_numbers_exact" \
+  -G "clip_from_zero_as_relu_and_min_float_value_legal" \
+  -G "clip_from_zero_as_relu_and_min_float_value_exact" \
+  -G "clip_from_zero_as_relu_and_min_float_numbers_legal" \
+  -G "clip_from_zero_as_relu_and_min_float_numbers_exact" \
+  -G "clip_from_zero_to_infinity_as_relu_float_bits_exact" \
+  -G "clip_from_zero_to_infinity_as_relu_float_value_legal" \
+  -G "clip_from_zero_to_infinity_as_relu_float_numbers_legal" \
+  -G "min_of_max_as_clip_float_value_legal" \
+  -G "min_of_max_as_clip_float_value_exact" \
+  -G "min_of_max_as_clip_float_numbers_legal" \
+  -G "min_of_max_as_clip_float_numbers_exact" \
+  -G "max_of_min_as_clip_float_value_legal" \
+  -G "max_of_min_as_clip_float_value_exact" \
+  -G "max_of_min_as_clip_float_numbers_legal" \
+  -G "max_of_min_as_clip_float_numbers_exact" \
+  -G "clip_as_body_of_onnx_float_value_legal" \
+  -G "clip_as_body_of_onnx_float_value_exact" \
+  -G "clip_as_body_of_onnx_float_numbers_legal" \
+  -G "max_into_clip_float_value_legal" \
+  -G "max_into_clip_float_value_exact" \
+  -G "max_into_clip_float_numbers_legal" \
+  -G "max_into_clip_float_numbers_exact" \
+  -G "min_into_clip_float_value_legal" \
+  -G "min_into_clip_float_value_exact" \
+  -G "min_into_clip_float_numbers_legal" \
+  -G "min_into_clip_float_numbers_exact" \
+  -G "infinite_bounds_dropped_float_bits_legal" \
+  -G "infinite_bounds_dropped_float_value_legal" \
+  -G "infinite_bounds_dropped_float_numbers_legal" \
+  -G "equal_bounds_as_constant_float_bits_exact" \
+  -G "equal_bounds_as_constant_float_value_exact" \
+  -G "equal_bounds_as_constant_float_numbers_legal" \
+  -G "zeros_merged_float_bits_legal" \
+  -G "zeros_merged_float_bits_exact" \
+  -G "zeros_merged_float_value_legal" \
+  -G "zeros_merged_float_numbers_legal" \
+  -G "absent_max_as_infinity_float_bits_legal" \
+  -G "absent_max_as_infinity_float_value_legal" \
+  -G "absent_max_as_infinity_float_numbers_legal" \
+  -G "absent_min_as_infinity_float_bits_legal" \
+  -G "absent_min_as_infinity_float_value_legal" \
+  -G "absent_min_as_infinity_float_numbers_legal" \
+  -G "neg_into_clip_float_value_legal" \
+  -G "neg_into_clip_float_value_exact" \
+  -G "neg_into_clip_float_numbers_legal" \
+  -G "neg_into_clip_float_numbers_exact" \
+  -G "symmetric_clip_as_min_of_abs_float_bits_legal" \
+  -G "symmetric_clip_as_min_of_abs_float_bits_exact" \
+  -G "symmetric_clip_as_min_of_abs_float_value_legal" \
+  -G "symmetric_clip_as_min_of_abs_float_value_exact" \
+  -G "symmetric_clip_as_min_of_abs_float_numbers_legal" \
+  -G "symmetric_clip_as_min_of_abs_float_numbers_exact" \
+  -G "constant_folded_by_min_of_max_float_value_legal" \
+  -G "constant_folded_by_min_of_max_float_value_exact"
+ask smoke generated/why3/rewrites.mlw RewritesOfFloats  \
+  -G "smoke_rewrites_float"
+ask proof generated/why3/rewrites.mlw RewritesOfIntegers -a inline_all -a introduce_premises \
+  -G "clip_clip_by_max_min_int_bits_legal" \
+  -G "clip_clip_by_max_min_int_bits_exact" \
+  -G "clip_clip_by_clipped_bounds_int_bits_legal" \
+  -G "second_clip_dropped_int_bits_legal" \
+  -G "second_clip_dropped_int_bits_exact" \
+  -G "first_clip_dropped_int_bits_legal" \
+  -G "first_clip_dropped_int_bits_exact" \
+  -G "clip_relu_by_max_of_min_int_bits_legal" \
+  -G "clip_relu_by_max_of_min_int_bits_exact" \
+  -G "clip_relu_by_max_of_both_int_bits_legal" \
+  -G "relu_clip_by_negative_min_int_bits_legal" \
+  -G "relu_clip_by_positive_min_int_bits_legal" \
+  -G "relu_dropped_before_clip_int_bits_legal" \
+  -G "relu_dropped_before_clip_int_bits_exact" \
+  -G "relu_dropped_after_clip_int_bits_legal" \
+  -G "relu_dropped_after_clip_int_bits_exact" \
+  -G "clip_from_zero_as_relu_and_min_int_bits_legal" \
+  -G "clip_from_zero_to_highest_as_relu_int_bits_legal" \
+  -G "min_of_max_as_clip_int_bits_legal" \
+  -G "max_of_min_as_clip_int_bits_legal" \
+  -G "max_of_min_as_clip_int_bits_exact" \
+  -G "clip_as_body_of_onnx_int_bits_legal" \
+  -G "max_into_clip_int_bits_legal" \
+  -G "min_into_clip_int_bits_legal" \
+  -G "widest_bounds_dropped_int_bits_legal" \
+  -G "equal_bounds_as_constant_int_bits_legal" \
+  -G "absent_max_as_highest_int_bits_legal" \
+  -G "absent_min_as_lowest_int_bits_legal" \
+  -G "constant_folded_by_min_of_max_int_bits_legal"
+ask smoke generated/why3/rewrites.mlw RewritesOfIntegers  \
+  -G "smoke_rewrites_int"
+ask proof generated/why3/rewrites.mlw RewritesOfReals -a inline_all -a introduce_premises \
+  -G "clip_clip_by_max_min_real_bits_legal" \
+  -G "clip_clip_by_max_min_real_bits_exact" \
+  -G "clip_clip_by_clipped_bounds_real_bits_legal" \
+  -G "second_clip_dropped_real_bits_legal" \
+  -G "second_clip_dropped_real_bits_exact" \
+  -G "first_clip_dropped_real_bits_legal" \
+  -G "first_clip_dropped_real_bits_exact" \
+  -G "clip_relu_by_max_of_min_real_bits_legal" \
+  -G "clip_relu_by_max_of_min_real_bits_exact" \
+  -G "clip_relu_by_max_of_both_real_bits_legal" \
+  -G "relu_clip_by_negative_min_real_bits_legal" \
+  -G "relu_clip_by_positive_min_real_bits_legal" \
+  -G "relu_dropped_before_clip_real_bits_legal" \
+  -G "relu_dropped_before_clip_real_bits_exact" \
+  -G "relu_dropped_after_clip_real_bits_legal" \
+  -G "relu_dropped_after_clip_real_bits_exact" \
+  -G "clip_from_zero_as_relu_and_min_real_bits_legal" \
+  -G "min_of_max_as_clip_real_bits_legal" \
+  -G "max_of_min_as_clip_real_bits_legal" \
+  -G "max_of_min_as_clip_real_bits_exact" \
+  -G "clip_as_body_of_onnx_real_bits_legal" \
+  -G "max_into_clip_real_bits_legal" \
+  -G "min_into_clip_real_bits_legal" \
+  -G "equal_bounds_as_constant_real_bits_legal" \
+  -G "constant_folded_by_min_of_max_real_bits_legal"
+ask smoke generated/why3/rewrites.mlw RewritesOfReals  \
+  -G "smoke_rewrites_real"
+ask proof generated/why3/rewrites.mlw Int8Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw Int16Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw Int32Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw Int64Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw UInt8Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw UInt16Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw UInt32Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw UInt64Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw Float16Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw BFloat16Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw Float32Instance -a inline_all -a introduce_premises
+ask proof generated/why3/rewrites.mlw Float64Instance -a inline_all -a introduce_premises
 mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
@@ -3400,7 +3569,7 @@ digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw gen
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
-  valid "$valid" goals 5862 smoke "$asked" false "$false" smokes 272 >"$record.new"
+  valid "$valid" goals 6430 smoke "$asked" false "$false" smokes 278 >"$record.new"
 mv "$record.new" "$record"
-echo "$valid of 5862 goals Valid (2931 obligations, two provers); smoke: $false of $asked Valid, 272 asked"
-[ "$valid" -eq 5862 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 272 ]
+echo "$valid of 6430 goals Valid (3215 obligations, two provers); smoke: $false of $asked Valid, 278 asked"
+[ "$valid" -eq 6430 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 278 ]

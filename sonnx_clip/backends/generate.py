@@ -24,9 +24,11 @@ from sonnx_clip.backends.pages import (
     render_dialects,
     render_findings,
     render_readings,
+    render_rewrites,
 )
 from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.qualification_pages import render_qualification
+from sonnx_clip.backends.rewrites_theory import rewrite_theories
 from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
@@ -69,6 +71,7 @@ THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
     (EVERY, lambda spec: (render_canaries(spec)[0], ())),  # they are no obligations
     (WITH_THEORY, kernel_theories),
     (WITH_THEORY, numpy_theories),
+    (WITH_THEORY, rewrite_theories),
 )
 # What renders the other files, from the specification, and the theories by path with all obligations.
 FILES: tuple[tuple[bool, RenderFiles], ...] = (
@@ -82,6 +85,7 @@ FILES: tuple[tuple[bool, RenderFiles], ...] = (
     (WITH_THEORY, lambda spec, _: render_readings(spec)),
     (WITH_THEORY, lambda spec, _: render_dialects(spec)),
     (WITH_THEORY, lambda spec, _: render_findings(spec)),
+    (WITH_THEORY, lambda spec, _: render_rewrites(spec)),
     (
         WITH_THEORY,
         lambda spec, theories: render_coverage(spec, (o.id for o in theories.obligations)),

@@ -13,6 +13,9 @@ from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
+from sonnx_clip.rewrites.model import FILE as REWRITES_FILE
+from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.views import WORDS, view
 from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ COVERAGE = "docs/coverage.md"
 COVERAGE_TABLE = "generated/coverage.csv"
 READINGS = "docs/readings.md"
 DIALECTS = "docs/dialects.md"
+REWRITES = "docs/rewrites.md"
 SORTS: tuple[Sort, ...] = (
     "encoded",
     "encoded and disputed",
@@ -57,6 +61,17 @@ def render_findings(spec: Spec) -> dict[str, str]:
         machine=record.machine,
     )
     return {FINDINGS: text}
+
+
+def render_rewrites(spec: Spec) -> dict[str, str]:
+    """The page of rewrites: when each is legal, and constants for which it is wrong."""
+    shown = view(known_rewrites(), {}, {}, witnesses=True)
+    text = template("rewrites.md.j2").render(
+        header=[*header_lines(spec)[:1], f"Source: {REWRITES_FILE}"],
+        rewrites=shown.rewrites,
+        words=WORDS,
+    )
+    return {REWRITES: text}
 
 
 def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:

@@ -64,14 +64,18 @@ _COMMANDS = (
     (meaning_commands.dialects, "--json"),
     (meaning_commands.dialect, "onnx-6 float16 --x inf"),
     (meaning_commands.findings, "sign-of-zero"),
+    (meaning_commands.rewrites, "clip-clip-by-max-min float32 --A 0 --B 1 --C 2 --D 3"),
     (proof_commands.evidence, "-o page"),
     (proof_commands.verify, "--replay 2%"),
 )
 """Each command, and the arguments of the example in its help."""
 
+_TAKE_NUMBERS = (meaning_commands.explain, meaning_commands.rewrites)
+"""The commands whose operands or constants are options."""
+
 for _command, _example in _COMMANDS:
     _example = f"sonnx-clip {_command.__name__} {_example}"
-    _class = OperandsCommand if _command is meaning_commands.explain else Command
+    _class = OperandsCommand if _command in _TAKE_NUMBERS else Command
     app.command(_command.__name__, cls=_class, epilog=_example)(_command)
 
 _RETIRED = {

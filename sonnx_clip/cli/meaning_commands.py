@@ -1,6 +1,7 @@
 """The commands that explain Clip, and compare readings, dialects and sources with it."""
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,8 +23,10 @@ from sonnx_clip.cli.options import (
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.views import RewritesView
     from sonnx_clip.spec import Spec
 
 _Bound = option("", "Bound; missing by default.", INPUT, value="NUMBER")
@@ -152,3 +155,103 @@ def findings(
     known = {finding.id: finding for finding in tell(spec, record)}
     selected = [known[spec.entry("findings", id_).id] for id_ in ids or known]
     print(as_json(selected, record) if format == "json" else as_text(selected))
+
+
+def rewrites(
+    id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Only this rewrite.", show_default=False),
+    ] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TYPE]",
+            help="Decide it for constants of this element type.",
+            show_default=False,
+        ),
+    ] = None,
+    before: Annotated[
+        str | None, option("", "Decide another rewrite: this term ...", INPUT, value="TERM")
+    ] = None,
+    after: Annotated[str | None, option("", "... becomes this one.", INPUT, value="TERM")] = None,
+    operand: Annotated[list[str] | None, hidden("", "NAME=NUMBER")] = None,
+    format: Format = "text",
+    build: Build = BUILD,
+) -> None:
+    """Print for which constants a rewrite of Clip and its neighbours is legal, or decide one.
+
+    Constants are options. With --before and --after, terms such as `relu(clip(X, A, B))`, the only argument
+    is the element type. The exit status is 1 if a value changes.
+    """
+    given = dict(pair.split("=", 1) for pair in operand or [])
+    if before is not None or after is not None:
+        if before is None or after is None or id is None or dtype is not None:
+            what = "two terms and one element type decide a rewrite"
+            todo = "write: sonnx-clip rewrites float32 --before TERM --after TERM"
+            raise UserError(what, "sonnx-clip rewrites", todo)
+        _decide_terms(before, after, id, given, format)
+    elif id is not None and dtype is not None:
+        _decide_known(id, dtype, given, format, build)
+    elif given:
+        what = "constants are given without an element type"
+        raise UserError(
+            what, "sonnx-clip rewrites", "write: sonnx-clip rewrites ID TYPE --A NUMBER"
+        )
+    else:
+        _show_rewrites(id, format, build)
+
+
+def _decide_terms(
+    before: str, after: str, type_id: str, given: "Mapping[str, str]", format: Format
+) -> None:
+    from sonnx_clip.rewrites.decide import decide
+    from sonnx_clip.rewrites.terms import read_term
+    from sonnx_clip.rewrites.views import decision_text
+
+    terms = read_term(before, "--before"), read_term(after, "--after")
+    found = decide(*terms, type_id, given)
+    show(found, decision_text, format)
+    if not found.is_legal:
+        raise typer.Exit(1)
+
+
+def _decide_known(
+    id: str, type_id: str, given: "Mapping[str, str]", format: Format, build: Path
+) -> None:
+    from sonnx_clip.rewrites.decide import decide
+    from sonnx_clip.rewrites.model import rewrite_of
+    from sonnx_clip.rewrites.views import decision_text
+
+    rewrite = rewrite_of(id)
+    found = decide(rewrite.before, rewrite.after, type_id, given)
+    shown = _views_of([rewrite], build, witnesses=False).rewrites[0]
+    family = rewrite.family_of(type_id)
+    of_type = [condition for condition in shown.conditions if condition.family == family]
+    is_covered = rewrite.covers(type_id, given)
+    is_proved = is_covered and bool(of_type) and all(c.status == "proved" for c in of_type)
+    show(found.model_copy(update={"is_proved": is_proved}), decision_text, format)
+    if not found.is_legal:
+        raise typer.Exit(1)
+
+
+def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
+    from sonnx_clip.rewrites.model import known_rewrites, rewrite_of
+    from sonnx_clip.rewrites.views import rewrites_text
+
+    chosen = known_rewrites() if id is None else (rewrite_of(id),)
+    show(_views_of(chosen, build, witnesses=id is not None), rewrites_text, format)
+
+
+def _views_of(chosen: "Sequence[Rewrite]", build: Path, *, witnesses: bool) -> "RewritesView":
+    """The rewrites with what a run of the provers found of them."""
+    from sonnx_clip.backends.rewrites_theory import obligations_by_condition
+    from sonnx_clip.prove.proofs_record import known
+    from sonnx_clip.rewrites.views import view
+    from sonnx_clip.spec import load_spec
+
+    spec = load_spec()
+    obligations = obligations_by_condition(spec)
+    every = [o for of_condition in obligations.values() for o in of_condition]
+    statuses = {id_: outcome.status for id_, outcome in known(build, spec, every).items()}
+    ids = {name: [o.id for o in of_condition] for name, of_condition in obligations.items()}
+    return view(chosen, ids, statuses, witnesses=witnesses)

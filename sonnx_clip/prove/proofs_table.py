@@ -11,6 +11,7 @@ from rich.table import Table
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.prove.prove_all import by_hand, limits_of
+from sonnx_clip.rewrites.model import known_rewrites
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
             else {id_: {id_} for id_ in ids}
         )
         yield section.replace("_", " "), rows
+    rewrites = {rewrite.id for rewrite in known_rewrites()}
+    yield "rewrites", {f"all {len(rewrites)} rewrites": rewrites}
     yield "soundness", {"smoke": {"smoke"}}
 
 

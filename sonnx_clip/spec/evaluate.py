@@ -135,6 +135,10 @@ class Evaluator:
         """
         return self.function(expr)(environment)
 
+    def add_function(self, name: str, function: Callable[..., Any]) -> None:
+        """Let trees that are not yet compiled call a function of elements by a name."""
+        self._functions[name] = function
+
     @property
     def used(self) -> set[str]:
         """The names of the entries that the trees made functions so far use."""

@@ -238,9 +238,19 @@ KERNELS = [
         "= clip_elements y x max min n", ("float16.c_clip",)),
 ]
 
+REWRITES = [
+    Bug("a rewrite is said to be always legal", "spec/rewrites.yaml", "int: {bits: D <= C or A <= C and D <= B}",
+        "int: {bits: always}", ("rewrites.first_clip_dropped_int_bits_legal",)),
+    Bug("a condition is narrower than the rewrite is legal", "spec/rewrites.yaml",
+        "int: {bits: D <= C or A <= C and D <= B}", "int: {bits: A <= C and D <= B}",
+        ("rewrites.first_clip_dropped_int_bits_exact",)),
+    Bug("a repaired rewrite is not repaired", "spec/rewrites.yaml", "after: clip(X, max(A, 0), max(B, 0))",
+        "after: clip(X, max(A, 0), B)", ("rewrites.clip_relu_by_max_of_both_real_bits_legal",)),
+]
+
 GROUPS = (
     CASES, CLAIMS, CLASSES, PROPERTIES, RENDERED_AND_WRITTEN, FOUNDATIONS, READINGS, DIALECTS, COMPOSITION,
-    KERNELS,
+    KERNELS, REWRITES,
 )
 ALL = [bug for group in GROUPS for bug in group]
 

@@ -1,0 +1,304 @@
+"""Renders the rewrites of spec/rewrites.yaml as theories: that each is legal exactly where it says so.
+
+The statements are about abstract floats and integers (why3/rewrites.mlw), and about reals; each element type
+is proved to meet the axioms of its kind. That a rewrite is legal is proved for every X. That it is illegal
+elsewhere is proved at the critical points: where both terms agree at all of them, the condition holds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from sonnx_clip.backends.declared import opposite
+from sonnx_clip.backends.templating import header_lines
+from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module
+from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
+from sonnx_clip.language import tree
+from sonnx_clip.language.values import encode
+from sonnx_clip.rewrites.model import FILE, known_rewrites
+from sonnx_clip.rewrites.terms import ELEMENT, functions_of, operators
+from sonnx_clip.rewrites.views import WORDS, goal_name
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.declarations import declarations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType, FamilyId
+    from sonnx_clip.rewrites.critical_points import Strength
+    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.spec import Spec
+
+
+PATH: Final = f"{FOLDER}/rewrites.mlw"
+SUBJECT: Final = "rewrites"
+ABSTRACT: Final = "why3/rewrites.mlw"
+_SAME_VALUE: Final = Declared(
+    "predicate same_value (a b: t)",
+    "a = b \\/ eq a b \\/ nan a /\\ nan b",
+    "The same value, zeros of both signs and all NaNs taken together.",
+)
+
+
+@dataclass(frozen=True)
+class _Theory:
+    """What the terms of a family are printed in.
+
+    Args:
+        family: its id.
+        module: the module of the theory.
+        uses: what it uses.
+        literals: what numbers are called; of reals, which are printed as they are, none.
+        points: the critical points beside the constants.
+        others: critical points of any constants, as variables with what is known of them.
+    """
+
+    family: FamilyId
+    module: str
+    uses: Sequence[str]
+    literals: Mapping[str, str]
+    points: Sequence[str]
+    others: Mapping[str, str]
+
+
+_FLOATS: Final = _Theory(
+    "float",
+    "RewritesOfFloats",
+    ("use export rewrites.Floats", CLIP),
+    {"0": "zero", "-0": "minus_zero", "inf": "infinity", "-inf": "minus_infinity"},
+    ("zero", "minus_zero", "infinity", "minus_infinity"),
+    {"n": "nan n"},
+)
+_INTEGERS: Final = _Theory(
+    "int",
+    "RewritesOfIntegers",
+    ("use export rewrites.Integers", CLIP),
+    {"0": "zero", "-0": "zero", "lowest": "least", "highest": "greatest"},
+    ("zero", "least", "greatest"),
+    {},
+)
+_REALS: Final = _Theory(
+    "real",
+    "RewritesOfReals",
+    ("use real.RealInfix", "use elements.Real", CLIP),
+    {},
+    ("0.0",),
+    {"below": "lt below {0}", "above": "lt {0} above"},
+)
+
+
+@dataclass(frozen=True)
+class _Printer(WhymlPrinter):
+    """Prints terms and conditions in an abstract theory, where a few numbers have names."""
+
+    literals: ClassVar[Mapping[str, str]] = {}
+
+    def literal(self, text: str) -> str:
+        """The name of a number; that of a real is the number."""
+        return self.literals[text] if self.literals else super().literal(text)
+
+
+class _FloatsPrinter(_Printer):
+    literals = _FLOATS.literals
+
+
+class _IntegersPrinter(_Printer):
+    literals = _INTEGERS.literals
+
+
+_PRINTERS: Final = {"float": _FloatsPrinter, "int": _IntegersPrinter, "real": _Printer}
+
+
+def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
+    """The theory file of all rewrites, and its obligations."""
+    program, _ = header_lines(spec)
+    header = f"(* {program}\n   Source: {FILE} and the operators of spec/ *)\n"
+    modules: list[Module] = []
+    obligations: list[Obligation] = []
+    for theory in (_FLOATS, _INTEGERS, _REALS):
+        module = _module(spec, theory)
+        modules.append(module)
+        obligations += module.obligations(SUBJECT, PATH)
+    for etype in spec.element_types:
+        if etype.family != "real":
+            module = _instance(etype)
+            modules.append(module)
+            obligations += [
+                replace(o, id=f"{etype.id}.rewrites_{o.goal}")
+                for o in module.obligations(etype.id, PATH)
+            ]
+    return {PATH: "\n".join([header, *(module.text for module in modules)])}, obligations
+
+
+def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
+    """The obligations of each condition, by its `goal_name`: legal where it holds, and nowhere else."""
+    _, obligations = rewrite_theories(spec)
+    by_name: dict[str, list[Obligation]] = defaultdict(list)
+    for obligation in obligations:
+        name, _, part = obligation.goal.rpartition("_")
+        if part in ("legal", "exact"):
+            by_name[name].append(obligation)
+    return by_name
+
+
+def _module(spec: Spec, theory: _Theory) -> Module:
+    etype = spec.types_of(theory.family)[0]
+    printer = _PRINTERS[theory.family](etype, spec.head)
+    rewrites = [r for r in known_rewrites() if theory.family in r.entry.legal_when]
+    used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
+    functions = [
+        _function(of, printer) for name, of in operators().items() if name in used - {"clip"}
+    ]
+    if theory.family == "real" and used & {"neg", "abs"}:
+        functions.insert(0, opposite(etype, printer))
+    sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
+    parts = [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
+    goals = [goal for rewrite in rewrites for goal in _goals(rewrite, theory, printer)]
+    about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
+    return Module(
+        theory.module, about, theory.uses, parts, goals, f"smoke_rewrites_{theory.family}"
+    )
+
+
+def _function(spec: Spec, printer: WhymlPrinter) -> Declared:
+    """An operator as a function: the result of the first of its cases that holds."""
+    of_operator = replace(printer, head=spec.head)
+    *first, last = spec.cases
+    choices = [
+        f"if {of_operator.show(case.when)} then {of_operator.show(case.result)} else\n    "
+        for case in first
+    ]
+    result = "".join(choices) + of_operator.show(last.result)
+    head = f"function {spec.head.function} ({spec.head.arguments}: t) : t"
+    return Declared(head, result, f"{spec.operator}, by its cases.", apart=True)
+
+
+def _sides(rewrite: Rewrite, printer: WhymlPrinter) -> Iterator[Declared]:
+    """Both terms as functions of X and the constants."""
+    name = _name(rewrite)
+    variables = " ".join(variable.lower() for variable in (ELEMENT, *rewrite.constants))
+    for side, term in (("before", rewrite.before), ("after", rewrite.after)):
+        body = printer.show(term)
+        used = {part.id for part in tree.subtrees(term) if isinstance(part, tree.Name)}
+        shown = " ".join(v if v.upper() in used else f"_{v}" for v in variables.split())
+        yield Declared(f"function {side}_{name} ({shown}: t) : t", body)
+
+
+def _goals(rewrite: Rewrite, theory: _Theory, printer: WhymlPrinter) -> Iterator[Goal]:
+    """That it is legal where it says so, and nowhere else."""
+    for family, strength in rewrite.stated():
+        if family != theory.family:
+            continue
+        condition = rewrite.condition(family, strength)
+        name = goal_name(rewrite, family, strength)
+        shows = (rewrite.id,)
+        words = f"{rewrite.entry.title}, {WORDS[strength]}, in the family {family}"
+        if condition is not False:
+            legal = _legal(rewrite, strength, condition, printer)
+            yield Goal(
+                f"{name}_legal", "theorem", shows, f"{words}: legal where it is stated", legal
+            )
+        if condition is not True:
+            exact = _exact(rewrite, strength, condition, theory, printer)
+            yield Goal(f"{name}_exact", "theorem", shows, f"{words}: legal nowhere else", exact)
+
+
+def _legal(
+    rewrite: Rewrite, strength: Strength, condition: Expr | bool | None, printer: WhymlPrinter
+) -> str:
+    premises = [printer.operand(c, AND) for c in _stated(rewrite, condition)]
+    variables = [name.lower() for name in (ELEMENT, *rewrite.constants)]
+    same = _same(rewrite, strength, variables[0])
+    return f"forall {' '.join(variables)}: t. {' -> '.join([*premises, same])}"
+
+
+def _exact(
+    rewrite: Rewrite,
+    strength: Strength,
+    condition: Expr | bool | None,
+    theory: _Theory,
+    printer: WhymlPrinter,
+) -> str:
+    constants = [name.lower() for name in rewrite.constants]
+    others = [name for name in theory.others if not (name == "n" and strength == "numbers")]
+    premises = [
+        known.format(bound)
+        for name in others
+        for known in [theory.others[name]]
+        for bound in ([*constants, "0.0"] if "{0}" in known else [""])
+    ]
+    if "n" in others:  # a NaN that no constant is: another one may be returned for it
+        premises += [f"n <> {constant}" for constant in constants]
+    premises += [printer.operand(c, AND) for c in _stated(rewrite, None)]
+    points = [*constants, *theory.points, *others]
+    if functions_of(rewrite.before, rewrite.after) & {"neg", "abs"}:
+        points += [f"(opposite {constant})" for constant in constants]
+    agreements = [f"({_same(rewrite, strength, x)})" for x in points]
+    if condition is False or condition is None:
+        conclusion = "false"
+    else:
+        assert not isinstance(condition, bool)
+        conclusion = printer.conclusion(condition)
+    variables = [*constants, *others]
+    quantified = f"forall {' '.join(variables)}: t. " if variables else ""
+    return quantified + " -> ".join([*premises, *agreements, conclusion])
+
+
+def _stated(rewrite: Rewrite, condition: Expr | bool | None) -> Iterator[Expr]:
+    for stated in (rewrite.given, condition):
+        if not (stated is None or isinstance(stated, bool)):
+            yield stated
+
+
+def _same(rewrite: Rewrite, strength: Strength, x: str) -> str:
+    """That both terms are the same for an X."""
+    name, given = _name(rewrite), " ".join([x, *(c.lower() for c in rewrite.constants)])
+    before, after = f"before_{name} {given}", f"after_{name} {given}"
+    if strength == "bits":
+        return f"{before} = {after}"
+    same = f"same_value ({before}) ({after})"
+    return f"not nan {x} -> {same}" if strength == "numbers" else same
+
+
+def _name(rewrite: Rewrite) -> str:
+    return rewrite.id.replace("-", "_")
+
+
+def _instance(etype: ElementType) -> Module:
+    """That an element type meets the axioms of the abstract one of its family."""
+    kind = "Floats" if etype.family == "float" else "Integers"
+    text = repo_file(ABSTRACT).read_text(encoding="utf-8")
+    axioms = [d.name for d in declarations(text) if d.form == "axiom" and d.module == kind]
+    ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
+    axioms = [*(d.name for d in ordered if d.form == "axiom"), *axioms]
+    printer = WhymlPrinter(etype, operators()["clip"].head)
+    named = _FLOATS.literals if kind == "Floats" else _INTEGERS.literals
+    constants = [
+        Declared(f"constant {name} : t", printer.value(encode(text, etype), text))
+        for text, name in named.items()
+        if (kind, text) != ("Integers", "-0")
+    ]
+    functions = [opposite(etype, printer)] if kind == "Floats" else []
+    symbols = ["type t = t", *(f"predicate {p} = {p}" for p in ("nan", "le", "lt", "eq"))]
+    symbols += [f"constant {name} = {name}" for name in dict.fromkeys(named.values())]
+    symbols += [f"function {f.name} = {f.name}" for f in functions]
+    goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
+    clone = f"  clone rewrites.{kind} with\n    {', '.join(symbols)},\n{goals}"
+    cloned = [
+        Goal(
+            axiom, "instance", (etype.id,), f"{etype.id} in rewrites: {axiom.replace('_', ' ')}", ""
+        )
+        for axiom in axioms
+    ]
+    return Module(
+        f"{etype.why3}Instance",
+        f"{etype.id} meets the axioms of why3/rewrites.mlw.",
+        [f"use elements.{etype.why3}"],
+        [*(declared.text for declared in (*constants, *functions)), clone],
+        [],
+        cloned=cloned,
+    )

@@ -1,0 +1,159 @@
+"""Whether both sides of a rewrite agree for given constants, decided at the critical points of X.
+
+A term compares X with its constants and with zero alone, and is then X, a constant, or the opposite of one.
+So it behaves alike for all X between two neighbouring constants, and it is enough to try each constant, the
+next value below and above each, and the special values. Where a term has an opposite, the opposites of the
+constants are constants too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count, pairwise
+from math import log2
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.tree import subtrees
+from sonnx_clip.language.values import (
+    decode,
+    encode,
+    equal,
+    float_bits,
+    infinity,
+    is_nan,
+    opposite,
+    quiet_bit,
+    sign_bit,
+)
+from sonnx_clip.rewrites.terms import ELEMENT, functions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
+    from sonnx_clip.rewrites.terms import Meaning
+
+Strength: TypeAlias = Literal["bits", "value", "numbers"]
+STRENGTHS: tuple[Strength, ...] = ("bits", "value", "numbers")
+"""Same bits; same value, where zeros are equal and NaNs alike; same value where X is a number."""
+
+_OPPOSITES = frozenset({"neg", "abs", "opposite"})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An X for which the two sides differ, and what each is; None where it is not defined."""
+
+    x: Value
+    before: Value
+    after: Value | None
+
+
+def difference(
+    meaning: Meaning, before: Expr, after: Expr, constants: Mapping[str, Value], strength: Strength
+) -> Difference | None:
+    """The first critical point at which two terms differ; None if they agree at all of them."""
+    for x in critical_points(meaning.etype, (before, after), constants):
+        if strength == "numbers" and is_nan(x, meaning.etype):
+            continue
+        values = {**constants, ELEMENT: x}
+        expected = meaning.result(before, values)
+        if expected is None:  # any result is right
+            continue
+        got = meaning.result(after, values)
+        if got is None or not _same(expected, got, meaning.etype, strength):
+            return Difference(x, expected, got)
+    return None
+
+
+def _same(a: Value, b: Value, etype: ElementType, strength: Strength) -> bool:
+    if a == b or strength == "bits":
+        return a == b
+    if is_nan(a, etype) or is_nan(b, etype):
+        return is_nan(a, etype) and is_nan(b, etype)
+    return equal(a, b, etype)
+
+
+def critical_points(
+    etype: ElementType, terms: Sequence[Expr], constants: Mapping[str, Value]
+) -> tuple[Value, ...]:
+    """The values of X that decide whether terms agree, ordinary numbers first."""
+    numbers = [*constants.values(), *_literals(etype, terms)]
+    if functions_of(*terms) & _OPPOSITES:
+        numbers += [opposite(number, etype) for number in numbers]
+    zero = encode("0", etype)
+    every = dict.fromkeys([zero, *numbers])
+    if etype.family == "real":
+        return tuple(_of_reals([Fraction(number) for number in every]))
+    points = [near for number in every for near in _around(int(number), etype)]
+    points += special_patterns(etype)
+    points += _other_nans(points, etype)
+    usual_first = sorted(dict.fromkeys(points), key=lambda point: _unusual(point, etype))
+    return tuple(usual_first)
+
+
+def _literals(etype: ElementType, terms: Sequence[Expr]) -> Iterator[Value]:
+    for term in terms:
+        for part in subtrees(term):
+            if isinstance(part, tree.Number):
+                yield encode(part.text, etype)
+
+
+def _of_reals(numbers: Sequence[Fraction]) -> Iterator[Fraction]:
+    """The numbers, one between each two neighbours, and one beyond each end."""
+    ordered = sorted(numbers)
+    yield from ordered
+    for lower, upper in pairwise(ordered):
+        yield (lower + upper) / 2
+    yield ordered[0] - 1
+    yield ordered[-1] + 1
+
+
+def _around(number: int, etype: ElementType) -> Iterator[int]:
+    """A pattern, and those of the next values below and above it."""
+    yield number
+    if etype.family != "float":
+        width = 1 << (etype.width or 0)
+        lowest, highest = encode("lowest", etype), encode("highest", etype)
+        if number != lowest:
+            yield (number - 1) % width
+        if number != highest:
+            yield (number + 1) % width
+        return
+    form = float_bits(etype)
+    sign, most = sign_bit(form), infinity(form)
+    magnitude, is_negative = number & (sign - 1), number & sign
+    if magnitude > most:  # a NaN has no neighbours
+        return
+    if magnitude == 0:
+        yield from (0, sign, 1, sign | 1)
+        return
+    yield (magnitude - 1) | is_negative
+    if magnitude < most:
+        yield (magnitude + 1) | is_negative
+
+
+def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
+    """The order in which points are tried: numbers near 1 before very small and great ones, NaNs last."""
+    if is_nan(point, etype):
+        return True, True, 0, False
+    value = decode(point, etype)
+    if isinstance(value, str):
+        return False, True, 0, value == "-inf"
+    size = abs(value)
+    distance = 0.0 if size == 0 else abs(log2(size.numerator) - log2(size.denominator))
+    return False, False, distance, value < 0
+
+
+def _other_nans(numbers: Sequence[int], etype: ElementType) -> Iterator[int]:
+    """A quiet and a signalling NaN that no constant is; none for an integer."""
+    if etype.family != "float":
+        return
+    form = float_bits(etype)
+    for first in (infinity(form) | quiet_bit(form), infinity(form) | 1):
+        yield next(nan for nan in count(first) if nan not in numbers)

@@ -1,0 +1,200 @@
+"""Decides a rewrite for given constants, and finds constants for which it is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+from sonnx_clip.language import encode, show, show_bits, unparse
+from sonnx_clip.language.tree import Number, subtrees
+from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength, critical_points, difference
+from sonnx_clip.rewrites.terms import constants_of, functions_of, meaning, operators
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.values import Value
+    from sonnx_clip.rewrites.critical_points import Difference
+    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.terms import Meaning
+
+# Constants that are tried for a witness, ordinary ones first. An integer reads -0 as 0.
+_TRIED: Mapping[str, tuple[str, ...]] = {
+    "real": ("0", "1", "2", "3", "-1", "-2"),
+    "int": ("0", "1", "2", "3", "-1", "-2", "lowest", "highest"),
+    "float": ("0", "1", "2", "3", "-1", "-2", "-0", "nan", "inf", "-inf"),
+}
+_MOST = 20_000  # choices of constants
+
+
+class Shown(Stored):
+    """A value: as a decimal, and by its bits where the type has them."""
+
+    decimal: str
+    bits: str | None
+
+    def __str__(self) -> str:
+        return self.decimal if self.bits is None else f"{self.decimal} ({self.bits})"
+
+
+class Differs(Stored):
+    """An X for which both terms differ, and what each is; `after` is None where it is not defined."""
+
+    x: Shown
+    before: Shown
+    after: Shown | None
+
+    def __str__(self) -> str:
+        after = "is not defined" if self.after is None else f"gives {self.after}"
+        return f"X = {self.x}: before gives {self.before}, after {after}"
+
+
+class Decision(Stored):
+    """Whether a rewrite is legal for constants of an element type.
+
+    `differs` has an X for each strength in which it is illegal: by bits, by value (zeros are equal, NaNs
+    alike), and by value where X is a number. `points` is how many X were tried, and `proved` whether the
+    provers show that they suffice.
+    """
+
+    before: str
+    after: str
+    type: str
+    constants: dict[str, Shown]
+    differs: dict[Strength, Differs]
+    points: int
+    is_proved: bool
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether both terms have the same value for every X."""
+        return "value" not in self.differs
+
+
+def decide(
+    before: Expr,
+    after: Expr,
+    type_id: str,
+    texts: Mapping[str, str],
+    *,
+    is_proved: bool = False,
+) -> Decision:
+    """Decide whether one term may take the place of another.
+
+    Args:
+        before: the term that is replaced.
+        after: the term that replaces it.
+        type_id: an element type.
+        texts: the constants by their names: decimals, hex floats, bits or names such as ``inf``.
+        is_proved: whether the provers show that the critical points suffice for these terms.
+
+    Raises:
+        UserError: a constant is missing, unknown or no number of the type, or an operator lacks the type.
+    """
+    in_type = meaning_of(type_id, before, after)
+    names = constants_of(before, after)
+    _require_same(names, texts)
+    values = {name: encode(texts[name], in_type.etype) for name in names}
+    differs = {
+        strength: _shown(found, in_type)
+        for strength in STRENGTHS
+        if (found := difference(in_type, before, after, values, strength)) is not None
+    }
+    return Decision(
+        before=unparse(before),
+        after=unparse(after),
+        type=type_id,
+        constants={name: _number(value, in_type) for name, value in values.items()},
+        differs=differs,
+        points=len(critical_points(in_type.etype, (before, after), values)),
+        is_proved=is_proved,
+    )
+
+
+def meaning_of(type_id: str, *terms: Expr) -> Meaning:
+    """The meaning of terms in an element type; UserError if an operator or a number is none of it."""
+    in_type = meaning(type_id)
+    for name in sorted(functions_of(*terms) & operators().keys()):
+        types = [etype.id for etype in operators()[name].element_types]
+        if type_id not in types:
+            raise UserError(
+                f"{name} has no element type {type_id}", todo=f"it has {', '.join(types)}"
+            )
+    for term in terms:
+        for part in subtrees(term):
+            if isinstance(part, Number):
+                encode(part.text, in_type.etype)
+    return in_type
+
+
+def _require_same(names: Sequence[str], texts: Mapping[str, str]) -> None:
+    wanted = ", ".join(f"--{name}" for name in names) or "none"
+    for name in texts:
+        if name not in names:
+            raise UserError(f"there is no constant {name}", todo=f"the constants are {wanted}")
+    for name in names:
+        if name not in texts:
+            raise UserError(f"the constant --{name} is missing", todo=f"give {wanted}")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Constants for which a rewrite is wrong, and an X that shows it."""
+
+    type: str
+    constants: Mapping[str, Shown]
+    differs: Differs
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name} = {number.decimal}" for name, number in self.constants.items())
+        return f"{self.type}, {given}, {self.differs}" if given else f"{self.type}, {self.differs}"
+
+
+def witness(rewrite: Rewrite, family: str, strength: Strength) -> Witness | None:
+    """The simplest constants among a few for which a rewrite is wrong; None if there are none.
+
+    Where conditions are stated for some constants only, the witness has such constants.
+    """
+    types = rewrite.element_types(family)
+    if not types or not rewrite.fits(family):
+        return None
+    preferred = ("float32", "int32", "real")
+    etype = next((etype for etype in types if etype.id in preferred), types[0])
+    in_type = meaning(etype.id)
+    for values in islice(_choices(rewrite, in_type), _MOST):
+        if rewrite.given is not None and not in_type.holds(rewrite.given, values):
+            continue
+        found = difference(in_type, rewrite.before, rewrite.after, values, strength)
+        if found is not None:
+            constants = {name: _number(value, in_type) for name, value in values.items()}
+            return Witness(etype.id, constants, _shown(found, in_type))
+    return None
+
+
+def _choices(rewrite: Rewrite, in_type: Meaning) -> Iterator[dict[str, Value]]:
+    """Constants to try; those with few and ordinary numbers first."""
+    family = in_type.etype.family
+    tried = [encode(text, in_type.etype) for text in _TRIED[family]]
+    count = len(rewrite.constants)
+    for most in range(1, len(tried) + 1):
+        newest = tried[most - 1]
+        for choice in product(tried[:most], repeat=count):
+            if newest in choice or not choice:
+                yield dict(zip(rewrite.constants, choice, strict=True))
+        if not count:
+            return
+
+
+def _shown(found: Difference, in_type: Meaning) -> Differs:
+    after = None if found.after is None else _number(found.after, in_type)
+    return Differs(x=_number(found.x, in_type), before=_number(found.before, in_type), after=after)
+
+
+def _number(value: Value, in_type: Meaning) -> Shown:
+    etype = in_type.etype
+    bits = None if etype.family == "real" else show_bits(value, etype)
+    return Shown(decimal=show(value, etype), bits=bits)

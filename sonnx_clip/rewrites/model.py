@@ -1,0 +1,209 @@
+"""The rewrites of spec/rewrites.yaml, read and parsed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
+
+from sonnx_clip.language.parse import suggestion
+from sonnx_clip.language.tree import Number, subtrees
+from sonnx_clip.language.types import FamilyId, Part
+from sonnx_clip.language.values import CONSTANTS, encode
+from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
+from sonnx_clip.rewrites.terms import (
+    constants_of,
+    functions_of,
+    meaning,
+    operators,
+    read_condition,
+    read_term,
+)
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.document import read_document, shown_path
+from sonnx_clip.spec.structure import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+
+FILE: Final = "spec/rewrites.yaml"
+ALWAYS, NEVER = "always", "never"
+
+
+class Seen(Part):
+    """Where a rewrite was seen: a project, perhaps with a version, a function and a public report."""
+
+    project: str
+    version: str = ""
+    function: str = ""
+    report: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.project, self.version, self.function, self.report)))
+
+
+class RewriteEntry(Part):
+    """An entry of the file."""
+
+    id: str
+    title: str
+    before: str
+    after: str
+    given: str = ""
+    legal_when: Annotated[dict[FamilyId, dict[Strength, str]], Field(min_length=1)]
+    why: str
+    seen: tuple[Seen, ...] = ()
+
+
+class RewritesFile(Part):
+    """The file."""
+
+    format: Annotated[int, Field(ge=1, le=1)]
+    rewrites: Annotated[tuple[RewriteEntry, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """A rewrite with its terms as trees.
+
+    Args:
+        entry: what the file says.
+        place: the file, for messages.
+    """
+
+    entry: RewriteEntry
+    place: str
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.entry.id
+
+    @cached_property
+    def before(self) -> Expr:
+        """The term that is replaced."""
+        return read_term(self.entry.before, f"{self.place} ({self.id}.before)")
+
+    @cached_property
+    def after(self) -> Expr:
+        """The term that replaces it."""
+        return read_term(self.entry.after, f"{self.place} ({self.id}.after)")
+
+    @cached_property
+    def given(self) -> Expr | None:
+        """For which constants the conditions are exact; None for all."""
+        if not self.entry.given:
+            return None
+        return read_condition(self.entry.given, f"{self.place} ({self.id}.given)")
+
+    @cached_property
+    def constants(self) -> tuple[str, ...]:
+        """The names of its constants."""
+        return constants_of(self.before, self.after)
+
+    def condition(self, family: FamilyId, strength: Strength) -> Expr | bool | None:
+        """When it is legal, exactly: a condition, always or never; None if it is not stated."""
+        text = self.entry.legal_when.get(family, {}).get(strength)
+        if text is None or text in (ALWAYS, NEVER):
+            return None if text is None else text == ALWAYS
+        return read_condition(text, f"{self.place} ({self.id}.legal_when.{family}.{strength})")
+
+    def stated(self) -> tuple[tuple[FamilyId, Strength], ...]:
+        """The families and strengths for which it is stated when it is legal."""
+        legal_when = self.entry.legal_when
+        return tuple(
+            (family, strength)
+            for family, by_strength in legal_when.items()
+            for strength in STRENGTHS
+            if strength in by_strength
+        )
+
+    def fits(self, family: str) -> bool:
+        """Whether the numbers of its terms are numbers of a family: integers have no infinity."""
+        numbers = [
+            part
+            for term in (self.before, self.after)
+            for part in subtrees(term)
+            if isinstance(part, Number)
+        ]
+        return all(part.constant in (None, *CONSTANTS[family]) for part in numbers)
+
+    def family_of(self, type_id: str) -> FamilyId:
+        """The family of Clip that an element type belongs to; UserError if there is no such type."""
+        return operators()["clip"].element_type(type_id).family
+
+    def covers(self, type_id: str, texts: Mapping[str, str]) -> bool:
+        """Whether conditions that are stated are about constants of an element type."""
+        if self.given is None:
+            return True
+        in_type = meaning(type_id)
+        values = {name: encode(text, in_type.etype) for name, text in texts.items()}
+        return in_type.holds(self.given, values)
+
+    def element_types(self, family: str) -> tuple[ElementType, ...]:
+        """The element types of a family of Clip that all of its operators have."""
+        used = [spec for name, spec in operators().items() if name in self._functions]
+        types = [{etype.id for etype in spec.element_types} for spec in used]
+        clip = operators()["clip"]
+        return tuple(
+            etype for etype in clip.types_of(family) if all(etype.id in ids for ids in types)
+        )
+
+    @cached_property
+    def _functions(self) -> frozenset[str]:
+        return functions_of(self.before, self.after)
+
+
+def known_rewrites(path: Path | None = None) -> tuple[Rewrite, ...]:
+    """The rewrites of spec/rewrites.yaml, or of another file of this form.
+
+    UserError for a file that is not in this form, for two of one id, and for a wrong term or condition.
+    """
+    return _read(path or repo_file(FILE))
+
+
+@cache
+def _read(file: Path) -> tuple[Rewrite, ...]:
+    document, _ = read_document(file)
+    entries = validate(RewritesFile, document).rewrites
+    seen: set[str] = set()
+    rewrites = []
+    for index, entry in enumerate(entries):
+        if entry.id in seen:
+            raise document.error(("rewrites", index, "id"), f"`{entry.id}` is there twice")
+        seen.add(entry.id)
+        rewrite = Rewrite(entry, shown_path(file))
+        _require_readable(rewrite)
+        rewrites.append(rewrite)
+    return tuple(rewrites)
+
+
+def _require_readable(rewrite: Rewrite) -> None:
+    """Parse all that a rewrite has; UserError for a constant that the terms do not have."""
+    conditions = [rewrite.condition(*stated) for stated in rewrite.stated()]
+    trees = [
+        tree
+        for tree in (rewrite.given, *conditions)
+        if not (tree is None or isinstance(tree, bool))
+    ]
+    for name in constants_of(*trees):
+        if name not in rewrite.constants:
+            what = f"`{name}` is no constant of the terms"
+            todo = suggestion(name, rewrite.constants, "they have")
+            raise UserError(what, f"{rewrite.place} ({rewrite.id})", todo)
+
+
+def rewrite_of(id_: str) -> Rewrite:
+    """The rewrite with an id; UserError if there is none."""
+    by_id = {rewrite.id: rewrite for rewrite in known_rewrites()}
+    if id_ not in by_id:
+        todo = suggestion(id_, by_id, "there are")
+        raise UserError(f"there is no rewrite `{id_}`", FILE, todo)
+    return by_id[id_]

@@ -1,0 +1,124 @@
+"""Terms over the operators of spec/: ``relu(clip(X, A, B))``, of an element X and of constants.
+
+A term is read by the parser of conditions, and its meaning is that of the specifications: their cases,
+evaluated on exact values. A constant is a capital letter other than X.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.parse import LanguageError, parse
+from sonnx_clip.language.scope import ELEMENT_FUNCTIONS, Scope, calls_of
+from sonnx_clip.language.tree import Kind, subtrees
+from sonnx_clip.language.values import encode
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.evaluate import Evaluator, evaluator
+from sonnx_clip.spec.operators import known_operators, specification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
+    from sonnx_clip.spec import Spec
+
+ELEMENT = "X"
+_CONSTANTS = tuple(letter for letter in string.ascii_uppercase if letter != ELEMENT)
+
+
+class UndefinedError(Exception):
+    """An operand is outside the domain of an operator, whose text then allows any result."""
+
+
+@cache
+def operators() -> Mapping[str, Spec]:
+    """The specifications of spec/, by the names of their functions in terms."""
+    specs = (specification(name) for name in known_operators())
+    return {spec.head.function: spec for spec in specs}
+
+
+def read_term(text: str, where: str) -> Expr:
+    """The tree of a term; UserError, with the place `where`, if it is none."""
+    return _read(text, where, Kind.ELEMENT, "a term", (ELEMENT, *_CONSTANTS))
+
+
+def read_condition(text: str, where: str) -> Expr:
+    """The tree of a condition on constants; UserError, with the place `where`, if it is none."""
+    return _read(text, where, Kind.BOOL, "a condition on constants", _CONSTANTS)
+
+
+def _read(text: str, where: str, kind: Kind, name: str, variables: tuple[str, ...]) -> Expr:
+    functions = dict(ELEMENT_FUNCTIONS)
+    for spec in operators().values():
+        functions |= calls_of(spec.head)
+    scope = Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions)
+    try:
+        return parse(text, scope, kind)
+    except LanguageError as error:
+        column = error.offset + 1
+        raise UserError(error.what, f"{where}, column {column}", error.todo) from error
+
+
+def constants_of(*terms: Expr) -> tuple[str, ...]:
+    """The constants of some terms, in alphabetical order."""
+    names = {part.id for term in terms for part in subtrees(term) if isinstance(part, tree.Name)}
+    return tuple(sorted(names - {ELEMENT}))
+
+
+def functions_of(*terms: Expr) -> frozenset[str]:
+    """The names of the operators and built-in functions of some terms."""
+    parts = (part for term in terms for part in subtrees(term))
+    return frozenset(part.function for part in parts if isinstance(part, tree.Call))
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The meaning of terms and conditions in one element type."""
+
+    etype: ElementType
+    evaluate: Evaluator
+
+    def result(self, term: Expr, values: Mapping[str, Value]) -> Value | None:
+        """What a term is for values of X and the constants; None where an operator is not defined."""
+        try:
+            found: Value = self.evaluate(term, values)
+        except UndefinedError:
+            return None
+        return found
+
+    def number(self, text: str) -> Value:
+        """The value that a text stands for; UserError if it is none of the type."""
+        return encode(text, self.etype)
+
+    def holds(self, condition: Expr, values: Mapping[str, Value]) -> bool:
+        """Whether a condition holds for values of the constants."""
+        return bool(self.evaluate(condition, values))
+
+
+@cache
+def meaning(type_id: str) -> Meaning:
+    """The meaning in an element type; UserError if Clip does not have it."""
+    clip = operators()["clip"]
+    etype = clip.element_type(type_id)
+    evaluate = Evaluator(clip, etype)
+    for name, spec in operators().items():
+        if type_id in {known.id for known in spec.element_types}:
+            evaluate.add_function(name, _result_of(spec, spec.element_type(type_id)))
+    return Meaning(etype, evaluate)
+
+
+def _result_of(spec: Spec, etype: ElementType) -> Callable[..., Value]:
+    cases = evaluator(spec, etype)
+
+    def result(*operands: Value) -> Value:
+        if not cases.is_defined(*operands):
+            raise UndefinedError
+        return cases.result(*operands)
+
+    return result

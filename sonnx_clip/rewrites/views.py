@@ -1,0 +1,213 @@
+"""Rewrites as `sonnx-clip rewrites` shows them, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
+from sonnx_clip.rewrites.decide import witness
+from sonnx_clip.rewrites.model import ALWAYS, NEVER
+from sonnx_clip.root.stored import Stored
+from sonnx_clip.root.terminal import hanging
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.rewrites.decide import Decision, Differs
+    from sonnx_clip.rewrites.model import Rewrite
+
+WORDS: Final[Mapping[Strength, str]] = {
+    "bits": "bit for bit",
+    "value": "by value",
+    "numbers": "where X is a number",
+}
+"""What the strengths are called: by value, zeros are equal and NaNs alike."""
+
+
+class Condition(Stored):
+    """When a rewrite is legal in a family: exactly where `legal_when` holds, for the constants of `given`.
+
+    `status` is what a run of the provers found which fits this specification; None where there is none.
+    """
+
+    family: str
+    strength: Strength
+    legal_when: str
+    obligations: tuple[str, ...]
+    status: Literal["proved", "proved by one", "not proved"] | None = None
+    witness: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The condition as words: ``float, by value: legal where A <= B``."""
+        when = {ALWAYS: "always legal", NEVER: "never legal"}.get(
+            self.legal_when, f"legal where {self.legal_when}"
+        )
+        return f"{self.family}, {WORDS[self.strength]}: {when}"
+
+
+class RewriteView(Stored):
+    """A rewrite: its terms, when it is legal, and who makes it."""
+
+    id: str
+    title: str
+    before: str
+    after: str
+    given: str
+    conditions: tuple[Condition, ...]
+    why: str
+    seen: tuple[str, ...]
+
+
+class RewritesView(Stored):
+    """Some rewrites."""
+
+    rewrites: tuple[RewriteView, ...]
+
+
+def view(
+    rewrites: Sequence[Rewrite],
+    obligations: Mapping[str, Sequence[str]],
+    statuses: Mapping[str, Literal["proved", "proved by one", "not proved"]],
+    *,
+    witnesses: bool,
+) -> RewritesView:
+    """Rewrites with their conditions.
+
+    Args:
+        rewrites: those that are shown.
+        obligations: the ids of the obligations by `goal_name` of a condition.
+        statuses: the status of each obligation that a run of the provers knows.
+        witnesses: whether constants are sought for which a rewrite is wrong.
+    """
+    return RewritesView(
+        rewrites=tuple(_view(one, obligations, statuses, witnesses=witnesses) for one in rewrites)
+    )
+
+
+def _view(
+    rewrite: Rewrite,
+    obligations: Mapping[str, Sequence[str]],
+    statuses: Mapping[str, Literal["proved", "proved by one", "not proved"]],
+    *,
+    witnesses: bool,
+) -> RewriteView:
+    entry = rewrite.entry
+    conditions = []
+    for family, strength in rewrite.stated():
+        text = entry.legal_when[family][strength]
+        ids = tuple(obligations.get(goal_name(rewrite, family, strength), ()))
+        wrong = None
+        if witnesses and text != ALWAYS:
+            wrong = witness(rewrite, family, strength)
+        conditions.append(
+            Condition(
+                family=family,
+                strength=strength,
+                legal_when=text,
+                obligations=ids,
+                status=_weakest([statuses[id_] for id_ in ids if id_ in statuses], len(ids)),
+                witness=None if wrong is None else str(wrong),
+            )
+        )
+    return RewriteView(
+        id=entry.id,
+        title=entry.title,
+        before=entry.before,
+        after=entry.after,
+        given=entry.given,
+        conditions=tuple(conditions),
+        why=entry.why,
+        seen=tuple(map(str, entry.seen)),
+    )
+
+
+def goal_name(rewrite: Rewrite, family: str, strength: Strength) -> str:
+    """How the names of the goals of a condition begin."""
+    return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
+
+
+def _weakest(
+    statuses: Sequence[Literal["proved", "proved by one", "not proved"]], count: int
+) -> Literal["proved", "proved by one", "not proved"] | None:
+    """The weakest status of all obligations of a condition; None if one has not been proved by a run."""
+    if not count or len(statuses) < count:
+        return None
+    order = ("not proved", "proved by one", "proved")
+    return min(statuses, key=order.index)
+
+
+def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
+    """Rewrites as text, a paragraph each; with all that is known where there is one alone."""
+    is_alone = len(shown.rewrites) == 1
+    paragraphs = []
+    for rewrite in shown.rewrites:
+        lines = _lines_alone(rewrite) if is_alone else _lines(rewrite)
+        paragraphs.append("\n".join(hanging(line, width) for line in lines))
+    return "\n\n".join(paragraphs)
+
+
+def _lines(shown: RewriteView) -> Iterator[str]:
+    yield from _head(shown)
+    for condition in shown.conditions:
+        yield f"  {condition.words}"
+    if shown.seen:
+        yield f"  seen in {'; '.join(shown.seen)}"
+
+
+def _lines_alone(shown: RewriteView) -> Iterator[str]:
+    yield from _head(shown)
+    for condition in shown.conditions:
+        status = "" if condition.status is None else f" [{condition.status}]"
+        yield f"  {condition.words}{status}"
+        if condition.witness is not None:
+            yield f"    wrong for {condition.witness}"
+    yield f"  {shown.why}"
+    if shown.seen:
+        yield f"  seen in {'; '.join(shown.seen)}"
+    yield f"  report: {report_sentence(shown)}"
+
+
+def _head(shown: RewriteView) -> Iterator[str]:
+    yield f"{shown.id}: {shown.title}"
+    yield f"  {shown.before}  ->  {shown.after}"
+    if shown.given:
+        yield f"  for constants with {shown.given}:"
+
+
+def report_sentence(shown: RewriteView) -> str:
+    """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
+    wrong = next((c for c in reversed(shown.conditions) if c.witness is not None), None)
+    said = f"`{shown.before}` is rewritten to `{shown.after}`."
+    if wrong is None:
+        return f"{said} No constants were found for which the value changes."
+    given = f", for constants with {shown.given}" if shown.given else ""
+    when = (
+        "It is never legal"
+        if wrong.legal_when == NEVER
+        else f"It is legal only where {wrong.legal_when}"
+    )
+    return f"{said} That is wrong for {wrong.witness}. {when} ({WORDS[wrong.strength]}{given})."
+
+
+def decision_text(found: Decision, width: int | None = None) -> str:
+    """A decision as text."""
+    given = ", ".join(f"{name} = {number}" for name, number in found.constants.items())
+    where = f"{found.type}, {given}" if given else found.type
+    suffice = (
+        "the provers show that these suffice"
+        if found.is_proved
+        else "that these suffice is argued in docs/rewrites.md, and not proved"
+    )
+    lines = [
+        f"{found.before}  ->  {found.after}  ({where})",
+        *(_verdict(strength, found.differs.get(strength)) for strength in STRENGTHS),
+        f"{found.points} values of X were tried; {suffice}",
+    ]
+    return "\n".join(hanging(line, width) for line in lines)
+
+
+def _verdict(strength: Strength, differs: Differs | None) -> str:
+    if differs is None:
+        return f"{WORDS[strength]}: legal"
+    return f"{WORDS[strength]}: differs, {differs}"
