@@ -146,3 +146,11 @@ def test_named_obligations_exist() -> None:
     }
     assert named
     assert not {(page, id_) for page, id_ in named if id_ not in ids}
+
+
+def test_the_wrong_rewrite() -> None:
+    """The line that `sonnx-clip rewrites` prints of two Clips that are made one."""
+    bounds = ("--A", "0", "--B", "1", "--C", "2", "--D", "3")
+    done = run("rewrites", "clip-clip-by-max-min", "float32", *bounds, cwd=ROOT)
+    shown = next(line for line in README.splitlines() if line.startswith("    by value: differs"))
+    assert shown.strip() in done.stdout.splitlines()

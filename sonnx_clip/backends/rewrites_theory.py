@@ -120,7 +120,7 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     modules: list[Module] = []
     obligations: list[Obligation] = []
     for theory in (_FLOATS, _INTEGERS, _REALS):
-        module = _module(spec, theory)
+        module = _module(theory)
         modules.append(module)
         obligations += module.obligations(SUBJECT, PATH)
     for etype in spec.element_types:
@@ -145,9 +145,10 @@ def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
     return by_name
 
 
-def _module(spec: Spec, theory: _Theory) -> Module:
-    etype = spec.types_of(theory.family)[0]
-    printer = _PRINTERS[theory.family](etype, spec.head)
+def _module(theory: _Theory) -> Module:
+    clip = operators()["clip"]
+    etype = clip.types_of(theory.family)[0]
+    printer = _PRINTERS[theory.family](etype, clip.head)
     rewrites = [r for r in known_rewrites() if theory.family in r.entry.legal_when]
     used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
     functions = [
