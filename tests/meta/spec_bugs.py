@@ -239,8 +239,9 @@ KERNELS = [
 ]
 
 REWRITES = [
-    Bug("a rewrite is said to be always legal", "spec/rewrites.yaml", "int: {bits: D <= C or A <= C and D <= B}",
-        "int: {bits: always}", ("rewrites.first_clip_dropped_int_bits_legal",)),
+    Bug("a rewrite is said to be always legal", "spec/rewrites.yaml",
+        "int: {bits: D <= C or A <= C and D <= B}", "int: {bits: always}",
+        ("rewrites.first_clip_dropped_int_bits_legal",)),
     Bug("a condition is narrower than the rewrite is legal", "spec/rewrites.yaml",
         "int: {bits: D <= C or A <= C and D <= B}", "int: {bits: A <= C and D <= B}",
         ("rewrites.first_clip_dropped_int_bits_exact",)),
