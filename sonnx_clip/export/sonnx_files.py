@@ -11,11 +11,10 @@ from sonnx_clip.backends.numpy_oracle import expression
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.export.latex import written_out
 from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
-from sonnx_clip.export.suite import ANY_NAN, OPERANDS, granted, suite
+from sonnx_clip.export.suite import ANY_NAN, granted, vector_keys
 from sonnx_clip.language.values import encode
 from sonnx_clip.prove.proofs_record import known
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.rendered_goals import rendered_obligations
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.export.sonnx_page import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.language.types import FamilyId
@@ -36,16 +36,17 @@ _NO_NUMPY_TYPE = "bfloat16"
 _IN_PYTHON = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf", "-0": "-0.0"}
 
 
-def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
+def sonnx_files(
+    operator: Operator, suites: Sequence[TypeSuite], build: Path | None = None
+) -> dict[str, bytes]:
     """All files of the format by their paths, with the statuses of obligations that `build` has."""
-    spec = load_spec()
+    spec = operator.spec
     file, function = read_page_file(spec), spec.head.function
     obligations = rendered_obligations()
     shown = known(build, spec, obligations) if build else {}
     statuses = [(o, shown[o.id].status if o.id in shown else None) for o in obligations]
     found = templates("sonnx_clip.export")
     same = {"spec": spec, "version": sonnx_clip.__version__}
-    suites = suite()
     cases = found.get_template("sonnx_cases.py.j2").render(
         **same,
         opset=file.onnx.version,
@@ -67,8 +68,9 @@ def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
 def _rows(one: TypeSuite) -> Iterator[str]:
     """The vectors of a type as rows of the cases: class, bits, and what else is acceptable (1, 2 or both)."""
     for vector, also in zip(one.vectors, one.also.tolist(), strict=True):
-        numbers = ", ".join(vector[name] for name in OPERANDS)
-        acceptable = {1 + (g.accepts == ANY_NAN) for g in granted() if also & g.flag}
+        numbers = ", ".join(vector[key] for key in vector_keys(one.operator))
+        granted_ = [g for g in granted(one.operator) if also & g.flag]
+        acceptable = {1 + (g.accepts == ANY_NAN) for g in granted_}
         yield f'"{vector["class"]}", {numbers}, {sum(acceptable)}'
 
 

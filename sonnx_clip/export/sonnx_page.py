@@ -7,6 +7,7 @@ spec/clip.page.yaml.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -18,7 +19,6 @@ from sonnx_clip.language.tree import conjuncts
 from sonnx_clip.language.types import FamilyId, Id, NumberText, Part, Text
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.entries import Numbers, Symbol
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Latitude
 
-PATH = "spec/clip.page.yaml"
 PAGE = "ops/clip.md"
 _SHOWN_IN = {"real": "real", "int": "int32", "float": "float32"}
 """The element type in which the examples of a family are computed."""
@@ -123,8 +122,12 @@ class Tag:
 
 
 def read_page_file(spec: Spec) -> PageFile:
-    """spec/clip.page.yaml; UserError for an unknown key, family or finding, or a missing text."""
-    file = validate(PageFile, read_document(repo_file(PATH))[0])
+    """The page file beside the YAML; UserError for an unknown key, family or finding, or a missing text."""
+    path = spec.path.with_name(f"{spec.path.stem}.page.yaml")
+    name = str(PurePosixPath(spec.file).with_name(path.name))
+    if not path.is_file():
+        raise UserError(f"{spec.operator} has no page", spec.file, f"add the file {name}")
+    file = validate(PageFile, read_document(path)[0])
     wanted: dict[str, set[str]] = {
         "families": {family.id for family in spec.families},
         "operands": {*spec.head.operands, spec.result.id},
@@ -133,7 +136,7 @@ def read_page_file(spec: Spec) -> PageFile:
     }
     for key, ids in wanted.items():
         for id_ in ids ^ {*getattr(file, key)}:
-            raise UserError(f"`{key}` {'lacks' if id_ in ids else 'has an unknown'} {id_}", PATH)
+            raise UserError(f"`{key}` {'lacks' if id_ in ids else 'has an unknown'} {id_}", name)
     for id_ in file.corrects:
         spec.entry("findings", id_)
     return file

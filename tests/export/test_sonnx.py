@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.export.sonnx_files import sonnx_files
 from sonnx_clip.export.sonnx_page import read_page_file, tags_of
+from sonnx_clip.export.suite import suites_of
 from sonnx_clip.spec import load_spec
 from tests.command import run
 
@@ -34,7 +36,10 @@ SECTIONS = [
 
 @cache
 def files():
-    return {name: content.decode() for name, content in sonnx_files().items()}
+    return {
+        name: content.decode()
+        for name, content in sonnx_files(clip_operator(), suites_of(clip_operator())).items()
+    }
 
 
 def broken_rules(page):
