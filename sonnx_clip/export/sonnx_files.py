@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import sonnx_clip
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.numpy_oracle import expression
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.export.latex import written_out
-from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
+from sonnx_clip.export.sonnx_page import (
+    encoded,
+    examples_of,
+    page_path,
+    page_text,
+    read_page_file,
+    tags_of,
+)
 from sonnx_clip.export.suite import ANY_NAN, granted, vector_keys
-from sonnx_clip.language.values import encode
-from sonnx_clip.prove.proofs_record import known
+from sonnx_clip.prove.proofs_record import RECORD, known, results_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.whyml.rendered_goals import rendered_obligations
+from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.operator import Operator
@@ -33,6 +40,8 @@ if TYPE_CHECKING:
 
 _NO_NUMPY_TYPE = "bfloat16"
 """The type that NumPy does not have; the cases leave it out."""
+_ROLES_OF_CASES = ["tensor", "scalar", "scalar"]
+"""The operands of the operators that have cases for the group's driver: its sweeps are over bounds."""
 _IN_PYTHON = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf", "-0": "-0.0"}
 
 
@@ -41,28 +50,38 @@ def sonnx_files(
 ) -> dict[str, bytes]:
     """All files of the format by their paths, with the statuses of obligations that `build` has."""
     spec = operator.spec
-    file, function = read_page_file(spec), spec.head.function
-    obligations = rendered_obligations()
+    file = read_page_file(spec)
+    obligations = rendered_obligations() if is_rendered(spec) else render_theories(spec).obligations
     shown = known(build, spec, obligations) if build else {}
     statuses = [(o, shown[o.id].status if o.id in shown else None) for o in obligations]
-    found = templates("sonnx_clip.export")
-    same = {"spec": spec, "version": sonnx_clip.__version__}
-    cases = found.get_template("sonnx_cases.py.j2").render(
-        **same,
+    trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
+    rows = [_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
+    traced = trace.render(
+        spec=spec,
+        version=sonnx_clip.__version__,
+        rows=rows,
+        record=(results_of(spec, Path("build"))[0] / RECORD).as_posix(),
+        has_kernels=is_rendered(spec),
+    )
+    files = {page_path(spec): page_text(spec).encode()}
+    if [operand.role for operand in spec.operands] == _ROLES_OF_CASES:
+        path = f"verification/{spec.head.function}/cases.py"
+        files[path] = _cases(spec, file, suites).encode()
+    return files | {"trace.md": traced.encode()}
+
+
+def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
+    """The module of cases for the group's driver."""
+    template = templates("sonnx_clip.export").get_template("sonnx_cases.py.j2")
+    return template.render(
+        spec=spec,
+        version=sonnx_clip.__version__,
         opset=file.onnx.version,
         vectors={one.etype.id: _rows(one) for one in suites if one.etype.id != _NO_NUMPY_TYPE},
         examples=_examples(spec, file),
         conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
         results=[case.result_text for case in spec.cases],
     )
-    trace = found.get_template("sonnx_trace.md.j2").render(
-        **same, rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
-    )
-    return {
-        PAGE: page_text(spec).encode(),
-        f"verification/{function}/cases.py": cases.encode(),
-        "trace.md": trace.encode(),
-    }
 
 
 def _rows(one: TypeSuite) -> Iterator[str]:
@@ -77,23 +96,18 @@ def _rows(one: TypeSuite) -> Iterator[str]:
 def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
     """The examples of the page in Python, in every type of NumPy that has all their numbers."""
 
-    def python(*numbers: str) -> str:
-        return ", ".join(_IN_PYTHON.get(of, of) for of in numbers)
+    def python(numbers: Sequence[str]) -> str:
+        if isinstance(numbers, str):
+            return _IN_PYTHON.get(numbers, numbers)
+        return f"[{', '.join(_IN_PYTHON.get(of, of) for of in numbers)}]"
 
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
-        for x, low, high, due in examples_of(spec, file, family):
+        for example in examples_of(spec, file, family):
             for etype in (of for of in spec.types_of(family) if of.id != _NO_NUMPY_TYPE):
                 with suppress(UserError):  # where the type lacks a number
-                    for number in (*x, low, high):
-                        encode(number, etype)
-                    yield (
-                        etype.id,
-                        f"[{python(*x)}]",
-                        python(low),
-                        python(high),
-                        f"[{python(*due)}]",
-                    )
+                    encoded(example.operands.values(), etype)
+                    yield (etype.id, *map(python, (*example.operands.values(), example.result)))
 
 
 def _traced(
@@ -112,7 +126,8 @@ def _traced(
     vectors, functions = 0, ""
     if tag.zone == "function":
         vectors = sum(len(one.vectors) for one in of_family)
-        functions = ", ".join(f"sonnx_clip_{one.etype.id}" for one in of_family)
+        if is_rendered(spec):
+            functions = ", ".join(f"sonnx_clip_{one.etype.id}" for one in of_family)
     elif tag.zone == "latitude":
         vectors = sum(int((one.also != 0).sum()) for one in of_family)
     return {

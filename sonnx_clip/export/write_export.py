@@ -80,7 +80,9 @@ def write_export(
         from sonnx_clip.export.sonnx_files import sonnx_files  # imports printers and claims
 
         files = sonnx_files(operator, suites, build)
-        content = _Content(files, {}, "the page, the cases and the trace")
+        has_cases = any(name.endswith("cases.py") for name in files)
+        summary = "the page, the cases and the trace" if has_cases else "the page and the trace"
+        content = _Content(files, {}, summary)
     else:
         content = _vectors(operator, suites, form)
     manifest = _manifest(operator, form, suites, content)
