@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.export.suite import OTHER_ZERO, granted
+from sonnx_clip.export.suite import NUMBERS, OTHER_ZERO, granted
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import infinity, sign_bit
 from sonnx_clip.root.dtypes import hex_bits
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _RANKS = 4
 _PROGRAM = "vectors.c"
-_NUMBERS = ("also", "class")
-"""The parts of a table that are flags and indices; all others are bits."""
 
 
 def c_files(
@@ -123,8 +121,8 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
 def _table_fields(table: GrantedTable, etype: ElementType) -> dict[str, list[Any]]:
     """The arrays of a table: first those of bits, then its flags and classes."""
     parts = {key: part.ravel().tolist() for key, part in table.parts.items()}
-    fields = {key: _hex(part, etype) for key, part in parts.items() if key not in _NUMBERS}
-    return fields | {key: parts[key] for key in _NUMBERS}
+    fields = {key: _hex(part, etype) for key, part in parts.items() if key not in NUMBERS}
+    return fields | {key: parts[key] for key in NUMBERS}
 
 
 def _hex(values: Sequence[int], etype: ElementType) -> list[str]:

@@ -137,7 +137,7 @@ def directory_files(
     known = {suite.etype.id: opsets_of_node(op_type, suite.etype) for suite in suites}
     every = sorted(set().union(*known.values()))
     if newest is None:
-        newest = _default_opset(operator, suites[0].etype, every)
+        newest = _default_opset(operator, suites[0].etype.id, every)
     elif newest not in every:
         message = f"the installed onnx has no operator set {newest} with this {op_type}"
         todo = f"choose one from {every[0]} to {every[-1]}"
@@ -199,18 +199,25 @@ def opsets_of_node(op_type: str, etype: ElementType) -> list[int]:
     return opsets
 
 
-def _default_opset(operator: Operator, etype: ElementType, known: Sequence[int]) -> int:
+def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> int:
     """The newest of these operator sets that the installed onnxruntime serves.
 
     Without onnxruntime: the last but one of onnx, since runtimes follow onnx by some months.
+
+    Args:
+        operator: whose node is tried, in float32 if it has this type.
+        type_id: the element type that is tried otherwise.
+        known: the operator sets, in ascending order.
     """
     try:
         from sonnx_clip.runtimes.adapters.onnxruntime import open_model
     except ImportError:
         return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
-    values = [np.zeros((), numpy_type(etype.id))] * len(operator.spec.operands)
+    if "float32" in operator.element_types:
+        type_id = "float32"  # onnxruntime has kernels of few types for some operators
+    values = [np.zeros((), numpy_type(type_id))] * len(operator.spec.operands)
     for opset in reversed(known):
-        model = _model(operator, etype.id, _ordinary(0, opset), values)
+        model = _model(operator, type_id, _ordinary(0, opset), values)
         # onnxruntime has no function that returns its newest operator set.
         try:
             open_model(model.SerializeToString())
@@ -282,20 +289,24 @@ def _has_two_answers(operator: Operator, also: Array) -> Array:
 def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """A directory for each class: all its vectors, a data set for each choice of the scalars."""
     *operands, due = suite.columns.values()
-    tensors = suite.operator.tensors
-    choices = list(zip(*(scalar.tolist() for scalar in operands[tensors:]), strict=True))
-    if not choices:
-        choices = [()] * len(due)
+    tensors = operands[: suite.operator.tensors]
+    scalars = operands[suite.operator.tensors :]
+    # One row for each vector; the rows are empty where there are no scalars.
+    choices = np.array(scalars, due.dtype).reshape(len(scalars), len(due)).T
+    also = _has_two_answers(suite.operator, suite.also)
+    class_ids = np.array([vector["class"] for vector in suite.vectors])
     for id_ in suite.classes:
-        rows = [row for row, vector in enumerate(suite.vectors) if vector["class"] == id_]
+        of_class = np.flatnonzero(class_ids == id_)
         directory = Directory(suite, id_, id_, _ordinary(1, opset))
-        two_answers = _has_two_answers(suite.operator, suite.also[rows])
-        directory.two_answers = bool(two_answers.any())
-        for choice in dict.fromkeys(choices[row] for row in rows):
-            of_choice = [row for row in rows if choices[row] == choice]
-            values = [tensor[of_choice] for tensor in operands[:tensors]]
+        directory.two_answers = bool(also[of_class].any())
+        by_choice: dict[tuple[int, ...], list[int]] = {}
+        for row in of_class.tolist():
+            choice = tuple(choices[row].tolist())
+            by_choice.setdefault(choice, []).append(row)
+        for choice, rows in by_choice.items():
+            values = [tensor[rows] for tensor in tensors]
             values += [np.array(scalar, due.dtype) for scalar in choice]
-            directory.add(_DataSet(tuple(values), due[of_choice]))
+            directory.add(_DataSet(tuple(values), due[rows]))
         yield directory
 
 
@@ -370,13 +381,16 @@ def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
     if operator.tensors == 1:
         # These reach every class, and are the first of the table.
         return table, range(len(covering_rows(etype, 0, operator)))
-    choices = {}
+    choices = []
     for klass in operator.spec.classes_of(etype.family):
         _, *texts = klass.inhabited_by.texts().values()
-        choices[tuple(int(encode(text, etype)) for text in texts)] = klass.id
-    scalars = [np.array(column, table.pool.dtype) for column in zip(*choices, strict=True)]
+        choices.append([int(encode(text, etype)) for text in texts])
+    distinct = list(dict.fromkeys(map(tuple, choices)))
+    columns = np.array(distinct, table.pool.dtype).T
+    scalars = [np.ascontiguousarray(column) for column in columns]
     values = np.unique(table.pool)
-    return granted_table(operator, etype, "broadcast", [values], scalars), range(len(choices))
+    broadcast = granted_table(operator, etype, "broadcast", [values], scalars)
+    return broadcast, range(broadcast.count)
 
 
 def _of_form(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.export.suite import schema_of_vectors
+from sonnx_clip.export.suite import NUMBERS, schema_of_vectors
 from sonnx_clip.root.dtypes import hex_bits
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from sonnx_clip.export.suite import GrantedTable, TypeSuite
 
 _SCHEMA = "schema.json"
-_NUMBERS = ("also", "class")
-"""The parts of a table that are flags and indices; all others are bits."""
 
 
 def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
@@ -69,7 +67,7 @@ def _table_fields(table: GrantedTable, type_id: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"id": table.id}
     for key, part in table.parts.items():
         values = part.tolist()
-        fields[key] = values if key in _NUMBERS else _hex(values, type_id)
+        fields[key] = values if key in NUMBERS else _hex(values, type_id)
     return fields
 
 

@@ -12,14 +12,8 @@ from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.numpy_oracle import expression
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.export.latex import written_out
-from sonnx_clip.export.sonnx_page import (
-    encoded,
-    examples_of,
-    page_path,
-    page_text,
-    read_page_file,
-    tags_of,
-)
+from sonnx_clip.export.page_file import page_path, read_page_file, tags_of
+from sonnx_clip.export.sonnx_page import encoded, examples_of, page_text
 from sonnx_clip.export.suite import ANY_NAN, granted, vector_keys
 from sonnx_clip.prove.proofs_record import RECORD, known, results_of
 from sonnx_clip.root.errors import UserError
@@ -30,7 +24,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.operator import Operator
-    from sonnx_clip.export.sonnx_page import PageFile, Tag
+    from sonnx_clip.export.page_file import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.prove.outcome import Status

@@ -53,6 +53,9 @@ WIDE = "wide"
 USED = "used"
 """The table of the values around the bounds in use under all of them, where there are such bounds."""
 
+NUMBERS = ("also", "class")
+"""The parts of a table that are flags and indices; all others are bits."""
+
 OTHER_ZERO = "the zero of the other sign"
 ANY_NAN = "any NaN"
 
