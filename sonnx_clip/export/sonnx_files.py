@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 import sonnx_clip
 from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.numpy_oracle import expression
@@ -97,11 +99,14 @@ def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
 
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
+        etypes = [etype for etype in spec.types_of(family) if etype.id != _NO_NUMPY_TYPE]
         for example in examples_of(spec, file, family):
-            for etype in (of for of in spec.types_of(family) if of.id != _NO_NUMPY_TYPE):
+            operands = example.operands.values()
+            numbers = [python(operand) for operand in (*operands, example.result)]
+            for etype in etypes:
                 with suppress(UserError):  # where the type lacks a number
-                    encoded(example.operands.values(), etype)
-                    yield (etype.id, *map(python, (*example.operands.values(), example.result)))
+                    encoded(operands, etype)
+                    yield (etype.id, *numbers)
 
 
 def _traced(
@@ -109,23 +114,33 @@ def _traced(
 ) -> dict[str, str]:
     """A row of the trace."""
     types = {etype.id for etype in spec.types_of(tag.family)}
-    of_family = [one for one in suites if one.etype.id in types]
-    ids = {*tag.entries, *(c.id for c in spec.classes if c.case in tag.entries)}
+    of_family = [suite for suite in suites if suite.etype.id in types]
+    classes = [klass.id for klass in spec.classes if klass.case in tag.entries]
+    ids = {*tag.entries, *classes}
     subjects = types | {"restrictions"}
     found = [status for o, status in obligations if o.subject in subjects and ids & set(o.shows)]
     counts = Counter(status for status in found if status)
-    proofs = ", ".join(
-        [f"{len(found)}", *(f"{count} {status}" for status, count in counts.items())]
-    )
-    vectors, functions = 0, ""
-    if tag.zone == "function":
-        vectors = sum(len(one.vectors) for one in of_family)
-        if is_rendered(spec):
-            functions = ", ".join(f"sonnx_clip_{one.etype.id}" for one in of_family)
-    elif tag.zone == "latitude":
-        vectors = sum(int((one.also != 0).sum()) for one in of_family)
+    proofs = [f"{len(found)}"]
+    proofs += [f"{count} {status}" for status, count in counts.items()]
+    functions = []
+    if tag.zone == "function" and is_rendered(spec):
+        functions = [f"sonnx_clip_{suite.etype.id}" for suite in of_family]
+    findings = [id_ for id_, about in file.corrects.items() if about in tag.entries]
+    vectors = _vectors_of(tag, of_family)
     return {
-        "tag": tag.id, "entries": ", ".join(tag.entries), "obligations": proofs if found else "none",
-        "vectors": f"{vectors:,}" if vectors else "none", "c": functions or "none",
-        "findings": ", ".join(id_ for id_, about in file.corrects.items() if about in tag.entries) or "none",
-    }  # fmt: skip
+        "tag": tag.id,
+        "entries": ", ".join(tag.entries) or "none",
+        "obligations": ", ".join(proofs) if found else "none",
+        "vectors": f"{vectors:,}" if vectors else "none",
+        "c": ", ".join(functions) or "none",
+        "findings": ", ".join(findings) or "none",
+    }
+
+
+def _vectors_of(tag: Tag, suites: Sequence[TypeSuite]) -> int:
+    """The number of vectors that show a function, or that have more than one acceptable result."""
+    if tag.zone == "function":
+        return sum(len(suite.vectors) for suite in suites)
+    if tag.zone == "latitude":
+        return sum(int(np.count_nonzero(suite.also)) for suite in suites)
+    return 0

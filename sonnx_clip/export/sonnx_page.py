@@ -49,9 +49,9 @@ def page_text(spec: Spec) -> str:
     return text.replace("\n", "\r\n")
 
 
-def listed(names: Sequence[str], last: str) -> str:
-    """Names with commas, and a word before the last one."""
-    *others, final = names
+def in_formulas(names: Sequence[str], last: str) -> str:
+    """Names as formulas with commas, and a word before the last one."""
+    *others, final = [f"${name}$" for name in names]
     return f"{', '.join(others)} {last} {final}" if others else final
 
 
@@ -59,7 +59,10 @@ class _Family:
     """The section of a family, as the template reads it."""
 
     def __init__(self, spec: Spec, file: PageFile, id_: FamilyId) -> None:
-        self.spec, self.file, self.id, self.text = spec, file, id_, file.of_family(id_)
+        self.spec = spec
+        self.file = file
+        self.id = id_
+        self.text = file.of_family(id_)
         self.common = common_texts().families[id_]
         self.tags = file.tags_of(id_)
         self.start = f"E_{spec.operator.upper()}_{id_.upper()}"
@@ -67,8 +70,7 @@ class _Family:
         self.scalars = [operand.id for operand in spec.operands if operand.role == "scalar"]
         entries = frozenset({*self.tensors, spec.result.id, "A"})
         self.show = LatexPrinter(spec, id_, entries).show
-        etypes = spec.types_of(id_)
-        self.types = [(etype.onnx or etype.id).lower() for etype in etypes]
+        self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]
         self.is_signed_alone = not any(type_.startswith("uint") for type_ in self.types)
         self.heading = ", ".join([id_] * len(spec.operands))
         self.restrictions = [
@@ -80,7 +82,8 @@ class _Family:
     def one_semantics(self) -> str:
         """Why the types share one semantics; empty for the family of one type."""
         text = self.text.one_semantics or self.common.one_semantics
-        return text.replace("{count}", _COUNTS.get(len(self.types), str(len(self.types))))
+        count = len(self.types)
+        return text.replace("{count}", _COUNTS.get(count, str(count)))
 
     @property
     def errors(self) -> dict[str, str]:
@@ -143,20 +146,20 @@ class _Family:
     @property
     def selected(self) -> str:
         """The operands of which the result is one; empty if it may be another number."""
-        names = {f"{name}[i]" for name in self.tensors} | {*self.scalars}
-        if {result for result, _ in self.rows} - names:
-            return ""
-        operands = [f"${name}[i]$" for name in self.tensors]
-        return listed(operands + [f"${name}$" for name in self.scalars], "or")
+        entries = [f"{name}[i]" for name in self.tensors]
+        operands = [*entries, *self.scalars]
+        results = {result for result, _ in self.rows}
+        return in_formulas(operands, "or") if results <= set(operands) else ""
 
     @property
     def entries(self) -> str:
         """What the names in the formula are."""
-        names = [self.spec.result.id, *self.tensors]
-        entries = listed([f"${name}[i]$" for name in names], "and")
-        text = f"{entries} are the entries of {listed([f'${name}$' for name in names], 'and')} at index $i$"
+        tensors = [self.spec.result.id, *self.tensors]
+        entries = [f"{name}[i]" for name in tensors]
+        listed = in_formulas(entries, "and")
+        text = f"{listed} are the entries of {in_formulas(tensors, 'and')} at index $i$"
         if self.scalars:
-            scalars = listed([f"${name}$" for name in self.scalars], "and")
+            scalars = in_formulas(self.scalars, "and")
             text += f", and {scalars} stand for the single entries of these scalars"
         return f"{text}."
 
@@ -165,12 +168,12 @@ class _Family:
         """The shapes of the operands and of the result."""
         first, result = self.tensors[0], self.spec.result.id
         if len(self.tensors) > 1:
-            names = listed([f"${name}$" for name in self.tensors], "and")
+            names = in_formulas(self.tensors, "and")
             text = f"Tensors {names} have one shape, of any rank; there is no broadcasting."
         else:
             text = f"Tensor ${first}$ has any rank."
         if self.scalars:
-            scalars = listed([f"${name}$" for name in self.scalars], "and")
+            scalars = in_formulas(self.scalars, "and")
             text += f" {scalars} are scalars; they apply to every entry of ${first}$;"
             text += " there is no other broadcasting."
         return (
