@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 SCHEMA_PATH = "generated/vectors/schema.json"
 
 
-def _schema(spec: Spec) -> str:
-    """JSON Schema, draft 2020-12. It is closed: what it does not name is not there."""
+def schema_text(spec: Spec) -> str:
+    """The JSON Schema of the files, draft 2020-12. It is closed: what it does not name is not there."""
     machine_types = [etype for etype in spec.element_types if etype.width is not None]
     text = template("vectors_schema.json.j2").render(
         header=header_lines(spec),
@@ -80,15 +80,15 @@ _ABOUT_ZERO = (
 
 def render_vectors(spec: Spec) -> dict[str, str]:
     """The text of each file of the target, by its path in the repository."""
-    files = {SCHEMA_PATH: _schema(spec)}
+    files = {SCHEMA_PATH: schema_text(spec)}
     for etype in spec.element_types:
         if etype.width is not None:
-            files[f"generated/vectors/{etype.id}.json"] = _file(spec, etype)
+            files[f"generated/vectors/{etype.id}.json"] = type_text(spec, etype)
     return files
 
 
-def _file(spec: Spec, etype: ElementType) -> str:
-    """One vector a line, so that a change of one is a change of one line."""
+def type_text(spec: Spec, etype: ElementType) -> str:
+    """The file of an element type: one vector a line, so that a change of one is a change of one line."""
     latitude = {}
     for entry in spec.latitude:
         latitude[entry.id] = {"reason": entry.reason, "always": entry.always}

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,9 @@ from sonnx_clip.cli.options import (
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import CALL, START, Limits
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.operator import Operator as OperatorValue
 
 _OF = "Runtime (one of these)"
 
@@ -138,12 +141,7 @@ def check(
         few_calls,
     )
     if operator != CLIP:
-        from sonnx_clip.cli.prove_command import load_checked
-        from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
-        from sonnx_clip.conform.operator import Operator
-
-        other = load_checked(operator)
-        options = replace(options, of=Operator(other, evaluated_oracle(other)))
+        options = replace(options, of=operator_named(operator))
     both: dict[str, Any] = {
         "form": format,
         "brief": brief,
@@ -160,12 +158,25 @@ def check(
     )
 
 
+def operator_named(name_or_file: str) -> "OperatorValue":
+    """The operator that a name or a file means, with an oracle; UserError if it is wrong."""
+    from sonnx_clip.cli.prove_command import load_checked
+    from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
+    from sonnx_clip.conform.operator import Operator, clip_operator
+
+    if name_or_file == CLIP:
+        return clip_operator()
+    spec = load_checked(name_or_file)
+    return Operator(spec, evaluated_oracle(spec))
+
+
 def export(
     format: Annotated[
         Literal["onnx-backend", "npz", "c-header", "json", "sonnx"],
         typer.Argument(metavar="FORMAT", help="onnx-backend, npz, c-header, json or sonnx."),
     ],
     output: Annotated[Path, option("-o --out", "New or empty folder.", OUTPUT, value="DIR")],
+    operator: Operator = CLIP,
     dtype: OnlyTypes = None,
     forms: Forms = "default",
     opset: Annotated[
@@ -177,4 +188,5 @@ def export(
 
     if format == "sonnx" and (dtype or opset or forms != "default"):
         raise UserError("sonnx excludes --dtype, --forms and --opset", todo="remove these options")
-    print(write_export(format, output, dtype or [], forms, opset, BUILD))
+    exported = operator_named(operator)
+    print(write_export(exported, format, output, dtype or [], forms, opset, BUILD))

@@ -102,13 +102,19 @@ def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
 
 
 @cache
-def chosen_bounds(etype: ElementType, *, few: bool = False) -> tuple[Array, ...]:
+def chosen_bounds(
+    etype: ElementType, operator: Operator | None = None, *, few: bool = False
+) -> tuple[Array, ...]:
     """The pairs of bounds of few calls, and of forms of a model: bits, each of shape (p,).
 
     They reach every class, and include integers that a float32 or a float64 does not hold. Unless they are
-    few, each special value is a bound of one pair, in ordinary and inverted order by turns.
+    few, each special value is a bound of one pair, in ordinary and inverted order by turns. Of an operator
+    without pairs of bounds: scalars that reach every class.
     """
-    low, high = covering_scalars(etype, 0)
+    scalars = covering_scalars(etype, 0, operator)
+    if len(scalars) != 2:
+        return scalars
+    low, high = scalars
     pairs: list[tuple[int, int]] = []
     pairs += zip(low.tolist(), high.tolist(), strict=True)
     if not few:

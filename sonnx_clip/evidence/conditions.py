@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.export.suite import OPERANDS
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 Status: TypeAlias = Literal["met", "not met", "not checked"]
 
+_KEYS = ("x", "min", "max", "expected")  # of a vector of Clip
 _LENGTH = 67  # of an array: more than vector registers hold, and a rest
 _NUMBERS = re.compile(r"\d+(\.\d+)+")  # of a version, as tools/setup.sh reads it: 25.0 of 25.0-beta
 _UNBUILT = "the C kernels are not built; run: make kernels"
@@ -123,7 +123,7 @@ def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
         for vector in found.vectors[dtype.name]:
-            x, low, high, due = (np.array(int(vector[key], 16), bits) for key in OPERANDS)
+            x, low, high, due = (np.array(int(vector[key], 16), bits) for key in _KEYS)
             got = clip(np.full(_LENGTH, x, bits).view(dtype), low.view(dtype), high.view(dtype))
             if not (got.view(bits) == due).all():
                 return "not met", f"{who} are wrong at {dtype.name}.{vector['id']}"

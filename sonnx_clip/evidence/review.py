@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from sonnx_clip.export.sonnx_page import page_text, read_page_file, tags_of
+from sonnx_clip.export.page_file import read_page_file, tags_of
+from sonnx_clip.export.sonnx_page import page_text
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.findings import types_of_claim
 from sonnx_clip.spec.quotes import lines_of

@@ -8,70 +8,122 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.export.suite import OTHER_ZERO, TABLES, granted
+from sonnx_clip.export.suite import NUMBERS, OTHER_ZERO, granted
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import infinity, sign_bit
 from sonnx_clip.root.dtypes import hex_bits
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.layouts import LAYOUTS
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.export.suite import TypeSuite
+    from sonnx_clip.conform.operator import Operator
+    from sonnx_clip.export.suite import GrantedTable, TypeSuite
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
 
 _RANKS = 4
 _PROGRAM = "vectors.c"
 
 
 def c_files(
-    suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]
+    operator: Operator, suites: Sequence[TypeSuite], layouts: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[str, bytes]]:
-    """The headers and vectors.c, each with its name; the layouts are those of the manifest."""
-    found = templates("sonnx_clip.export")
-    found.filters["macro"] = lambda id_: f"SONNX_CLIP_{id_.upper().replace('-', '_')}"
-    found.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
-    common = found.get_template("common.h.j2").render(
-        spec=load_spec(), latitude=granted(), ranks=_RANKS, layouts=layouts,
-        zeros=[one for one in granted() if one.accepts == OTHER_ZERO],
-        nans=[one for one in granted() if one.accepts != OTHER_ZERO],
-    )  # fmt: skip
-    yield "sonnx_clip_vectors.h", common.encode()
-    for one in suites:
-        text = found.get_template("type.h.j2").render(spec=load_spec(), **_fields(one))
-        yield f"sonnx_clip_vectors_{one.etype.id}.h", text.encode()
-    yield _PROGRAM, repo_file(f"harness/{_PROGRAM}").read_bytes()
+    """The headers and vectors.c, each with its name; the layouts are those of the manifest.
+
+    What they declare begins with ``sonnx_`` and the operator: a program may include those of several.
+    """
+    spec = operator.spec
+    prefix = f"sonnx_{spec.head.function}"
+    environment = templates("sonnx_clip.export")
+    environment.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
+    environment.filters["flags"] = lambda latitudes: _flags(prefix, latitudes)
+    latitudes = granted(operator)
+    fields = {"spec": spec, "prefix": prefix}
+    common = environment.get_template("common.h.j2").render(
+        **fields,
+        latitude=latitudes,
+        ranks=_RANKS,
+        layouts=layouts,
+        zeros=[one for one in latitudes if one.accepts == OTHER_ZERO],
+        nans=[one for one in latitudes if one.accepts != OTHER_ZERO],
+    )
+    yield f"{prefix}_vectors.h", common.encode()
+    for suite in suites:
+        header = environment.get_template("type.h.j2").render(**fields, **_fields(suite))
+        yield f"{prefix}_vectors_{suite.etype.id}.h", header.encode()
+    yield _PROGRAM, _program(operator, prefix).encode()
 
 
-def compile_line(etype: ElementType) -> str:
+def _program(operator: Operator, prefix: str) -> str:
+    """The text of vectors.c."""
+    spec = operator.spec
+    keys = [operand.key for operand in spec.operands]
+    tensors = keys[: operator.tensors]
+    scalars = keys[operator.tensors :]
+    parameters = [f"const T *{key}" for key in tensors]
+    parameters += [f"T {key}" for key in scalars]
+    program = templates("sonnx_clip.export").get_template(f"{_PROGRAM}.j2")
+    return program.render(
+        prefix=prefix,
+        function=spec.head.function,
+        macro=spec.operator.upper(),
+        keys=keys,
+        tensors=tensors,
+        beside=tensors[1:],
+        scalars=scalars,
+        parameters=", ".join(parameters),
+    )
+
+
+def _flags(prefix: str, latitudes: Sequence[Any]) -> str:
+    """The union of the flags of latitudes in C."""
+    macros = []
+    for latitude in latitudes:
+        name = latitude.id.replace("-", "_")
+        macros.append(f"{prefix}_{name}".upper())
+    return " | ".join(macros) or "0u"
+
+
+def compile_line(spec: Spec, etype: ElementType) -> str:
     """The command that compiles vectors.c with a user's my_clip.c, in the folder of the export."""
-    macros = f"-DTYPE={etype.id} -DT={etype.c} -DWIDTH={etype.width} -DCLIP=my_clip"
-    return f"cc {macros} {_PROGRAM} my_clip.c"
+    function = f"my_{spec.head.function}"
+    macros = f"-DTYPE={etype.id} -DT={etype.c} -DWIDTH={etype.width}"
+    return f"cc {macros} -D{spec.operator.upper()}={function} {_PROGRAM} {function}.c"
 
 
-def _fields(one: TypeSuite) -> dict[str, Any]:
+def _fields(suite: TypeSuite) -> dict[str, Any]:
     """The variables of the header of a type."""
-
-    def bits(values: Any) -> list[str]:
-        return [hex_bits(value, one.etype.id) for value in values]
-
-    tables: dict[str, dict[str, list[Any]]] = {}
-    for id_, table in zip(TABLES, one.tables, strict=True):
-        parts = {key: part.ravel().tolist() for key, part in table.parts.items()}
-        as_bits = {key: bits(parts[key]) for key in ("pool", "min", "max", "expected")}
-        tables[id_] = {**as_bits, "also": parts["also"], "class": parts["class"]}
-    form = one.etype.bits
+    etype = suite.etype
+    form = etype.bits
     sign, inf = (sign_bit(form), infinity(form)) if isinstance(form, FloatBits) else (0, 0)
-    numbers = zip(*(bits(part.tolist()) for part in one.operands), one.also.tolist(), strict=True)
+    columns = [_hex(column.tolist(), etype) for column in suite.columns.values()]
+    numbers = zip(*columns, suite.also.tolist(), strict=True)
+    vectors = []
+    for vector, row in zip(suite.vectors, numbers, strict=True):
+        vectors.append((vector["id"], vector["class"], row))
+    calls = []
+    for call in suite.calls:
+        layout = LAYOUTS.index(call.layout)
+        calls.append(f"{{{call.table}, {layout}, {call.pair}, {call.length}, {call.start}}}")
     return {
-        "name": one.etype.id, "width": one.etype.width, "tables": tables,
-        "class_ids": clip_operator().class_ids(one.etype.family),
-        "vectors": [(v["id"], v["class"], row) for v, row in zip(one.vectors, numbers, strict=True)],
-        "calls": [
-            f"{{{c.table}, {LAYOUTS.index(c.layout)}, {c.pair}, {c.length}, {c.start}}}" for c in one.calls
-        ],
-        "sign": hex_bits(sign, one.etype.id), "infinity": hex_bits(inf, one.etype.id),
-    }  # fmt: skip
+        "name": etype.id,
+        "width": etype.width,
+        "tables": {table.id: _table_fields(table, etype) for table in suite.tables},
+        "class_ids": suite.classes,
+        "vectors": vectors,
+        "calls": calls,
+        "sign": hex_bits(sign, etype.id),
+        "infinity": hex_bits(inf, etype.id),
+    }
+
+
+def _table_fields(table: GrantedTable, etype: ElementType) -> dict[str, list[Any]]:
+    """The arrays of a table: first those of bits, then its flags and classes."""
+    parts = {key: part.ravel().tolist() for key, part in table.parts.items()}
+    fields = {key: _hex(part, etype) for key, part in parts.items() if key not in NUMBERS}
+    return fields | {key: parts[key] for key in NUMBERS}
+
+
+def _hex(values: Sequence[int], etype: ElementType) -> list[str]:
+    return [hex_bits(value, etype.id) for value in values]

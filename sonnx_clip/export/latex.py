@@ -35,6 +35,7 @@ class LatexPrinter(Printing):
         "not": NodeForm(_NOT, r"\lnot {0}", (_PRIMARY,)),
         "identical": infix(_COMPARISON, r"\equiv", "alone"),
         "is_nan": NodeForm(_COMPARISON, r"{0} \text{{ is NaN}}", (_PRIMARY,)),
+        "opposite": NodeForm(_PRIMARY, "-{0}", (_PRIMARY,)),
     }
 
     def __init__(self, spec: Spec, family: str, entries: frozenset[str]) -> None:
@@ -49,8 +50,16 @@ class LatexPrinter(Printing):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         """A built-in predicate, or an entry written out."""
         if isinstance(expr, tree.Call):
-            return self.filled(self.forms[expr.function], *expr.arguments)
+            arguments = expr.arguments
+            if expr.function == "identical":  # the only place where the sign of a zero counts
+                arguments = tuple(self.signed(argument) for argument in arguments)
+            return self.filled(self.forms[expr.function], *arguments)
         return self.written(written_out(self.spec, expr))
+
+    def signed(self, expr: Expr) -> Expr:
+        """An expression; of floats, with the sign of the zero that it is."""
+        is_zero = self.index and expr == tree.Number("0")
+        return tree.Number("+0") if is_zero else expr
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a number, or a formula on all entries of a tensor."""

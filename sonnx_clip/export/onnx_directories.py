@@ -17,11 +17,10 @@ import numpy as np
 import onnx.parser
 from onnx import numpy_helper
 
-from sonnx_clip.conform.chosen_bounds import covering_scalars
-from sonnx_clip.conform.judge import opsets_of_this_clip
-from sonnx_clip.conform.operator import clip_operator
+from sonnx_clip.conform.chosen_bounds import covering_rows
 from sonnx_clip.conform.plan import LONG
-from sonnx_clip.export.suite import ANY_NAN, TABLES, granted
+from sonnx_clip.export.suite import ANY_NAN, USED, granted, granted_table
+from sonnx_clip.language import encode
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.layouts import PLAIN
@@ -30,22 +29,22 @@ from sonnx_clip.runtimes.model_forms import (
     ModelForm,
     covering,
     every_form,
-    text_of_form,
+    model_text,
 )
-from sonnx_clip.runtimes.models import model_of_form
 from sonnx_clip.runtimes.opsets import newest_opset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.export.suite import GrantedTable, SuiteCall, TypeSuite
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.model_forms import Choice
+    from sonnx_clip.runtimes.model_forms import Choice, Shape
 
 KIND = "sonnx-clip"
 """The folder of all directories: the `kind` of `onnx.backend.test.loader.load_model_tests`."""
 
-_USED = TABLES.index("used")
 _RUNNER = (
     "ONNX's runner takes the expected answer alone, compares by numpy.testing.assert_allclose without a"
     " tolerance, and gives bfloat16 one of 1/64: it sees no sign of a zero, no payload of a NaN, and of"
@@ -68,10 +67,9 @@ _SHORT = _short_lengths()
 
 @dataclass(frozen=True)
 class _DataSet:
-    """Bounds of shape (), X and the expected result of one shape; all as bits."""
+    """The operands of one call, each in the shape of its tensor, and the expected result; all as bits."""
 
-    bounds: tuple[int, int]
-    x: Array
+    operands: tuple[Array, ...]
     due: Array
 
 
@@ -81,11 +79,13 @@ class Directory:
     `two_answers` if the specification accepts a NaN, too, where a number is expected.
     """
 
-    def __init__(self, etype: str, name: str, about: str, form: ModelForm) -> None:
-        self.etype = etype
+    def __init__(self, suite: TypeSuite, name: str, about: str, form: ModelForm) -> None:
+        self.operator = suite.operator
+        self.etype = suite.etype.id
         self.about = about
         self.form = form
-        self.folder = f"{KIND}/test_sonnx_clip_{etype}_{name}"
+        function = self.operator.spec.head.function
+        self.folder = f"{KIND}/test_sonnx_{function}_{self.etype}_{name}"
         self.two_answers = False
         self.count = 0
         no_tolerance = json.dumps({"rtol": 0, "atol": 0})
@@ -94,18 +94,15 @@ class Directory:
     def add(self, data: _DataSet) -> None:
         """Add a data set."""
         dtype = numpy_type(self.etype)
-        bits = data.x.dtype
-        lower, upper = (np.array(bound, bits).view(dtype) for bound in data.bounds)
+        values = [operand.view(dtype) for operand in data.operands]
         if self.count == 0:
-            model = model_of_form(self.etype, self.form, data.x.shape, (lower, upper))
+            model = _model(self.operator, self.etype, self.form, values)
             self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
-        inputs = {"x": data.x.view(dtype)}
-        if self.form.bounds == "inputs":
-            inputs["l"] = lower
-            inputs["m"] = upper
-        for number, (name, value) in enumerate(inputs.items()):
+        names = self.operator.node.operands
+        inputs = zip(names, values[: _inputs(self.operator, self.form)], strict=False)
+        for number, (name, value) in enumerate(inputs):
             self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
         self.files[f"{folder}/output_0.pb"] = _tensor(data.due.view(dtype), "y")
 
@@ -129,32 +126,29 @@ class Directory:
 
 
 def directory_files(
-    suites: Sequence[TypeSuite], choice: Choice, newest: int | None
+    operator: Operator, suites: Sequence[TypeSuite], choice: Choice, newest: int | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files of all directories by their paths, and their fields in the manifest.
 
     Forms are those in which every pair of values of two axes occurs, or all of them, up to the newest
-    operator set (`_default_opset` by default). UserError if that is no set of this Clip.
+    operator set (`_default_opset` by default). UserError if that is no set of this operator.
     """
-    known = opsets_of_this_clip()
+    op_type = operator.spec.operator
+    known = {suite.etype.id: opsets_of_node(op_type, suite.etype) for suite in suites}
+    every = sorted(set().union(*known.values()))
     if newest is None:
-        newest = _default_opset(known)
-    elif newest not in known:
-        message = f"the installed onnx has no operator set {newest} with this Clip"
-        todo = f"choose one from {known[0]} to {known[-1]}"
+        newest = _default_opset(operator, suites[0].etype.id, every)
+    elif newest not in every:
+        message = f"the installed onnx has no operator set {newest} with this {op_type}"
+        todo = f"choose one from {every[0]} to {every[-1]}"
         raise UserError(message, "--opset", todo)
-    if choice == "all":
-        forms: Sequence[ModelForm] = _forms(opset for opset in known if opset <= newest)
-    else:
-        ends = dict.fromkeys((FIRST_OPSET, newest))  # one operator set, if these are the same
-        forms = covering(_forms(ends))
     directories: list[Directory] = []
     for suite in suites:
-        directories += _of_classes(suite)
-        directories += _of_calls(suite)
-        directories += _of_used_constants(suite)
-        for form in forms:
-            directories += _of_form(suite, form)
+        opsets = [opset for opset in known[suite.etype.id] if opset <= newest]
+        if not opsets:
+            message = f"{op_type} has no {suite.etype.id} up to operator set {newest}"
+            raise UserError(message, "--opset", f"choose {known[suite.etype.id][0]} or more")
+        directories += _of_type(suite, choice, opsets)
     files: dict[str, bytes] = {}
     for directory in directories:
         files.update(directory.files)
@@ -167,37 +161,113 @@ def directory_files(
     }
 
 
-def _default_opset(known: Sequence[int]) -> int:
+def _of_type(suite: TypeSuite, choice: Choice, opsets: Sequence[int]) -> Iterator[Directory]:
+    """The directories of an element type, in these operator sets."""
+    operator = suite.operator
+    if choice == "all":
+        forms: Sequence[ModelForm] = _forms(operator, opsets)
+    else:
+        ends = dict.fromkeys((opsets[0], opsets[-1]))  # one operator set, if these are the same
+        forms = covering(_forms(operator, ends))
+    first = opsets[0]
+    yield from _of_classes(suite, first)
+    yield from _of_calls(suite, first)
+    yield from _of_used_constants(suite, first)
+    table, rows = _table_of_forms(suite)
+    for form in forms:
+        yield from _of_form(suite, form, table, rows)
+
+
+def opsets_of_node(op_type: str, etype: ElementType) -> list[int]:
+    """The operator sets from `FIRST_OPSET` on in which a node of the operator takes an element type.
+
+    From there on, the operators of this project differ between operator sets in their types alone.
+    UserError if there are none.
+    """
+    type_text = f"tensor({(etype.onnx or etype.id).lower()})"
+    opsets = []
+    for opset in range(FIRST_OPSET, newest_opset() + 1):
+        try:
+            schema = onnx.defs.get_schema(op_type, opset, "")
+        except onnx.defs.SchemaError:
+            continue
+        if type_text in schema.inputs[0].types:
+            opsets.append(opset)
+    if not opsets:
+        message = f"the installed onnx has no operator {op_type} of {etype.id}"
+        raise UserError(message, todo="name the element types that it has with --dtype")
+    return opsets
+
+
+def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> int:
     """The newest of these operator sets that the installed onnxruntime serves.
 
     Without onnxruntime: the last but one of onnx, since runtimes follow onnx by some months.
+
+    Args:
+        operator: whose node is tried, in float32 if it has this type.
+        type_id: the element type that is tried otherwise.
+        known: the operator sets, in ascending order.
     """
     try:
         from sonnx_clip.runtimes.adapters.onnxruntime import open_model
     except ImportError:
         return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
+    if "float32" in operator.element_types:
+        type_id = "float32"  # onnxruntime has kernels of few types for some operators
+    values = [np.zeros((), numpy_type(type_id))] * len(operator.spec.operands)
     for opset in reversed(known):
-        form = replace(_ordinary(0), opset=opset)
-        model = onnx.parser.parse_model(text_of_form("float32", form))
+        model = _model(operator, type_id, _ordinary(0, opset), values)
         # onnxruntime has no function that returns its newest operator set.
         try:
             open_model(model.SerializeToString())
         except Exception:  # noqa: BLE001, S112 - whatever a runtime raises is its refusal
             continue
         return opset
-    return FIRST_OPSET
+    return known[0]
 
 
-def _forms(opsets: Iterable[int]) -> list[ModelForm]:
+def _forms(operator: Operator, opsets: Iterable[int]) -> list[ModelForm]:
     """The forms that ONNX's checker accepts: it requires a shape of every input."""
-    return [form for form in every_form(opsets, (True,)) if form.shape != "no rank"]
+    every = [form for form in every_form(opsets, (True,)) if form.shape != "no rank"]
+    if len(operator.spec.operands) > 1:
+        return every
+    return [form for form in every if form.bounds == "inputs"]  # there is nothing to be constant
 
 
-def _ordinary(rank: int) -> ModelForm:
+def _ordinary(rank: int, opset: int) -> ModelForm:
     """The form for all tests but those of forms."""
-    if rank == 0:
-        return ModelForm("inputs", "static", rank, FIRST_OPSET, optimised=True)
-    return ModelForm("inputs", "symbolic", rank, FIRST_OPSET, optimised=True)
+    shape: Shape = "symbolic" if rank else "static"
+    return ModelForm("inputs", shape, rank, opset, optimised=True)
+
+
+def _inputs(operator: Operator, form: ModelForm) -> int:
+    """How many of the operands are inputs of a model: those behind the first one may be constants."""
+    return len(operator.spec.operands) if form.bounds == "inputs" else 1
+
+
+def _model(
+    operator: Operator, etype: str, form: ModelForm, values: Sequence[Array]
+) -> onnx.ModelProto:
+    """The model of a form for operands of these shapes; it has the values of constants."""
+    node = operator.node
+    count = _inputs(operator, form)
+    shapes = {}
+    for name, value in zip(node.operands[:count], values, strict=False):
+        dimensions = "ABCD"[: value.ndim] if form.shape == "symbolic" else map(str, value.shape)
+        shapes[name] = f"[{', '.join(dimensions)}]" if value.ndim else ""
+    text = model_text(etype, form.opset, shapes, f"y = {node.op_type}({node.call})")
+    model: onnx.ModelProto = onnx.parser.parse_model(text)
+    for name, value in zip(node.operands[count:], values[count:], strict=True):
+        constant = numpy_helper.from_array(value, name)
+        if form.bounds == "initializers":
+            model.graph.initializer.append(constant)
+        else:
+            made = onnx.helper.make_node(
+                "Constant", [], [name], value=numpy_helper.from_array(value)
+            )
+            model.graph.node.insert(0, made)
+    return model
 
 
 def _tensor(value: Array, name: str) -> bytes:
@@ -206,38 +276,41 @@ def _tensor(value: Array, name: str) -> bytes:
     return content
 
 
-def _has_two_answers(also: Array) -> Array:
+def _has_two_answers(operator: Operator, also: Array) -> Array:
     """Where NaN is accepted and a number is expected; any runner accepts NaN for NaN."""
     wanted = 0
-    for latitude in granted():
+    for latitude in granted(operator):
         if latitude.accepts == ANY_NAN and not latitude.always:
             wanted |= latitude.flag
     mask: Array = (also & wanted) != 0
     return mask
 
 
-def _bounds(table: GrantedTable, pair: int) -> tuple[int, int]:
-    low, high = (scalar[pair].item() for scalar in table.scalars)
-    return low, high
-
-
-def _of_classes(suite: TypeSuite) -> Iterator[Directory]:
-    """A directory for each class: all its vectors, a data set for each pair of bounds."""
-    for id_ in clip_operator().class_ids(suite.etype.family):
-        rows = np.array([vector["class"] == id_ for vector in suite.vectors])
-        x, lower, upper, due = (part[rows] for part in suite.operands)
-        directory = Directory(suite.etype.id, id_, id_, _ordinary(1))
-        two_answers = _has_two_answers(suite.also[rows])
-        directory.two_answers = bool(two_answers.any())
-        pairs = zip(lower.tolist(), upper.tolist(), strict=True)
-        for low, high in dict.fromkeys(pairs):
-            of_pair = (lower == low) & (upper == high)
-            data = _DataSet((low, high), x[of_pair], due[of_pair])
-            directory.add(data)
+def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
+    """A directory for each class: all its vectors, a data set for each choice of the scalars."""
+    *operands, due = suite.columns.values()
+    tensors = operands[: suite.operator.tensors]
+    scalars = operands[suite.operator.tensors :]
+    # One row for each vector; the rows are empty where there are no scalars.
+    choices = np.array(scalars, due.dtype).reshape(len(scalars), len(due)).T
+    also = _has_two_answers(suite.operator, suite.also)
+    class_ids = np.array([vector["class"] for vector in suite.vectors])
+    for id_ in suite.classes:
+        of_class = np.flatnonzero(class_ids == id_)
+        directory = Directory(suite, id_, id_, _ordinary(1, opset))
+        directory.two_answers = bool(also[of_class].any())
+        by_choice: dict[tuple[int, ...], list[int]] = {}
+        for row in of_class.tolist():
+            choice = tuple(choices[row].tolist())
+            by_choice.setdefault(choice, []).append(row)
+        for choice, rows in by_choice.items():
+            values = [tensor[rows] for tensor in tensors]
+            values += [np.array(scalar, due.dtype) for scalar in choice]
+            directory.add(_DataSet(tuple(values), due[rows]))
         yield directory
 
 
-def _of_calls(suite: TypeSuite) -> Iterator[Directory]:
+def _of_calls(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """Directories of the calls whose layout a tensor can have; a model takes X of one rank."""
     by_name: dict[str, Directory] = {}
     for call in suite.calls:
@@ -248,33 +321,32 @@ def _of_calls(suite: TypeSuite) -> Iterator[Directory]:
             continue
         name = f"layouts_rank{x.ndim}" if about == "layouts" else about
         if name not in by_name:
-            form = _ordinary(x.ndim)
-            by_name[name] = Directory(suite.etype.id, name, about, form)
+            by_name[name] = Directory(suite, name, about, _ordinary(x.ndim, opset))
         by_name[name].add(_data(suite, call))
     yield from by_name.values()
 
 
 def _subject(suite: TypeSuite, call: SuiteCall, x: Array) -> str | None:
     """What the directory of a call is about; None if it is in no directory."""
-    if call.table == _USED:
+    if suite.tables[call.table].id == USED:
         return "bounds_in_use"
     if call.layout is not PLAIN:
         is_tensor = x.flags.c_contiguous and x.flags.aligned and call.layout.id != "offset"
         return "layouts" if is_tensor else None
     size = len(suite.tables[0].pool)
     if (call.table, call.length, call.start) == (0, size, 0):
-        return "bounds"
+        return "bounds" if suite.operator.scalars else "special_values"
     is_longest = (call.length, call.pair) == (LONG, 0)  # one pair: these are the largest files
     return "lengths" if call.length in _SHORT or is_longest else None
 
 
-def _of_used_constants(suite: TypeSuite) -> Iterator[Directory]:
+def _of_used_constants(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """A directory for each pair of bounds in use, which are initializers of its model."""
-    form = replace(_ordinary(1), bounds="initializers")
+    form = replace(_ordinary(1, opset), bounds="initializers")
     for call in suite.calls:
-        if call.table == _USED:
+        if suite.tables[call.table].id == USED:
             name = f"bounds_in_use_constant{call.pair}"
-            directory = Directory(suite.etype.id, name, "bounds_in_use", form)
+            directory = Directory(suite, name, "bounds_in_use", form)
             directory.add(_data(suite, call))
             yield directory
 
@@ -283,39 +355,66 @@ def _data(suite: TypeSuite, call: SuiteCall) -> _DataSet:
     """The data of a call; for a value that has two answers the next value of the pool is taken."""
     table = suite.tables[call.table]
     entries = suite.entries(call)
-    has_two_answers = _has_two_answers(table.also[call.pair])
+    has_two_answers = _has_two_answers(suite.operator, table.also[call.pair])
     with_one_answer = np.flatnonzero(~has_two_answers)
     next_ = np.searchsorted(with_one_answer, entries) % len(with_one_answer)
     entries = with_one_answer[next_]
-    x = call.layout.arrange(table.pool[entries])
+    tensors = [call.layout.arrange(values[entries]) for values in (table.pool, *table.beside)]
     results = table.results[call.pair]
     due = call.layout.arrange(results[entries])
-    return _DataSet(_bounds(table, call.pair), x, due)
+    return _DataSet((*tensors, *_scalars(table, call.pair)), due)
 
 
-def _of_form(suite: TypeSuite, form: ModelForm) -> Iterator[Directory]:
-    """The directories of a form: one where bounds are inputs, else one for each of a few pairs of them."""
+def _scalars(table: GrantedTable, pair: int) -> Iterator[Array]:
+    """A choice of the scalars, each of shape ()."""
+    for scalar in table.scalars:
+        yield np.array(scalar[pair])
+
+
+def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
+    """A table in which all operands behind the first are scalars, and choices of them for each form.
+
+    Of several tensors, those behind the first are broadcast, and have the values of the witnesses of classes.
+    """
+    operator, etype = suite.operator, suite.etype
     table = suite.tables[0]
+    if operator.tensors == 1:
+        # These reach every class, and are the first of the table.
+        return table, range(len(covering_rows(etype, 0, operator)))
+    choices = []
+    for klass in operator.spec.classes_of(etype.family):
+        _, *texts = klass.inhabited_by.texts().values()
+        choices.append([int(encode(text, etype)) for text in texts])
+    distinct = list(dict.fromkeys(map(tuple, choices)))
+    columns = np.array(distinct, table.pool.dtype).T
+    scalars = [np.ascontiguousarray(column) for column in columns]
+    values = np.unique(table.pool)
+    broadcast = granted_table(operator, etype, "broadcast", [values], scalars)
+    return broadcast, range(broadcast.count)
+
+
+def _of_form(
+    suite: TypeSuite, form: ModelForm, table: GrantedTable, rows: Sequence[int]
+) -> Iterator[Directory]:
+    """The directories of a form: one where all operands are inputs, else one for each choice of scalars."""
     bounds = form.bounds.lower().replace(" ", "_")
     shape = form.shape.replace(" ", "_")
     of_form = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
     by_name: dict[str, Directory] = {}
-    covering_pairs = len(covering_scalars(suite.etype, 0)[0])  # they are the first of the table
-    for pair in range(covering_pairs):
-        name = of_form if form.bounds == "inputs" else f"{of_form}_bounds{pair}"
+    for row in rows:
+        name = of_form if form.bounds == "inputs" else f"{of_form}_bounds{row}"
         if name not in by_name:
-            by_name[name] = Directory(suite.etype.id, name, "form", form)
-        for places in _places(table, form.rank, pair):
+            by_name[name] = Directory(suite, name, "form", form)
+        two_answers = _has_two_answers(suite.operator, table.also[row])
+        for places in _places(table, form.rank, row, np.flatnonzero(~two_answers)):
             x = table.pool[places]
-            due = table.results[pair][places]
-            data = _DataSet(_bounds(table, pair), x, due)
-            by_name[name].add(data)
+            due = table.results[row][places]
+            by_name[name].add(_DataSet((x, *_scalars(table, row)), due))
     yield from by_name.values()
 
 
-def _places(table: GrantedTable, rank: int, pair: int) -> Iterator[Array]:
-    """Places in the pool, as arrays of a rank: all special values; at rank 0 a value of each class."""
-    every = np.flatnonzero(~_has_two_answers(table.also[pair]))
+def _places(table: GrantedTable, rank: int, pair: int, every: Array) -> Iterator[Array]:
+    """Places in the pool, as arrays of a rank: every one of these; at rank 0 a value of each class."""
     if rank == 0:
         classes = table.classes[pair][every]
         _, firsts = np.unique(classes, return_index=True)

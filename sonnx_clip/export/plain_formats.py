@@ -9,67 +9,70 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.export.suite import OPERANDS, TABLES, vectors_text
+from sonnx_clip.export.suite import NUMBERS, schema_of_vectors
 from sonnx_clip.root.dtypes import hex_bits
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.export.suite import TypeSuite
+    from sonnx_clip.conform.operator import Operator
+    from sonnx_clip.export.suite import GrantedTable, TypeSuite
 
 _SCHEMA = "schema.json"
-_BITS = ("pool", "min", "max", "expected")
 
 
 def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
     """TYPE.npz for each type; the same bytes each time."""
-    for one in suites:
+    for suite in suites:
         arrays = {
-            "id": np.array([vector["id"] for vector in one.vectors]),
-            "class": np.array([vector["class"] for vector in one.vectors]),
-            **dict(zip(OPERANDS, one.operands, strict=True)),
-            "also": one.also,
-            "classes": np.array(clip_operator().class_ids(one.etype.family)),
-            "tables": np.array(TABLES),
+            "id": np.array([vector["id"] for vector in suite.vectors]),
+            "class": np.array([vector["class"] for vector in suite.vectors]),
+            **suite.columns,
+            "also": suite.also,
+            "classes": np.array(suite.classes),
+            "tables": np.array([table.id for table in suite.tables]),
         }
-        for name, table in zip(TABLES, one.tables, strict=True):
-            arrays |= {f"{name}_{key}": part for key, part in table.parts.items()}
-        arrays["call_table"] = np.array([call.table for call in one.calls], np.uint8)
-        arrays["call_layout"] = np.array([call.layout.id for call in one.calls])
+        for table in suite.tables:
+            arrays |= {f"{table.id}_{key}": part for key, part in table.parts.items()}
+        arrays["call_table"] = np.array([call.table for call in suite.calls], np.uint8)
+        arrays["call_layout"] = np.array([call.layout.id for call in suite.calls])
         for key in ("pair", "length", "start"):
-            arrays[f"call_{key}"] = np.array([getattr(call, key) for call in one.calls], np.int64)
+            values = [getattr(call, key) for call in suite.calls]
+            arrays[f"call_{key}"] = np.array(values, np.int64)
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **arrays)
-        yield f"{one.etype.id}.npz", content.getvalue()
+        yield f"{suite.etype.id}.npz", content.getvalue()
 
 
-def json_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
-    """TYPE.json of generated/vectors with its schema, and TYPE.calls.json with tables and calls."""
-    for one in suites:
-        yield f"{one.etype.id}.json", one.text.encode()
-        tables = [
-            {
-                "id": name,
-                **{key: _values(one, key, part.tolist()) for key, part in table.parts.items()},
-            }
-            for name, table in zip(TABLES, one.tables, strict=True)
-        ]
-        calls = [
-            {**asdict(call), "table": TABLES[call.table], "layout": call.layout.id}
-            for call in one.calls
-        ]
+def json_files(operator: Operator, suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
+    """TYPE.json, the file of vectors, with its schema, and TYPE.calls.json with tables and calls."""
+    for suite in suites:
+        yield f"{suite.etype.id}.json", suite.text.encode()
+        calls = []
+        for call in suite.calls:
+            names = {"table": suite.tables[call.table].id, "layout": call.layout.id}
+            calls.append(asdict(call) | names)
         document = {
-            "spec_sha256": load_spec().digest, "type": one.etype.id,
-            "classes": clip_operator().class_ids(one.etype.family), "tables": tables, "calls": calls,
-        }  # fmt: skip
-        yield f"{one.etype.id}.calls.json", f"{json.dumps(document)}\n".encode()
-    yield _SCHEMA, vectors_text(_SCHEMA).encode()
+            "spec_sha256": operator.spec.digest,
+            "type": suite.etype.id,
+            "classes": suite.classes,
+            "tables": [_table_fields(table, suite.etype.id) for table in suite.tables],
+            "calls": calls,
+        }
+        yield f"{suite.etype.id}.calls.json", f"{json.dumps(document)}\n".encode()
+    yield _SCHEMA, schema_of_vectors(operator).encode()
 
 
-def _values(one: TypeSuite, key: str, values: Any) -> Any:
-    """Indices and flags as they are, bits as hex text with all digits; in lists of lists likewise."""
+def _table_fields(table: GrantedTable, type_id: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {"id": table.id}
+    for key, part in table.parts.items():
+        values = part.tolist()
+        fields[key] = values if key in NUMBERS else _hex(values, type_id)
+    return fields
+
+
+def _hex(values: Any, type_id: str) -> Any:
+    """Bits as hex text with all digits; in lists of lists likewise."""
     if isinstance(values, list):
-        return [_values(one, key, value) for value in values]
-    return hex_bits(values, one.etype.id) if key in _BITS else values
+        return [_hex(value, type_id) for value in values]
+    return hex_bits(values, type_id)

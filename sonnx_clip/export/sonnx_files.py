@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 import sonnx_clip
+from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.backends.numpy_oracle import expression
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.export.latex import written_out
-from sonnx_clip.export.sonnx_page import PAGE, examples_of, page_text, read_page_file, tags_of
-from sonnx_clip.export.suite import ANY_NAN, OPERANDS, granted, suite
-from sonnx_clip.language.values import encode
-from sonnx_clip.prove.proofs_record import known
+from sonnx_clip.export.page_file import page_path, read_page_file, tags_of
+from sonnx_clip.export.sonnx_page import encoded, examples_of, page_text
+from sonnx_clip.export.suite import ANY_NAN, granted, vector_keys
+from sonnx_clip.prove.proofs_record import RECORD, known, results_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import load_spec
-from sonnx_clip.whyml.rendered_goals import rendered_obligations
+from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.export.sonnx_page import PageFile, Tag
+    from sonnx_clip.conform.operator import Operator
+    from sonnx_clip.export.page_file import PageFile, Tag
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.prove.outcome import Status
@@ -33,65 +36,77 @@ if TYPE_CHECKING:
 
 _NO_NUMPY_TYPE = "bfloat16"
 """The type that NumPy does not have; the cases leave it out."""
+_ROLES_OF_CASES = ["tensor", "scalar", "scalar"]
+"""The operands of the operators that have cases for the group's driver: its sweeps are over bounds."""
 _IN_PYTHON = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf", "-0": "-0.0"}
 
 
-def sonnx_files(build: Path | None = None) -> dict[str, bytes]:
+def sonnx_files(
+    operator: Operator, suites: Sequence[TypeSuite], build: Path | None = None
+) -> dict[str, bytes]:
     """All files of the format by their paths, with the statuses of obligations that `build` has."""
-    spec = load_spec()
-    file, function = read_page_file(spec), spec.head.function
-    obligations = rendered_obligations()
+    spec = operator.spec
+    file = read_page_file(spec)
+    obligations = rendered_obligations() if is_rendered(spec) else render_theories(spec).obligations
     shown = known(build, spec, obligations) if build else {}
     statuses = [(o, shown[o.id].status if o.id in shown else None) for o in obligations]
-    found = templates("sonnx_clip.export")
-    same = {"spec": spec, "version": sonnx_clip.__version__}
-    suites = suite()
-    cases = found.get_template("sonnx_cases.py.j2").render(
-        **same,
+    trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
+    rows = [_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
+    traced = trace.render(
+        spec=spec,
+        version=sonnx_clip.__version__,
+        rows=rows,
+        record=(results_of(spec, Path("build"))[0] / RECORD).as_posix(),
+        has_kernels=is_rendered(spec),
+    )
+    files = {page_path(spec): page_text(spec).encode()}
+    if [operand.role for operand in spec.operands] == _ROLES_OF_CASES:
+        path = f"verification/{spec.head.function}/cases.py"
+        files[path] = _cases(spec, file, suites).encode()
+    return files | {"trace.md": traced.encode()}
+
+
+def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
+    """The module of cases for the group's driver."""
+    template = templates("sonnx_clip.export").get_template("sonnx_cases.py.j2")
+    return template.render(
+        spec=spec,
+        version=sonnx_clip.__version__,
         opset=file.onnx.version,
         vectors={one.etype.id: _rows(one) for one in suites if one.etype.id != _NO_NUMPY_TYPE},
         examples=_examples(spec, file),
         conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
         results=[case.result_text for case in spec.cases],
     )
-    trace = found.get_template("sonnx_trace.md.j2").render(
-        **same, rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
-    )
-    return {
-        PAGE: page_text(spec).encode(),
-        f"verification/{function}/cases.py": cases.encode(),
-        "trace.md": trace.encode(),
-    }
 
 
 def _rows(one: TypeSuite) -> Iterator[str]:
     """The vectors of a type as rows of the cases: class, bits, and what else is acceptable (1, 2 or both)."""
     for vector, also in zip(one.vectors, one.also.tolist(), strict=True):
-        numbers = ", ".join(vector[name] for name in OPERANDS)
-        acceptable = {1 + (g.accepts == ANY_NAN) for g in granted() if also & g.flag}
+        numbers = ", ".join(vector[key] for key in vector_keys(one.operator))
+        granted_ = [g for g in granted(one.operator) if also & g.flag]
+        acceptable = {1 + (g.accepts == ANY_NAN) for g in granted_}
         yield f'"{vector["class"]}", {numbers}, {sum(acceptable)}'
 
 
 def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
     """The examples of the page in Python, in every type of NumPy that has all their numbers."""
 
-    def python(*numbers: str) -> str:
-        return ", ".join(_IN_PYTHON.get(of, of) for of in numbers)
+    def python(numbers: Sequence[str]) -> str:
+        if isinstance(numbers, str):
+            return _IN_PYTHON.get(numbers, numbers)
+        return f"[{', '.join(_IN_PYTHON.get(of, of) for of in numbers)}]"
 
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
-        for x, low, high, due in examples_of(spec, file, family):
-            for etype in (of for of in spec.types_of(family) if of.id != _NO_NUMPY_TYPE):
+        etypes = [etype for etype in spec.types_of(family) if etype.id != _NO_NUMPY_TYPE]
+        for example in examples_of(spec, file, family):
+            operands = example.operands.values()
+            numbers = [python(operand) for operand in (*operands, example.result)]
+            for etype in etypes:
                 with suppress(UserError):  # where the type lacks a number
-                    for number in (*x, low, high):
-                        encode(number, etype)
-                    yield (
-                        etype.id,
-                        f"[{python(*x)}]",
-                        python(low),
-                        python(high),
-                        f"[{python(*due)}]",
-                    )
+                    encoded(operands, etype)
+                    yield (etype.id, *numbers)
 
 
 def _traced(
@@ -99,22 +114,33 @@ def _traced(
 ) -> dict[str, str]:
     """A row of the trace."""
     types = {etype.id for etype in spec.types_of(tag.family)}
-    of_family = [one for one in suites if one.etype.id in types]
-    ids = {*tag.entries, *(c.id for c in spec.classes if c.case in tag.entries)}
+    of_family = [suite for suite in suites if suite.etype.id in types]
+    classes = [klass.id for klass in spec.classes if klass.case in tag.entries]
+    ids = {*tag.entries, *classes}
     subjects = types | {"restrictions"}
     found = [status for o, status in obligations if o.subject in subjects and ids & set(o.shows)]
     counts = Counter(status for status in found if status)
-    proofs = ", ".join(
-        [f"{len(found)}", *(f"{count} {status}" for status, count in counts.items())]
-    )
-    vectors, functions = 0, ""
-    if tag.zone == "function":
-        vectors = sum(len(one.vectors) for one in of_family)
-        functions = ", ".join(f"sonnx_clip_{one.etype.id}" for one in of_family)
-    elif tag.zone == "latitude":
-        vectors = sum(int((one.also != 0).sum()) for one in of_family)
+    proofs = [f"{len(found)}"]
+    proofs += [f"{count} {status}" for status, count in counts.items()]
+    functions = []
+    if tag.zone == "function" and is_rendered(spec):
+        functions = [f"sonnx_clip_{suite.etype.id}" for suite in of_family]
+    findings = [id_ for id_, about in file.corrects.items() if about in tag.entries]
+    vectors = _vectors_of(tag, of_family)
     return {
-        "tag": tag.id, "entries": ", ".join(tag.entries), "obligations": proofs if found else "none",
-        "vectors": f"{vectors:,}" if vectors else "none", "c": functions or "none",
-        "findings": ", ".join(id_ for id_, about in file.corrects.items() if about in tag.entries) or "none",
-    }  # fmt: skip
+        "tag": tag.id,
+        "entries": ", ".join(tag.entries) or "none",
+        "obligations": ", ".join(proofs) if found else "none",
+        "vectors": f"{vectors:,}" if vectors else "none",
+        "c": ", ".join(functions) or "none",
+        "findings": ", ".join(findings) or "none",
+    }
+
+
+def _vectors_of(tag: Tag, suites: Sequence[TypeSuite]) -> int:
+    """The number of vectors that show a function, or that have more than one acceptable result."""
+    if tag.zone == "function":
+        return sum(len(suite.vectors) for suite in suites)
+    if tag.zone == "latitude":
+        return sum(int(np.count_nonzero(suite.also)) for suite in suites)
+    return 0

@@ -1,193 +1,109 @@
-"""The page of the operator in the structure that the SONNX group requires: `ops/clip.md`.
+"""The page of an operator in the structure that the SONNX group requires: `ops/clip.md`.
 
-Formulas, tables and examples come from spec/clip.yaml; sentences, permanent tags and further examples from
-spec/clip.page.yaml.
+Formulas, tables and examples come from the YAML; sentences, permanent tags and further examples from the page
+file beside it, such as spec/clip.page.yaml; sentences that hold for every operator from page_texts.yaml.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import templates
+from sonnx_clip.export.folded_conditions import folded
 from sonnx_clip.export.latex import LatexPrinter, without, written_out
+from sonnx_clip.export.page_file import SHOWN_IN, common_texts, families_of, read_page_file
 from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Number as Constant
 from sonnx_clip.language.tree import conjuncts
-from sonnx_clip.language.types import FamilyId, Id, NumberText, Part, Text
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator
-from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.entries import Numbers, Symbol
-from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from sonnx_clip.export.page_file import PageFile
+    from sonnx_clip.language.types import ElementType, FamilyId
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Latitude
+    from sonnx_clip.spec.entries import Case, Entries, Latitude
 
-PATH = "spec/clip.page.yaml"
-PAGE = "ops/clip.md"
-_SHOWN_IN = {"real": "real", "int": "int32", "float": "float32"}
-"""The element type in which the examples of a family are computed."""
-
-Number: TypeAlias = Annotated[str, Field(pattern=r"^\d\d\d0$")]
-"""The number of a tag."""
-
-
-class OnnxVersion(Part):
-    """The version of ONNX's operator on which the page is based."""
-
-    version: int
-    page: Text
-
-
-class Revision(Part):
-    """The line that identifies the issue of the page."""
-
-    date: Text
-    summary: Text
-
-
-class StatedConstraint(Part):
-    """How the page states a constraint; its condition is printed where there is no `statement`."""
-
-    title: Text
-    statement: Text | None = None
-
-
-class Tags(Part):
-    """The permanent numbers of the tags of a family: of its function, and of constraints by tensor."""
-
-    function: Number
-    latitude: Number | None = None
-    X: dict[Id, Number]
-    L: dict[Id, Number]
-    M: dict[Id, Number]
-    Y: dict[Id, Number]
-
-
-class FurtherExample(Part):
-    """Operands of an example; the result is computed."""
-
-    X: tuple[NumberText, ...]
-    L: NumberText
-    M: NumberText
-
-
-class FamilyText(Part):
-    """The text of the page on a family, without its formulas.
-
-    `errors` gives each error condition its disposition, in which ``{function}`` is the link to that tag.
-    """
-
-    tensor: Text
-    one_semantics: Text | None = None
-    comparisons: Text
-    equalities: Text | None = None  # what the signs of open results mean
-    also: Text | None = None
-    tags: Tags
-    errors: dict[Text, Text]
-    examples: tuple[FurtherExample, ...]
-
-
-class PageFile(Part):
-    """spec/clip.page.yaml."""
-
-    format: Annotated[int, Field(ge=1, le=1)]
-    onnx: OnnxVersion
-    revision: Revision
-    corrects: dict[
-        Id, Text
-    ]  # findings, each with the entry, or the part of the page, that it concerns
-    operands: dict[Symbol, Text]
-    restrictions: dict[Id, Text]
-    origins: dict[Text, Text]  # of restrictions, where spec/clip.yaml has fewer words
-    constraints: dict[Id, StatedConstraint]
-    latitude: dict[Id, Text]
-    families: dict[FamilyId, FamilyText]
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 @dataclass(frozen=True)
-class Tag:
-    """A tag of the page, and the entries of spec/clip.yaml whose statement it marks."""
+class WorkedExample:
+    """The operands of an example by their names, and the result, as numbers or in LaTeX."""
 
-    id: str
-    family: str
-    zone: Literal["restriction", "function", "latitude", "constraint"]
-    entries: tuple[str, ...]
-
-
-def read_page_file(spec: Spec) -> PageFile:
-    """spec/clip.page.yaml; UserError for an unknown key, family or finding, or a missing text."""
-    file = validate(PageFile, read_document(repo_file(PATH))[0])
-    wanted: dict[str, set[str]] = {
-        "families": {family.id for family in spec.families},
-        "operands": {*spec.head.operands, spec.result.id},
-        "latitude": {one.id for one in spec.latitude},
-        "restrictions": {r.id for r in spec.restrictions if r.id not in file.constraints},
-    }
-    for key, ids in wanted.items():
-        for id_ in ids ^ {*getattr(file, key)}:
-            raise UserError(f"`{key}` {'lacks' if id_ in ids else 'has an unknown'} {id_}", PATH)
-    for id_ in file.corrects:
-        spec.entry("findings", id_)
-    return file
-
-
-def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
-    """Every tag of the page: of restrictions, which all families share, then family by family."""
-    for id_ in file.restrictions:
-        yield Tag(id_, "all", "restriction", (id_,))
-    for family, of in file.families.items():
-        start = f"E_{spec.operator.upper()}_{family.upper()}"
-        function, latitude = of.tags.function, of.tags.latitude
-        yield Tag(
-            f"{start}_FUNC_{function}", family, "function", tuple(case.id for case in spec.cases)
-        )
-        if latitude:
-            open_ = tuple(one.id for one in spec.latitude)
-            yield Tag(f"{start}_FUNC_{latitude}", family, "latitude", open_)
-        for tensor in ("X", "L", "M", "Y"):
-            for entry, number in getattr(of.tags, tensor).items():
-                yield Tag(f"{start}_CONSTR_{tensor}_{number}", family, "constraint", (entry,))
+    operands: Mapping[str, Entries]
+    result: Any
 
 
 def page_text(spec: Spec) -> str:
     """The page, with the line ends of the group's documents (CRLF)."""
     file = read_page_file(spec)
-    text = (
-        templates("sonnx_clip.export")
-        .get_template("sonnx_page.md.j2")
-        .render(
-            spec=spec, file=file, families=[_Family(spec, file, family) for family in file.families]
-        )
-    )
+    template = templates("sonnx_clip.export").get_template("sonnx_page.md.j2")
+    families = [_Family(spec, file, family) for family in families_of(spec)]
+    text = template.render(spec=spec, file=file, families=families)
     return text.replace("\n", "\r\n")
+
+
+def in_formulas(names: Sequence[str], last: str) -> str:
+    """Names as formulas with commas, and a word before the last one."""
+    *others, final = [f"${name}$" for name in names]
+    return f"{', '.join(others)} {last} {final}" if others else final
 
 
 class _Family:
     """The section of a family, as the template reads it."""
 
     def __init__(self, spec: Spec, file: PageFile, id_: FamilyId) -> None:
-        self.spec, self.file, self.id, self.text = spec, file, id_, file.families[id_]
+        self.spec = spec
+        self.file = file
+        self.id = id_
+        self.text = file.of_family(id_)
+        self.common = common_texts().families[id_]
+        self.tags = file.tags_of(id_)
         self.start = f"E_{spec.operator.upper()}_{id_.upper()}"
-        tensors = spec.head.tensors | {spec.result.id, "A"}
-        self.show = LatexPrinter(spec, id_, frozenset(tensors)).show
+        self.tensors = [operand.id for operand in spec.operands if operand.role == "tensor"]
+        self.scalars = [operand.id for operand in spec.operands if operand.role == "scalar"]
+        entries = frozenset({*self.tensors, spec.result.id, "A"})
+        self.show = LatexPrinter(spec, id_, entries).show
         self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]
+        self.is_signed_alone = not any(type_.startswith("uint") for type_ in self.types)
         self.heading = ", ".join([id_] * len(spec.operands))
         self.restrictions = [
             r for r in spec.restrictions if r.id in file.restrictions and id_ in r.families
         ]
         self.latitude = spec.latitude if id_ == "float" else ()
 
+    @property
+    def one_semantics(self) -> str:
+        """Why the types share one semantics; empty for the family of one type."""
+        text = self.text.one_semantics or self.common.one_semantics
+        count = len(self.types)
+        return text.replace("{count}", _COUNTS.get(count, str(count)))
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """Each error condition and its disposition, without links."""
+        return (self.text.errors or self.common.errors) | self.file.errors
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The tags that dispositions of errors name in braces."""
+        found = {"{function}": self.tag("function")}
+        if self.latitude:
+            found["{latitude}"] = self.tag("latitude")
+        for tensor in self.file.operands:
+            for entry, number in self.file.constraints_of(self.id, tensor).items():
+                found.setdefault(f"{{{entry}}}", f"{self.start}_CONSTR_{tensor}_{number}")
+        return found
+
     def tag(self, zone: str) -> str:
         """The tag of the function or of the latitude."""
-        return f"{self.start}_FUNC_{getattr(self.text.tags, zone)}"
+        return f"{self.start}_FUNC_{getattr(self.tags, zone)}"
 
     def accepts(self, one: Latitude) -> str:
         """Which other results a latitude accepts, less what holds wherever it applies."""
@@ -196,16 +112,78 @@ class _Family:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The cases: result and condition."""
-        entry = {name: f"{name}[i]" for name in self.spec.head.tensors}
-        return [
-            (entry.get(case.result_text, case.result_text), self.show(case.when))
-            for case in self.spec.cases
-        ]
+        """The cases: result and condition, which is empty if it always holds."""
+        rows = []
+        for case in self.spec.cases:
+            when = folded(written_out(self.spec, case.when), self.id)
+            if when is not False and self.id not in case.not_for:
+                rows.append((self._result(case), "" if when is True else self.show(when)))
+        return rows
+
+    def _result(self, case: Case) -> str:
+        if isinstance(case.result, Constant):
+            return number(case.result_text, self.id)
+        return self.show(case.result)
+
+    @property
+    def has_opposites(self) -> bool:
+        """Whether a result is the opposite of an operand."""
+        return any(result.startswith("-") and "[" in result for result, _ in self.rows)
+
+    @property
+    def explained(self) -> list[str]:
+        """What the signs in the formula mean."""
+        conditions = " ".join(when for _, when in self.rows)
+        texts = [self.text.comparisons or self.common.comparisons] if conditions else []
+        if "=_{" in conditions:
+            texts.append(self.common.equal)
+        if r"\equiv" in conditions:
+            texts.append(self.common.identical)
+        if self.has_opposites:
+            texts.append(self.common.opposite)
+        return texts
+
+    @property
+    def selected(self) -> str:
+        """The operands of which the result is one; empty if it may be another number."""
+        entries = [f"{name}[i]" for name in self.tensors]
+        operands = [*entries, *self.scalars]
+        results = {result for result, _ in self.rows}
+        return in_formulas(operands, "or") if results <= set(operands) else ""
+
+    @property
+    def entries(self) -> str:
+        """What the names in the formula are."""
+        tensors = [self.spec.result.id, *self.tensors]
+        entries = [f"{name}[i]" for name in tensors]
+        listed = in_formulas(entries, "and")
+        text = f"{listed} are the entries of {in_formulas(tensors, 'and')} at index $i$"
+        if self.scalars:
+            scalars = in_formulas(self.scalars, "and")
+            text += f", and {scalars} stand for the single entries of these scalars"
+        return f"{text}."
+
+    @property
+    def shapes(self) -> str:
+        """The shapes of the operands and of the result."""
+        first, result = self.tensors[0], self.spec.result.id
+        if len(self.tensors) > 1:
+            names = in_formulas(self.tensors, "and")
+            text = f"Tensors {names} have one shape, of any rank; there is no broadcasting."
+        else:
+            text = f"Tensor ${first}$ has any rank."
+        if self.scalars:
+            scalars = in_formulas(self.scalars, "and")
+            text += f" {scalars} are scalars; they apply to every entry of ${first}$;"
+            text += " there is no other broadcasting."
+        return (
+            f"{text} If ${first}$ has no dimensions, neither has ${result}$, and its only entry is the one"
+            f" defined above. If ${first}$ has a zero-sized dimension, ${result}$ is empty."
+        )
 
     def constraints(self, tensor: str) -> Iterator[dict[str, Any]]:
         """The constraints of a tensor: stated at the first tensor that has them, linked at others."""
-        numbers = {name: getattr(self.text.tags, name) for name in self.file.operands}
+        numbers = {name: self.file.constraints_of(self.id, name) for name in self.file.operands}
         for entry, tag in numbers[tensor].items():
             at = next(name for name in numbers if entry in numbers[name])
             stated = self.file.constraints[entry]
@@ -233,26 +211,48 @@ class _Family:
         )
 
     @property
-    def examples(self) -> Iterator[dict[str, Any]]:
+    def examples(self) -> Iterator[WorkedExample]:
         """The worked examples in LaTeX."""
-        for x, low, high, due in examples_of(self.spec, self.file, self.id):
-            yield {
-                "X": row(x, self.id), "L": number(low, self.id), "M": number(high, self.id),
-                "Y": row(due, self.id),
-            }  # fmt: skip
+        for example in examples_of(self.spec, self.file, self.id):
+            shown = {}
+            for name, values in example.operands.items():
+                shown[name] = _in_latex(values, self.id)
+            yield WorkedExample(shown, row(example.result, self.id))
 
 
-def examples_of(
-    spec: Spec, file: PageFile, family: FamilyId
-) -> Iterator[tuple[Numbers, str, str, Numbers]]:
-    """X, L, M and the computed Y of the worked examples: of the review copy, then further ones."""
-    etype = spec.element_type(_SHOWN_IN[family])
-    given = [e.values for e in spec.examples if e.family == family]
-    for values in (*given, *(dict(e) for e in file.families[family].examples)):
-        x, low, high = tuple(values["X"]), str(values["L"]), str(values["M"])
-        bounds = encode(low, etype), encode(high, etype)
-        due = [evaluator(spec, etype).result(encode(of, etype), *bounds) for of in x]
-        yield x, low, high, tuple(show(value, etype) for value in due)
+def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[WorkedExample]:
+    """The worked examples with computed results: of the YAML, then further ones of the page file."""
+    etype = spec.element_type(SHOWN_IN[family])
+    evaluate = evaluator(spec, etype)
+    given: list[Mapping[str, Entries]] = [e.values for e in spec.examples if e.family == family]
+    given += [example.operands for example in file.of_family(family).examples]
+    for example in file.examples:
+        with suppress(UserError):  # where the family lacks a number
+            encoded(example.operands.values(), etype)
+            given.append(example.operands)
+    for values in given:
+        operands = {name: values[name] for name in spec.head.operands}
+        length = len(operands[spec.operands[0].id])
+        columns = [
+            operand if isinstance(operand, list) else [operand] * length
+            for operand in encoded(operands.values(), etype)
+        ]
+        results = [evaluate.result(*entries) for entries in zip(*columns, strict=True)]
+        yield WorkedExample(operands, tuple(show(value, etype) for value in results))
+
+
+def encoded(operands: Iterable[Entries], etype: ElementType) -> list[Any]:
+    """Entries of tensors and numbers of scalars; UserError where the type lacks a number."""
+    return [
+        encode(operand, etype)
+        if isinstance(operand, str)
+        else [encode(entry, etype) for entry in operand]
+        for operand in operands
+    ]
+
+
+def _in_latex(operand: Entries, family: str) -> str:
+    return number(operand, family) if isinstance(operand, str) else row(operand, family)
 
 
 def row(numbers: Sequence[str], family: str) -> str:

@@ -1,9 +1,9 @@
-"""The vectors, tables and calls of an element type, which every format holds.
+"""The vectors, tables and calls of an operator in an element type, which every format holds.
 
-- A *vector* is a triple in bits with its class and expected result, from generated/vectors.
-- A *table* has a pool of values of X and pairs of bounds, and the expected result of each value under each
-  pair.
-- A *call* takes a pair of a table and ``length`` entries of its pool from ``start`` on, round and round:
+- A *vector* has the operands in bits with its class and expected result.
+- A *table* has a pool of values of the tensors and choices of the scalars (of Clip: pairs of bounds), and the
+  expected result of each value under each choice.
+- A *call* takes a choice of a table and ``length`` entries of its pool from ``start`` on, round and round:
   ``X[i] = pool[(start + i) % len(pool)]``, so ``Y[i] = expected[pair][(start + i) % len(pool)]``. Its layout
   places them in memory. All layouts and lengths of `sonnx-clip check` are there.
 
@@ -19,30 +19,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_bounds import chosen_bounds, covering_scalars, used_bounds
+from sonnx_clip.backends.vectors import SCHEMA_PATH, schema_text, type_text
+from sonnx_clip.conform.chosen_bounds import (
+    chosen_bounds,
+    covering_rows,
+    covering_scalars,
+    together,
+    used_bounds,
+)
 from sonnx_clip.conform.expected import Table, tabulate
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import LENGTHS, LONG
 from sonnx_clip.language import encode
-from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.special import special_patterns, spread_choices
 from sonnx_clip.language.values import is_nan
-from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN, Layout
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.entries import OUTSIDE_DOMAIN
+from sonnx_clip.whyml.rendered_goals import is_rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
 
 VECTORS = "generated/vectors"
-OPERANDS = ("x", "min", "max", "expected")
-TABLES = ("special", "wide", "used")
-"""Special values under many bounds; these, everyday values and random patterns under fewer bounds; and the
-values around the bounds in use under all of them."""
+SPECIAL = "special"
+"""The table of special values, under many choices of the scalars."""
+WIDE = "wide"
+"""The table of these, everyday values and random patterns, under fewer choices."""
+USED = "used"
+"""The table of the values around the bounds in use under all of them, where there are such bounds."""
+
+NUMBERS = ("also", "class")
+"""The parts of a table that are flags and indices; all others are bits."""
 
 OTHER_ZERO = "the zero of the other sign"
 ANY_NAN = "any NaN"
@@ -51,6 +63,9 @@ _RANDOM = 2048  # random patterns of the table "wide"
 _SEED = 29
 _EVERYDAY = 64  # the greatest of its whole numbers; in a float type, as many quarters
 _WIDE_BOUNDS = 8
+_EVERY_PAIR_OF_8_BITS = 2**16
+_WIDE_ENTRIES = 2**12  # of wider types, of several tensors together
+_CALLS_OF_A_LAYOUT = 4  # at least
 
 
 @dataclass(frozen=True)
@@ -69,18 +84,22 @@ class Granted:
 
 @dataclass(frozen=True)
 class GrantedTable(Table):
-    """A table, and the flags of what else is acceptable, shape (p, k)."""
+    """A table, its id, and the flags of what else is acceptable, shape (p, k).
 
+    `keys` are the names of the operands behind the first tensor, whose values are the pool.
+    """
+
+    id: str = field(kw_only=True)
+    keys: tuple[str, ...] = field(kw_only=True)
     also: Array = field(kw_only=True)
 
     @property
     def parts(self) -> dict[str, Array]:
         """Its arrays as bits, by the names that they have in every format."""
-        low, high = self.scalars
+        further = (*self.beside, *self.scalars)
         return {
             "pool": self.pool,
-            "min": low,
-            "max": high,
+            **dict(zip(self.keys, further, strict=True)),
             "expected": self.results,
             "class": self.classes,
             "also": self.also,
@@ -89,7 +108,7 @@ class GrantedTable(Table):
 
 @dataclass(frozen=True)
 class SuiteCall:
-    """A call; `table` is an index into `TABLES`, `pair` one of the pairs of bounds of that."""
+    """A call; `table` is an index into the tables, `pair` a choice of the scalars of that."""
 
     table: int
     pair: int
@@ -100,8 +119,9 @@ class SuiteCall:
 
 @dataclass(frozen=True)
 class TypeSuite:
-    """All of one element type; `text` is its file of generated/vectors, `vectors` those in it."""
+    """All of one element type; `text` is its file of vectors, `vectors` those in it."""
 
+    operator: Operator
     etype: ElementType
     text: str
     vectors: list[dict[str, Any]]
@@ -109,19 +129,25 @@ class TypeSuite:
     calls: tuple[SuiteCall, ...]
 
     @property
-    def operands(self) -> tuple[Array, ...]:
-        """x, min, max and expected of all vectors, as bits, each of shape (n,)."""
+    def classes(self) -> tuple[str, ...]:
+        """The ids of the classes, to which tables refer by their index."""
+        return self.operator.class_ids(self.etype.family)
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """The operands and the expected result of all vectors, as bits, each of shape (n,)."""
         bits = bits_type(self.etype.id)
-        operands = []
-        for name in OPERANDS:
-            values = [int(vector[name], 16) for vector in self.vectors]
-            operands.append(np.array(values, bits))
-        return tuple(operands)
+        columns = {}
+        for key in vector_keys(self.operator):
+            values = [int(vector[key], 16) for vector in self.vectors]
+            columns[key] = np.array(values, bits)
+        return columns
 
     @property
     def also(self) -> Array:
         """The flags of all vectors, shape (n,)."""
-        return flags(self.etype, *self.operands)
+        *operands, due = self.columns.values()
+        return flags(self.operator, self.etype, operands, due)
 
     def entries(self, call: SuiteCall) -> Array:
         """The place in the pool of each entry of X, shape (length,)."""
@@ -131,39 +157,63 @@ class TypeSuite:
         return places % len(pool)
 
 
-def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
+def vector_keys(operator: Operator) -> tuple[str, ...]:
+    """The names of the operands and of the expected result in a vector: ``x, min, max, expected``."""
+    return (*(operand.key for operand in operator.spec.operands), "expected")
+
+
+def suites_of(operator: Operator, types: Sequence[str] = ()) -> list[TypeSuite]:
     """The suites of element types; of all that have bit patterns, if none is named.
 
     UserError for a type that is unknown or has no bit patterns, and for missing or stale vectors.
     """
-    spec = load_spec()
+    spec = operator.spec
     etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
     if not etypes:
         etypes = [etype for etype in spec.element_types if etype.width is not None]
-    return [_of_type(etype) for etype in etypes]
+    return [_of_type(operator, etype) for etype in etypes]
 
 
-def _of_type(etype: ElementType) -> TypeSuite:
-    text = vectors_text(f"{etype.id}.json")
+def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
+    text = _vectors_text(operator, etype)
     document = json.loads(text)
-    if load_spec().digest != load_oracle().SPEC_DIGEST:
-        raise UserError("generated/ is stale for spec/clip.yaml", todo="run: sonnx-clip generate")
+    spec = operator.spec
+    if spec.digest != operator.oracle.SPEC_DIGEST:
+        raise UserError(f"generated/ is stale for {spec.file}", todo="run: sonnx-clip generate")
     special = np.array(special_patterns(etype), bits_type(etype.id))
-    used = used_bounds(etype, clip_operator())
-    assert used is not None  # Clip has bounds in use
-    tables = (
-        _table(etype, special, *chosen_bounds(etype)),
-        _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS)),
-        _table(etype, used.table.pool, *used.table.scalars),
-    )
-    calls = tuple(_calls(etype, *tables))
-    return TypeSuite(etype, text, document["vectors"], tables, calls)
+    pools = together(special, operator.tensors)
+    wide_pools = _wide_pools(etype, operator.tensors)
+    wide_scalars = covering_scalars(etype, _WIDE_BOUNDS, operator)
+    tables = [
+        granted_table(operator, etype, SPECIAL, pools, chosen_bounds(etype, operator)),
+        granted_table(operator, etype, WIDE, wide_pools, wide_scalars),
+    ]
+    used = used_bounds(etype, operator)
+    if used is not None:
+        tables.append(granted_table(operator, etype, USED, [used.table.pool], used.table.scalars))
+    covering = len(covering_rows(etype, 0, operator))
+    calls = tuple(_calls(tables, covering))
+    return TypeSuite(operator, etype, text, document["vectors"], tuple(tables), calls)
 
 
-def vectors_text(name: str) -> str:
+def _vectors_text(operator: Operator, etype: ElementType) -> str:
+    """The file of vectors of a type: that of generated/ where this is of the operator, else rendered."""
+    if is_rendered(operator.spec):
+        return _generated_text(f"{etype.id}.json")
+    return type_text(operator.spec, etype)
+
+
+def schema_of_vectors(operator: Operator) -> str:
+    """The JSON Schema of the files of vectors."""
+    if is_rendered(operator.spec):
+        return _generated_text(SCHEMA_PATH.rpartition("/")[2])
+    return schema_text(operator.spec)
+
+
+def _generated_text(name: str) -> str:
     """A file of generated/vectors; UserError if it cannot be read."""
     path = repo_file(VECTORS) / name
     try:
@@ -173,18 +223,49 @@ def vectors_text(name: str) -> str:
         raise UserError(message, str(path), "run: sonnx-clip generate") from error
 
 
-def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
-    table = tabulate(etype, [pool], (lower, upper))
+def granted_table(
+    operator: Operator,
+    etype: ElementType,
+    id_: str,
+    pools: Sequence[Array],
+    scalars: Sequence[Array],
+) -> GrantedTable:
+    """The table of these values of the tensors and of the operands behind them, in bits.
+
+    Values for which the operator is not defined are left out: there any result conforms.
+    """
+    dtype = numpy_type(etype.id)
+    outside = operator.oracle.LATITUDE[etype.family].get(OUTSIDE_DOMAIN)
+    if outside is not None:
+        operands = [pool.view(dtype)[None, :] for pool in pools]
+        operands += [scalar.view(dtype)[:, None] for scalar in scalars]
+        undefined = outside(*operands, operands[0], operands[0])  # no result decides it
+        defined = ~np.atleast_2d(undefined).any(axis=0)
+        pools = [pool[defined] for pool in pools]
+    table = tabulate(etype, pools, scalars, operator)
+    operands = [pool[None, :] for pool in pools]
+    operands += [scalar[:, None] for scalar in scalars]
     return GrantedTable(
         pool=table.pool,
         scalars=table.scalars,
         results=table.results,
         find_classes=table.find_classes,
-        also=flags(etype, pool[None, :], lower[:, None], upper[:, None], table.results),
+        beside=table.beside,
+        id=id_,
+        keys=tuple(operand.key for operand in operator.spec.operands[1:]),
+        also=flags(operator, etype, operands, table.results),
     )
 
 
-def _wide_pool(etype: ElementType) -> Array:
+def _wide_pools(etype: ElementType, tensors: int) -> Sequence[Array]:
+    """Values of each tensor: those of `_wide_values`; of several tensors, choices of them."""
+    values = _wide_values(etype)
+    most = _EVERY_PAIR_OF_8_BITS if etype.width == 8 else _WIDE_ENTRIES
+    places = np.array([*spread_choices(len(values), tensors, most)])
+    return [np.ascontiguousarray(column) for column in values[places].T]
+
+
+def _wide_values(etype: ElementType) -> Array:
     """Every pattern of 8 bits; else special values, quarters or whole numbers about 0, and random ones."""
     bits = bits_type(etype.id)
     if etype.width == 8:
@@ -201,26 +282,29 @@ def _wide_pool(etype: ElementType) -> Array:
     return np.array(distinct, bits)
 
 
-def _calls(
-    etype: ElementType, special: GrantedTable, wide: GrantedTable, used: GrantedTable
-) -> Iterator[SuiteCall]:
-    """Every pair with the whole pool, every layout and every length with some pairs, and long calls."""
+def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]:
+    """Every choice with the whole pool, every layout and every length with some of them, and long calls.
+
+    The first `covering` choices of the scalars reach every class.
+    """
+    special, wide, *used = tables
     size = len(special.pool)
     for pair in range(special.count):
         yield SuiteCall(0, pair, PLAIN, size, 0)
-    covering = len(covering_scalars(etype, 0)[0])  # they are the first pairs of `chosen_bounds`
     number = 0
     for layout in LAYOUTS[1:]:
-        for pair in range(covering):
+        for turn in range(max(covering, _CALLS_OF_A_LAYOUT)):
             number += 1
-            yield SuiteCall(0, pair, layout, layout.length or 0, _start(number, size))
+            length = layout.length or 0
+            yield SuiteCall(0, turn % covering, layout, length, _start(number, size))
     for length in LENGTHS:
         number += 1
         yield SuiteCall(0, number % special.count, PLAIN, length, _start(number, size))
     for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN, LONG, 0)
-    for pair in range(used.count):
-        yield SuiteCall(2, pair, PLAIN, len(used.pool), 0)
+    for table in used:
+        for pair in range(table.count):
+            yield SuiteCall(2, pair, PLAIN, len(table.pool), 0)
 
 
 def _start(number: int, size: int) -> int:
@@ -233,37 +317,39 @@ def _start(number: int, size: int) -> int:
 
 
 @cache
-def granted() -> tuple[Granted, ...]:
-    """Every latitude with its flag and what it accepts: that of which spec/clip.yaml has an example."""
-    spec = load_spec()
-    etype = spec.element_type("float16")
+def granted(operator: Operator) -> tuple[Granted, ...]:
+    """Every latitude with its flag and what it accepts: that of which the YAML has an example."""
+    floats = [etype for etype in operator.spec.element_types if etype.family == "float"]
+    if not floats:
+        return ()  # only floats have latitude
+    etype = floats[0]
     latitudes = []
-    for index, entry in enumerate(spec.latitude):
+    for index, entry in enumerate(operator.spec.latitude):
         answer = encode(entry.inhabited_by.texts()["A"], etype)
         accepts = ANY_NAN if is_nan(answer, etype) else OTHER_ZERO
         latitudes.append(Granted(1 << index, entry.id, accepts, entry.always, entry.reason))
     return tuple(latitudes)
 
 
-def flags(etype: ElementType, x: Array, lower: Array, upper: Array, due: Array) -> Array:
+def flags(operator: Operator, etype: ElementType, operands: Sequence[Array], due: Array) -> Array:
     """The flags of what else is acceptable; all arguments are bits, and broadcast to the shape of `due`."""
     also = np.zeros(due.shape, np.uint8)
     if etype.family != "float":
         return also
     dtype = numpy_type(etype.id)
     sign = due.dtype.type(1 << (8 * due.itemsize - 1))
-    operands = [part.view(dtype) for part in (x, lower, upper)]
+    values = [operand.view(dtype) for operand in operands]
     expected = due.view(dtype)
     answers = {
         OTHER_ZERO: (due ^ sign).view(dtype),
         ANY_NAN: np.full(due.shape, np.nan, dtype),
     }
-    accepts = load_oracle().LATITUDE["float"]
-    for latitude in granted():
+    accepts = operator.oracle.LATITUDE["float"]
+    for latitude in granted(operator):
         answer = answers[latitude.accepts]
         with np.errstate(invalid="ignore"):
-            accepted = accepts[latitude.id](*operands, expected, answer)
+            accepted = accepts[latitude.id](*values, expected, answer)
             if latitude.accepts == OTHER_ZERO:
-                accepted &= expected == 0
+                accepted = accepted & (expected == 0)
         also |= np.where(accepted, latitude.flag, 0).astype(np.uint8)
     return also

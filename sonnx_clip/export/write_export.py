@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,20 +15,22 @@ import numpy as np
 import sonnx_clip
 from sonnx_clip.export.c_header import c_files, compile_line
 from sonnx_clip.export.plain_formats import json_files, npz_files
-from sonnx_clip.export.suite import TABLES, granted, suite
+from sonnx_clip.export.suite import granted, suites_of
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, is_standard_output, require_folder_of
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.runtimes.layouts import Layout
     from sonnx_clip.runtimes.model_forms import Choice
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import ValueClass
 
 ExportFormat: TypeAlias = Literal["onnx-backend", "npz", "c-header", "json", "sonnx"]
 
@@ -41,13 +43,23 @@ _COMPARE = (
 _TODO = "name a new or empty folder"
 
 
+@dataclass(frozen=True)
+class _Content:
+    """The files of a format by their paths, its fields in the manifest, and what they are, in words."""
+
+    files: dict[str, bytes]
+    fields: dict[str, Any]
+    summary: str
+
+
 def write_export(
-    form: ExportFormat, folder: Path, types: Sequence[str] = (), forms: Choice = "default",
-    newest: int | None = None, build: Path | None = None,
+    operator: Operator, form: ExportFormat, folder: Path, types: Sequence[str] = (),
+    forms: Choice = "default", newest: int | None = None, build: Path | None = None,
 ) -> str:  # fmt: skip
     """Write an export, the whole folder or nothing; returns a summary in one line.
 
     Args:
+        operator: whose vectors they are.
         form: the format.
         folder: where to; new or empty.
         types: ids of element types; all that have bit patterns, if empty.
@@ -56,48 +68,79 @@ def write_export(
         build: the folder with proofs.json, for ``sonnx``.
 
     Raises:
-        UserError: an unknown type or operator set, missing or stale vectors, or an unusable folder.
+        UserError: an unknown type or operator set, missing or stale vectors, a part that the operator lacks,
+            or an unusable folder.
         ModuleNotFoundError: onnx is not installed, for ``onnx-backend``.
     """
     _check_folder(folder)
-    suites = suite(types)
+    suites = suites_of(operator, types)
     if form == "onnx-backend":
-        from sonnx_clip.export.onnx_directories import directory_files  # needs onnx
-
-        files, more = directory_files(suites, forms, newest)
-        sets = sum(one["data_sets"] for one in more["directories"])
-        what = f"{len(more['directories']):,} test directories with {sets:,} data sets"
+        content = _directories(operator, suites, forms, newest)
     elif form == "sonnx":
-        from sonnx_clip.export.sonnx_files import (
-            sonnx_files,
-        )  # only this format needs printers and claims
+        from sonnx_clip.export.sonnx_files import sonnx_files  # imports printers and claims
 
-        files, more, what = sonnx_files(build), {}, "the page, the cases and the trace"
+        files = sonnx_files(operator, suites, build)
+        has_cases = any(name.endswith("cases.py") for name in files)
+        summary = "the page, the cases and the trace" if has_cases else "the page and the trace"
+        content = _Content(files, {}, summary)
     else:
-        counts: list[dict[str, Any]] = [
-            {"type": one.etype.id, "vectors": len(one.vectors), "calls": len(one.calls)}
-            for one in suites
-        ]
-        layouts = [layout_fields(layout) for layout in LAYOUTS]
-        more = {"compare": _COMPARE, "layouts": layouts, "tables": list(TABLES), "types": counts}
-        if form == "c-header":
-            files = dict(c_files(suites, layouts))
-            for fields, one in zip(counts, suites, strict=True):
-                fields["compile"] = compile_line(one.etype)
-        else:
-            files = dict(npz_files(suites) if form == "npz" else json_files(suites))
-        vectors, calls = (sum(one[key] for one in counts) for key in ("vectors", "calls"))
-        what = f"{vectors:,} vectors and {calls:,} calls"
-    files[MANIFEST] = _manifest(form, suites, files, more)
-    _write_folder(folder, files)
-    return f"{what} of {counted(len(suites), 'element type')} are in {folder}"
+        content = _vectors(operator, suites, form)
+    manifest = _manifest(operator, form, suites, content)
+    _write_folder(folder, content.files | {MANIFEST: manifest})
+    return f"{content.summary} of {counted(len(suites), 'element type')} are in {folder}"
+
+
+def _directories(
+    operator: Operator, suites: Sequence[TypeSuite], forms: Choice, newest: int | None
+) -> _Content:
+    from sonnx_clip.export.onnx_directories import directory_files  # needs onnx
+
+    files, fields = directory_files(operator, suites, forms, newest)
+    directories = fields["directories"]
+    sets = sum(directory["data_sets"] for directory in directories)
+    summary = f"{len(directories):,} test directories with {sets:,} data sets"
+    return _Content(files, fields, summary)
+
+
+def _vectors(
+    operator: Operator, suites: Sequence[TypeSuite], form: Literal["npz", "c-header", "json"]
+) -> _Content:
+    """The vectors, tables and calls in a format that is not ONNX's."""
+    counts: list[dict[str, Any]] = []
+    for suite in suites:
+        vectors, calls = len(suite.vectors), len(suite.calls)
+        counts.append({"type": suite.etype.id, "vectors": vectors, "calls": calls})
+    layouts = [layout_fields(layout) for layout in LAYOUTS]
+    tables = [table.id for table in suites[0].tables]
+    fields = {"compare": _COMPARE, "layouts": layouts, "tables": tables, "types": counts}
+    if form == "c-header":
+        files = c_files(operator, suites, layouts)
+        for count, suite in zip(counts, suites, strict=True):
+            count["compile"] = compile_line(operator.spec, suite.etype)
+    elif form == "npz":
+        files = npz_files(suites)
+    else:
+        files = json_files(operator, suites)
+    vectors, calls = (sum(count[key] for count in counts) for key in ("vectors", "calls"))
+    return _Content(dict(files), fields, f"{vectors:,} vectors and {calls:,} calls")
 
 
 def _manifest(
-    form: str, suites: Sequence[TypeSuite], files: Mapping[str, bytes], more: Mapping[str, Any]
+    operator: Operator, form: str, suites: Sequence[TypeSuite], content: _Content
 ) -> bytes:
-    """The manifest of files (content by path) as JSON, with the fields of the format in `more`."""
-    spec = load_spec()
+    """The manifest of an export as JSON."""
+    spec = operator.spec
+    cases = []
+    for case in spec.cases:
+        when = unparse(case.when)
+        cases.append({"id": case.id, "title": case.title, "when": when, "result": case.result_text})
+    definitions = []
+    for definition in spec.definitions:
+        is_ = unparse(definition.is_)
+        definitions.append({"id": definition.id, "title": definition.title, "is": is_})
+    files = []
+    for name, data in content.files.items():
+        files.append({"file": name, "bytes": len(data), "sha256": digest_of(data)})
     document = {
         "kind": "sonnx-clip export",
         "version": 2,
@@ -105,20 +148,36 @@ def _manifest(
         "generated": f"sonnx-clip {sonnx_clip.__version__}",
         "operator": spec.operator,
         "spec_sha256": spec.digest,
-        **more,
-        "latitude": [asdict(one) for one in granted()],
-        "cases": [{"id": c.id, "title": c.title, "when": unparse(c.when), "result": c.result_text}
-                  for c in spec.cases],
-        "classes": [
-            {"id": c.id, "title": c.title, "matters": c.matters, "case": c.case, "when": unparse(c.when),
-             "example": {"X": c.inhabited_by.X, "min": c.inhabited_by.L, "max": c.inhabited_by.M},
-             "types": [s.etype.id for s in suites if s.etype.family in c.families]}
-            for c in spec.classes
-        ],
-        "definitions": [{"id": d.id, "title": d.title, "is": unparse(d.is_)} for d in spec.definitions],
-        "files": [{"file": name, "bytes": len(c), "sha256": digest_of(c)} for name, c in files.items()],
-    }  # fmt: skip
+        **content.fields,
+        "latitude": [asdict(latitude) for latitude in granted(operator)],
+        **_domain_fields(spec),
+        "cases": cases,
+        "classes": [_class_fields(spec, klass, suites) for klass in spec.classes],
+        "definitions": definitions,
+        "files": files,
+    }
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _domain_fields(spec: Spec) -> dict[str, Any]:
+    """Where the operator is defined, if that is not everywhere: nothing else is exported."""
+    domains = {}
+    for family, domain in spec.domain.items():
+        domains[family] = {"when": unparse(domain.holds), "reason": domain.reason}
+    return {"domain": domains} if domains else {}
+
+
+def _class_fields(spec: Spec, klass: ValueClass, suites: Sequence[TypeSuite]) -> dict[str, Any]:
+    texts = klass.inhabited_by.texts()
+    return {
+        "id": klass.id,
+        "title": klass.title,
+        "matters": klass.matters,
+        "case": klass.case,
+        "when": unparse(klass.when),
+        "example": {operand.shown: texts[operand.id] for operand in spec.operands},
+        "types": [suite.etype.id for suite in suites if suite.etype.family in klass.families],
+    }
 
 
 def layout_fields(layout: Layout) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
@@ -21,14 +22,14 @@ FLAGS = ("-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror")
 @pytest.fixture(scope="module")
 def headers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("headers") / "vectors"
-    write_export("c-header", folder, JUDGED)
+    write_export(clip_operator(), "c-header", folder, JUDGED)
     return folder
 
 
 @pytest.fixture(scope="module")
 def every_header(tmp_path_factory):
     folder = tmp_path_factory.mktemp("headers") / "every"
-    write_export("c-header", folder)
+    write_export(clip_operator(), "c-header", folder)
     return folder
 
 

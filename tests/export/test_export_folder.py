@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.errors import UserError
 from tests.command import run
 
-export = partial(write_export, "npz", types=["int8"])
+export = partial(write_export, clip_operator(), "npz", types=["int8"])
 
 
 def names(folder):

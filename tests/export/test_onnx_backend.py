@@ -13,6 +13,7 @@ import pytest
 from onnx.backend.base import Backend, BackendRep
 
 from sonnx_clip import clip
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
@@ -30,7 +31,7 @@ def directories(folder):
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("onnx") / "vectors"
-    write_export("onnx-backend", folder, TYPES)
+    write_export(clip_operator(), "onnx-backend", folder, TYPES)
     return folder
 
 
@@ -74,7 +75,7 @@ def test_onnxruntime_passes_in_the_runner_of_onnx(exported):
 def test_default_operator_set_without_onnxruntime_is_the_last_but_one(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.delitem(sys.modules, "sonnx_clip.runtimes.adapters.onnxruntime", raising=False)
-    write_export("onnx-backend", tmp_path / "vectors", ["int8"])
+    write_export(clip_operator(), "onnx-backend", tmp_path / "vectors", ["int8"])
     opsets = {directory["form"]["opset"] for directory in directories(tmp_path / "vectors")}
     assert max(opsets) == onnx.defs.onnx_opset_version() - 1
 
@@ -146,7 +147,7 @@ def outcome(of, folder, *patterns):
 
 @pytest.mark.nightly
 def test_the_runner_of_the_page_executes_every_data_set(tmp_path):
-    write_export("onnx-backend", tmp_path)
+    write_export(clip_operator(), "onnx-backend", tmp_path)
     Rep.calls = 0
     passed, failed, errors = outcome(backend(clip), tmp_path)
     assert not failed | errors

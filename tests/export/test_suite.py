@@ -9,9 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sonnx_clip import clip
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import LENGTHS, LONG
 from sonnx_clip.export import suite as suites
-from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, granted, suite
+from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, granted, suites_of
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -32,7 +33,7 @@ def manifest(folder):
 @pytest.mark.parametrize("form", ["npz", "json", "c-header"])
 def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
     out, again = tmp_path / "out", tmp_path / "again"
-    write_export(form, out, ["int8"])
+    write_export(clip_operator(), form, out, ["int8"])
     told = manifest(out)
     assert (told["format"], told["spec_sha256"]) == (form, SPEC.digest)
     for entry in told["files"]:
@@ -44,7 +45,7 @@ def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
     assert {p.name for p in out.iterdir()} == {e["file"] for e in told["files"]} | {"manifest.json"}
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     assert out.stat().st_mode & 0o777 == 0o755
-    write_export(form, again, ["int8"])
+    write_export(clip_operator(), form, again, ["int8"])
     assert manifest(again) == told
 
 
@@ -52,7 +53,7 @@ def test_manifest_names_every_file_and_bytes_are_reproducible(form, tmp_path):
 def test_our_own_clip_is_right_to_the_bit_in_every_class(type_id, npz):
     found = judge(npz, type_id, clip, "bits")
     assert found.wrong == {}
-    one = suite([type_id])[0]
+    one = suites_of(clip_operator(), [type_id])[0]
     assert found.compared == len(one.vectors) + sum(call.length for call in one.calls)
     classes = {c.id for c in SPEC.classes_of(one.etype.family)}
     assert {vector["class"] for vector in one.vectors} == classes
@@ -60,7 +61,7 @@ def test_our_own_clip_is_right_to_the_bit_in_every_class(type_id, npz):
 
 
 def test_every_layout_and_every_length_of_the_checker_is_exported():
-    for one in suite(["int8", "float32"]):
+    for one in suites_of(clip_operator(), ["int8", "float32"]):
         layouts = Counter(call.layout for call in one.calls)
         assert set(layouts) == set(LAYOUTS)
         assert min(layouts.values()) >= 4  # pairs of bounds that together reach every class
@@ -82,18 +83,20 @@ def test_layout_of_the_manifest_gives_the_same_array(layout, npz):
 
 
 def test_flags_are_what_the_committed_vectors_accept():
-    assert {one.id: one.accepts for one in granted()} == {
+    assert {one.id: one.accepts for one in granted(clip_operator())} == {
         "zero-sign": OTHER_ZERO, "nan-payload": ANY_NAN, "nan-inverted": ANY_NAN,
     }  # fmt: skip
-    for one in suite(["int8", "float16", "float64"]):
+    for one in suites_of(clip_operator(), ["int8", "float16", "float64"]):
         ids = [{entry["latitude"] for entry in vector["acceptable"]} for vector in one.vectors]
-        wanted = [sum(g.flag for g in granted() if g.id in accepted) for accepted in ids]
+        wanted = [
+            sum(g.flag for g in granted(clip_operator()) if g.id in accepted) for accepted in ids
+        ]
         assert one.also.tolist() == wanted
 
 
 def test_no_latitude_accepts_an_answer_without_a_flag():
     """Flags know the other zero and NaN: of all special values a latitude accepts no further one."""
-    (one,) = suite(["float16"])
+    (one,) = suites_of(clip_operator(), ["float16"])
     table, dtype = one.tables[0], np.dtype("float16")
     low, high = (bounds[:, None].view(dtype) for bounds in table.scalars)
     x, results = table.pool[None, :].view(dtype), table.results.view(dtype)
@@ -110,7 +113,7 @@ def test_no_latitude_accepts_an_answer_without_a_flag():
 
 def test_json_equals_npz(npz, tmp_path):
     out, read = tmp_path / "out", np.vectorize(lambda text: int(text, 16))
-    write_export("json", out, ["float16"])
+    write_export(clip_operator(), "json", out, ["float16"])
     text = (out / "float16.json").read_bytes()
     assert text == repo_file("generated/vectors/float16.json").read_bytes()
     Draft202012Validator(json.loads((out / "schema.json").read_text())).validate(json.loads(text))
@@ -134,4 +137,4 @@ def test_missing_or_stale_vectors_are_one_message(stale, tmp_path, monkeypatch):
     else:
         monkeypatch.setattr(suites, "VECTORS", str(tmp_path))
     with pytest.raises(UserError, match="run: sonnx-clip generate"):
-        suite(["int8"])
+        suites_of(clip_operator(), ["int8"])

@@ -1,12 +1,13 @@
 """The exported vectors alone kill every planted wrong implementation that is wrong on values."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sonnx_clip.export import suite as suites
-from sonnx_clip.export.suite import suite
+from sonnx_clip.conform.operator import clip_operator
+from sonnx_clip.export.suite import suites_of
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.dtypes import numpy_type
 from tests.export.conftest import npz
@@ -47,12 +48,12 @@ def test_deviation_outside_of_values_is_not_killed(name, layout, npz):
 
 def test_vectors_that_are_all_one_kill_little(npz, tmp_path, monkeypatch):
     """What decides is what is in them: without NaN bounds and without lengths the same mistakes live."""
-    one = suite(["float32"])[0]
+    one = suites_of(clip_operator(), ["float32"])[0]
     pair = int(np.flatnonzero(one.tables[0].scalars[1].view(numpy_type("float32")) > 0)[0])
     calls = (next(c for c in one.calls if c.pair == pair and c.length == 33),)
-    poor = suites.TypeSuite(one.etype, one.text, one.vectors[:1], one.tables, calls)
-    monkeypatch.setattr("sonnx_clip.export.write_export.suite", lambda _: [poor])
-    write_export("npz", tmp_path / "poor")
+    poor = replace(one, vectors=one.vectors[:1], calls=calls)
+    monkeypatch.setattr("sonnx_clip.export.write_export.suites_of", lambda *_: [poor])
+    write_export(clip_operator(), "npz", tmp_path / "poor")
     for name in ("tail_of_seven", "wrong_above_1024", "nan_min_propagates"):
         assert judge(npz, "float32", getattr(planted, name)).wrong
         assert not judge(tmp_path / "poor", "float32", getattr(planted, name)).wrong

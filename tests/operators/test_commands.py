@@ -106,3 +106,17 @@ def test_any_result_conforms_outside_the_domain(name):
     assert done.returncode == 0, done.stdout[-2000:]
     (report,) = json.loads(done.stdout)["types"]
     assert report["verdict"] == "acceptable"
+
+
+@pytest.mark.parametrize("name", known_operators())
+def test_export_writes_vectors_and_the_page(name, tmp_path):
+    place = ["clip", "max", "min", "relu", "abs", "neg", "identity"].index(name)
+    assert CELLS["`export sonnx`"][place] == "yes"
+    more = ("--operator", name, "-o")
+    done = run("export", "npz", "--dtype", "int8", *more, "vectors", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "vectors/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["operator"] == specification(name).operator
+    done = run("export", "sonnx", *more, "group", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / f"group/ops/{name}.md").is_file()
