@@ -1,6 +1,5 @@
 """The commands on runtimes: `check`, and `export` of test vectors."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -99,12 +98,6 @@ def check(
     from sonnx_clip.cli import check_command
 
     changed = level != "quick" or forms != "default"
-    if operator != CLIP and (changed or against or few_calls or journal or scheduler or status):
-        raise UserError(
-            "--operator needs the level quick, without --forms, --against, --few-calls, --journal,"
-            " --scheduler or --status",
-            todo="remove these options",
-        )
     if status:
         if journal is None:
             raise UserError("--status needs a journal", todo="add --journal FILE")
@@ -136,14 +129,8 @@ def check(
         forms,
         level,
         few_calls,
+        check_command.operator_of(operator),
     )
-    if operator != CLIP:
-        from sonnx_clip.cli.prove_command import load_checked
-        from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
-        from sonnx_clip.conform.operator import Operator
-
-        other = load_checked(operator)
-        options = replace(options, of=Operator(other, evaluated_oracle(other)))
     both: dict[str, Any] = {
         "form": format,
         "brief": brief,

@@ -97,7 +97,7 @@ class DialectOperator(Operator):
         """
         given_type = self._given_type(etype)
         chosen = self._as_operands(
-            etype, form, np.array(chosen_bounds(given_type, few=few)).T.tolist()
+            etype, form, np.array(chosen_bounds(given_type, self, few=few)).T.tolist()
         )
         special = np.array(special_patterns(etype), bits_type(etype.id))
         scalars = tuple(np.array(side, bits_type(etype.id)) for side in zip(*chosen, strict=True))

@@ -9,7 +9,6 @@ import numpy as np
 
 from sonnx_clip.conform import plan
 from sonnx_clip.conform.check_report import Extent
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
@@ -48,6 +47,7 @@ PURPOSES = {
     "more X": "every X of 16 bits, or {drawn:,} special and random X, under all pairs of special bounds",
     "every 16-bit X": "every X of 16 bits under every min and under every max, beside four others",
     "every 32-bit X": "every X of 32 bits under bounds that reach every class",
+    "every pair of 16-bit values": "every pair of 16-bit values of {operands}",
 }
 """What the calls of each `Request.purpose` are, in the order in which a report names them."""
 _WITHOUT_BOUNDS = {
@@ -55,6 +55,14 @@ _WITHOUT_BOUNDS = {
     "random X": "random values",
     "random draws": "random, special and neighbouring values",
     "long calls": "{long_values}, in calls of {long:,}",
+    "few long calls": (
+        "every value of {operands} of 16 bits together, else every special value and more up to {long:,},"
+        " in one call"
+    ),
+    "more draws": "the values of {draws} more random draws, {draws_together} in a call",
+    "every length": "{pairs_of_a_length} calls of every length up to {every_length:,}",
+    "more X": "{more_values}",
+    "every 32-bit X": "every X of 32 bits",
 }
 """The same for an operator without scalars."""
 _IN_FORMS = {
@@ -71,18 +79,18 @@ _SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
 
 
 def scope(
-    types: Sequence[TypeReport], of: Operator | None = None, level: Level = "quick", *,
+    types: Sequence[TypeReport], of: Operator, level: Level = "quick", *,
     few_calls: bool = False,
 ) -> tuple[str, str]:  # fmt: skip
     """What was compared in some element types, and the blind spots, each as a sentence.
 
     Args:
         types: the reports on them.
-        of: the operator; Clip by default.
+        of: the operator.
         level: of the check.
         few_calls: whether few calls were made because of an option.
     """
-    of, forms = of or clip_operator(), max((one.served_forms for one in types), key=len, default=())
+    forms = max((one.served_forms for one in types), key=len, default=())
     few = any(one.few for one in types)
     every = [
         *(one.tried for one in types),
@@ -101,7 +109,7 @@ def scope(
             any(_is_partial(tried) for tried in every),
             "the calls that were refused or gave no result",
         ),
-        (of.is_clip, "bounds that are absent (--against onnx tries them)"),
+        (bool(of.spec.dialects), "bounds that are absent (--against onnx tries them)"),
         (
             forms and not few,
             "two constant bounds of which neither is zero, but for the pairs named",
@@ -140,10 +148,19 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
         "every_length": EVERY_LENGTH,
         "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
         "drawn": plan.DRAWN,
+        "more_values": _more_values(of),
     }
     stated = PURPOSES if of.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
     phrases = {purpose: phrase.format_map(words) for purpose, phrase in stated.items()}
     yield from phrases_of_compared(phrases, (one.tried for one in types))
+
+
+def _more_values(of: Operator) -> str:
+    """The values of more X, without scalars."""
+    values = f"{plan.DRAWN:,} special and random values"
+    if of.tensors == 1:
+        return values
+    return f"every value of 16 bits, or {values}, as each operand beside every special value of the other"
 
 
 def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:

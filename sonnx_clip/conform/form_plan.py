@@ -20,7 +20,6 @@ from sonnx_clip.conform.chosen_bounds import (
     used_bounds,
 )
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import cut, every_entry
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.plan import Call, Calls
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
@@ -58,17 +58,23 @@ class FormBounds:
 
 
 def form_plan(
-    etype: ElementType, form: ModelForm, *, few: bool = False, bounds: FormBounds | None = None
+    etype: ElementType,
+    of: Operator,
+    form: ModelForm,
+    *,
+    few: bool = False,
+    bounds: FormBounds | None = None,
 ) -> Calls:
     """The requests of a form, with expected results; the first ones are a sample of all bounds.
 
     Args:
         etype: the element type.
+        of: the operator.
         form: the form.
         few: whether there are few calls: fewer bounds, and one X of rank 0 for each class.
         bounds: the bounds, if not those of the specification.
     """
-    bounds = bounds or bounds_of_form(etype, constant=form.bounds != "inputs", few=few)
+    bounds = bounds or bounds_of_form(etype, of, constant=form.bounds != "inputs", few=few)
     layout = BY_ID[_LAYOUT_OF_RANK[form.rank]]
     later: list[Call] = []
     if bounds.used is not None:
@@ -121,17 +127,18 @@ def _in_form(form: ModelForm, purpose: str, calls: Calls | list[Call]) -> Calls:
 
 
 @cache
-def bounds_of_form(etype: ElementType, *, constant: bool, few: bool = False) -> FormBounds:
-    """The bounds of the forms of Clip, whether their bounds are constants or inputs."""
-    of = clip_operator()
+def bounds_of_form(
+    etype: ElementType, of: Operator, *, constant: bool, few: bool = False
+) -> FormBounds:
+    """The bounds of the forms of an operator, whether they are constants or inputs."""
     with_zero = (
         bounds_with_values(etype, pairs_with_zero(etype), of) if constant and not few else None
     )
-    return FormBounds(_special_table(etype, few=few), used_bounds(etype, of), with_zero)
+    return FormBounds(_special_table(etype, of, few=few), used_bounds(etype, of), with_zero)
 
 
 @cache
-def _special_table(etype: ElementType, *, few: bool) -> Table:
+def _special_table(etype: ElementType, of: Operator, *, few: bool) -> Table:
     """The expected results of special values, and of those around bounds that a float does not hold."""
     width = 1 << (etype.width or 0)
     around = [
@@ -141,4 +148,4 @@ def _special_table(etype: ElementType, *, few: bool) -> Table:
         for step in (-1, 0, 1)
     ]
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
-    return tabulate(etype, [pool], chosen_bounds(etype, few=few))
+    return tabulate(etype, [pool], chosen_bounds(etype, of, few=few), of)

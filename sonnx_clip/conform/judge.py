@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from sonnx_clip.conform.check_report import Stop, Verdict
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -111,9 +112,9 @@ class LocalJudge:
         report_pace = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
         worker.on_call = lambda call: report_pace(made + call)
         if not unit.first:
-            calls = calls_of(etype, unit.part)
+            calls = calls_of(etype, operator, unit.part)
         else:
-            calls = few_calls(etype) if worker.few else chosen(etype, operator)
+            calls = few_calls(etype, operator) if worker.few else chosen(etype, operator)
         try:
             for request, table in as_taken(calls, strides=worker.strides, entries=worker.entries):
                 tally.plan(request)
@@ -166,12 +167,22 @@ class RemoteJudge:
         workers: of a scheduler.
         runtime: the name of the runtime.
         version: the version that it reports here.
+        operator: the operator, which workers find by its name.
+
+    Raises:
+        UserError: the operator is none of spec/.
     """
 
-    def __init__(self, workers: DaskWorkers, runtime: str, version: str) -> None:
+    def __init__(
+        self, workers: DaskWorkers, runtime: str, version: str, operator: Operator
+    ) -> None:
+        if not operator.is_known:
+            what = f"workers have no file of {operator.spec.operator}"
+            todo = f"name an operator of spec/, or check {operator.name} without --scheduler"
+            raise UserError(what, "--scheduler", todo)
         self._workers = workers
         self._version = version
-        self._here = comparable_parts(runtime)
+        self._here = comparable_parts(runtime, operator)
         self.places = _AHEAD * workers.threads
         self.name = workers.name
         self.stop = workers.stop
@@ -204,7 +215,7 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[Unit
     from sonnx_clip.machines.dask_workers import require_same
 
     runtime = unit.options.runtime
-    require_same(here, comparable_parts(runtime))
+    require_same(here, comparable_parts(runtime, unit.options.of))
     result, seconds = LocalJudge().judge(unit)
     if result.version not in (version, runtime):  # its name, where it died before it was opened
         expected = {**here, "version": version}
@@ -269,7 +280,7 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     session.forget()
     try:
         bounds = operator.bounds_of_form(etype, form, few=few)
-        for request, table in form_plan(etype, form, few=few, bounds=bounds):
+        for request, table in form_plan(etype, operator, form, few=few, bounds=bounds):
             tally.plan(request)
             tally.add_all(session.ask(request, table))
             if tally.refuses(request):

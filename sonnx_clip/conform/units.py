@@ -78,7 +78,9 @@ class CheckOptions:
         found = {}
         for etype in self.element_types:
             parts = [
-                f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)
+                f"{kind}-{n}"
+                for kind, count in kinds_of(etype, self.of, self.level)
+                for n in range(count)
             ]
             found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
         return found
@@ -111,7 +113,8 @@ class Unit:
     def digest(self) -> str:
         """A digest of everything its result depends on."""
         given = self.options
-        chosen = given.policy, given.limits, given.forms, given.few_calls, given.of.dialect
+        of = given.of.name, given.of.dialect
+        chosen = given.policy, given.limits, given.forms, given.few_calls, *of
         return digest_of_parts(
             map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen))
         )

@@ -300,7 +300,9 @@ def _of_form(suite: TypeSuite, form: ModelForm) -> Iterator[Directory]:
     shape = form.shape.replace(" ", "_")
     of_form = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
     by_name: dict[str, Directory] = {}
-    covering_pairs = len(covering_scalars(suite.etype, 0)[0])  # they are the first of the table
+    covering_pairs = len(
+        covering_scalars(suite.etype, 0, clip_operator())[0]
+    )  # they are the first of the table
     for pair in range(covering_pairs):
         name = of_form if form.bounds == "inputs" else f"{of_form}_bounds{pair}"
         if name not in by_name:

@@ -155,8 +155,8 @@ def _of_type(etype: ElementType) -> TypeSuite:
     used = used_bounds(etype, clip_operator())
     assert used is not None  # Clip has bounds in use
     tables = (
-        _table(etype, special, *chosen_bounds(etype)),
-        _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS)),
+        _table(etype, special, *chosen_bounds(etype, clip_operator())),
+        _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS, clip_operator())),
         _table(etype, used.table.pool, *used.table.scalars),
     )
     calls = tuple(_calls(etype, *tables))
@@ -174,7 +174,7 @@ def vectors_text(name: str) -> str:
 
 
 def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
-    table = tabulate(etype, [pool], (lower, upper))
+    table = tabulate(etype, [pool], (lower, upper), clip_operator())
     return GrantedTable(
         pool=table.pool,
         scalars=table.scalars,
@@ -208,7 +208,9 @@ def _calls(
     size = len(special.pool)
     for pair in range(special.count):
         yield SuiteCall(0, pair, PLAIN, size, 0)
-    covering = len(covering_scalars(etype, 0)[0])  # they are the first pairs of `chosen_bounds`
+    covering = len(
+        covering_scalars(etype, 0, clip_operator())[0]
+    )  # they are the first pairs of `chosen_bounds`
     number = 0
     for layout in LAYOUTS[1:]:
         for pair in range(covering):

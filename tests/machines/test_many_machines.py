@@ -21,6 +21,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, variables
 from sonnx_clip.conform.judge import RemoteJudge
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
@@ -131,7 +132,7 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(cluster, nanny):
     deadly = Deadly(cluster.address, VARIABLES, variables())
     with ended(deadly):
         unit = Unit(CheckOptions(RUNTIME), "int8")
-        found, _ = RemoteJudge(deadly, RUNTIME, VERSION).judge(unit)
+        found, _ = RemoteJudge(deadly, RUNTIME, VERSION, clip_operator()).judge(unit)
     assert found.stopped is not None
     verdict, words = found.stopped
     assert verdict == "environment"

@@ -20,6 +20,7 @@ from sonnx_clip.conform.plan import chosen, sample
 from sonnx_clip.conform.report_text import print_report
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.spec import load_spec
 
 
 def few_calls(etype, *of):
@@ -121,7 +122,7 @@ def require_repeated(first):
 def printed(report):
     """A report as text, without wrapped lines."""
     console = Console(width=10_000, record=True, file=io.StringIO())
-    print_report(report, console)
+    print_report(report, console, load_spec())
     return console.export_text()
 
 

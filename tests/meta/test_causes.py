@@ -10,13 +10,13 @@ import pytest
 
 from sonnx_clip.conform import describe
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.operator import machine_types
+from sonnx_clip.conform.operator import clip_operator, machine_types
 from sonnx_clip.conform.plan import chosen
 from sonnx_clip.conform.report_text import notes
 from sonnx_clip.conform.units import CheckOptions
 from tests.meta.judged import few_calls, first_of_each, judged, printed, require_repeated
 
-TYPES = [etype.id for etype in machine_types()]
+TYPES = [etype.id for etype in machine_types((), clip_operator())]
 nightly = pytest.mark.nightly
 
 

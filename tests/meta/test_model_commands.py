@@ -59,9 +59,9 @@ def entries(request):
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])
 def test_few_calls_reach_every_class_shape_and_x_of_16_bits(dtype):
-    (etype,) = machine_types([dtype])
+    (etype,) = machine_types([dtype], clip_operator())
     seen, calls, lengths = set(), 0, set()
-    for request, table in few_calls(etype):
+    for request, table in few_calls(etype, clip_operator()):
         seen |= set(table.classes[entries(request)].ravel().tolist())
         calls += request.count
         lengths.add(request.length)
@@ -69,7 +69,11 @@ def test_few_calls_reach_every_class_shape_and_x_of_16_bits(dtype):
     assert calls < 160
     assert {0, 1, LONG, *FEW_LENGTHS} <= lengths
     if etype.width == 16:
-        request = next(some for some, _ in few_calls(etype) if some.purpose == "few long calls")
+        request = next(
+            some
+            for some, _ in few_calls(etype, clip_operator())
+            if some.purpose == "few long calls"
+        )
         assert len(request.pool) == 2**16 < request.length
 
 
@@ -77,7 +81,7 @@ def _beside_bounds_in_use(etype):
     """Few calls that reach every class."""
     return (
         (request, table)
-        for request, table in few_calls(etype)
+        for request, table in few_calls(etype, clip_operator())
         if request.purpose != "bounds in use"
     )
 
@@ -143,7 +147,7 @@ def brief(monkeypatch):
     """Few calls, and few forms: what the whole plan holds is tested by itself."""
     layouts = ("contiguous", "rank-2", "rank-4")
     monkeypatch.setattr(
-        judge, "few_calls", lambda etype: first_of_each(_beside_bounds_in_use(etype), layouts)
+        judge, "few_calls", lambda etype, _: first_of_each(_beside_bounds_in_use(etype), layouts)
     )
     monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13,))
     # Each pair of constant bounds is a program of its own.
@@ -171,7 +175,7 @@ def test_right_program_conforms(mark):
     require_due(report, Due("conforms", others="conforms"))
     assert not report.remarks
     assert report.few
-    compared, unseen = scope([report])
+    compared, unseen = scope([report], clip_operator())
     assert "in one call under each chosen pair of bounds" in compared
     assert "every triple" not in compared
     assert "any other pair of bounds" in unseen
