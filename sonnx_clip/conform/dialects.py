@@ -119,7 +119,7 @@ class DialectOperator(Operator):
 
     def _used_pairs(self, etype: ElementType, form: ModelForm) -> Iterator[tuple[int, ...]]:
         """The bounds in use that have the sides of a form; 0 stands for a side that the form lacks."""
-        sides = [name in form.bound_names for name in ("l", "m")]
+        sides = [name not in form.missing_bounds for name in ("l", "m")]
         for used in bounds_in_use(self.spec, etype):
             given = [value if side else 0 for value, side in zip(used.sides, sides, strict=True)]
             if None not in given:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from sonnx_clip.conform.check_report import FormReport, TypeReport
+    from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.plan import Level
 
@@ -70,6 +70,7 @@ _IN_FORMS = {
     "special values": "pairs of special bounds that reach every class",
     "bounds with zero": "where bounds are constants, zero beside each special value",
 }
+_WITHOUT_BOUNDS_IN_FORMS = {"special values": "every combination of special values"}
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
 _HIGHEST_RANK = max(
@@ -96,7 +97,7 @@ def scope(
         *(one.tried for one in types),
         *(form.tried for one in types for form in one.served_forms),
     ]
-    compared = [*_compared(types, of), *_compared_in_forms(forms)]
+    compared = [*_compared(types, of), *_compared_in_forms(types, of)]
     unseen = _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unusual = "one unusual X" if of.tensors == 1 else "one unusual choice of operands"
@@ -111,7 +112,7 @@ def scope(
         ),
         (bool(of.spec.dialects), "bounds that are absent (--against onnx tries them)"),
         (
-            forms and not few,
+            forms and not few and of.scalars,
             "two constant bounds of which neither is zero, but for the pairs named",
         ),
         (
@@ -178,11 +179,14 @@ def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
+def _compared_in_forms(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
     """What was compared in forms of a model, as one phrase."""
-    named = phrases_of_compared(_IN_FORMS, (form.tried for form in forms))
+    forms = max((one.served_forms for one in types), key=len, default=())
+    phrases = _IN_FORMS if of.scalars else _WITHOUT_BOUNDS_IN_FORMS
+    named = phrases_of_compared(phrases, (form.tried for form in forms))
     if named:
-        values = every_value([form.form for form in forms])
+        # Types may have different operator sets.
+        values = every_value([form.form for one in types for form in one.served_forms])
         yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
 
 
@@ -231,7 +235,7 @@ def _not_seen(types: Sequence[TypeReport], of: Operator, level: Level) -> Parts:
     return [
         (of.scalars and bits - {"8"}, "one unusual pair of bounds"),
         (of.scalars, "one unusual pair of bounds in one layout"),
-        (of.tensors > 1, "tensors of different shapes"),
+        (of.tensors > 1, _unseen_shapes(types)),
         (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
         (
             of.scalars,
@@ -243,6 +247,12 @@ def _not_seen(types: Sequence[TypeReport], of: Operator, level: Level) -> Parts:
         ),
         (True, "writes outside the operands (by a library: over 4,096 bytes from the result)"),
     ]
+
+
+def _unseen_shapes(types: Sequence[TypeReport]) -> str:
+    forms = [report.form for one in types for report in one.served_forms]
+    but = ", but for a scalar as the second" if any(form.has_scalar for form in forms) else ""
+    return f"tensors of different shapes{but}"
 
 
 def _not_seen_of_few(*, by_option: bool) -> Parts:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.runtimes.model_forms import ModelForm
+    from sonnx_clip.runtimes.runtime import OperatorNode
     from sonnx_clip.runtimes.worker import Worker
 
 STRIDED = "layouts of X in memory: X was contiguous"
@@ -295,7 +296,7 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
         failing = []
     else:
         verdict = worst(
-            c.verdict for c in classes if form.given == "both" or c.verdict != "unreached"
+            c.verdict for c in classes if not form.missing_bounds or c.verdict != "unreached"
         )
         failing = [c for c in classes if c.verdict != "conforms"]
     words = [stop[1] if stop else crash_words(classes)]
@@ -320,37 +321,39 @@ def _forms(
 ) -> Iterator[ModelForm]:
     """The forms to judge, given the reports on those before; some are repeated.
 
-    The operator sets are 13 and the newest that is served, or all between them.
+    The operator sets are the first and the newest that is served, or all between them.
     """
-    known = opsets_of_this_clip()
-    newest = FIRST_OPSET
-    yield base()
-    # A newer operator set is refused for its number, unless 13 is refused too.
-    if reports[base()].verdict != "refused":
+    node = unit.options.of.node
+    known = known_opsets(node, unit.etype)
+    first = newest = known[0]
+    yield base(node, first)
+    # A newer operator set is refused for its number, unless the first is refused too.
+    if reports[base(node, first)].verdict != "refused":
         for opset in reversed(known):
-            yield base(opset)
-            if reports[base(opset)].verdict != "refused":
+            yield base(node, opset)
+            if reports[base(node, opset)].verdict != "refused":
                 newest = opset
                 break
-    opsets = range(FIRST_OPSET, newest + 1)
-    every = every_form(opsets, session.worker.models)
+    opsets = [opset for opset in known if opset <= newest]
+    every = every_form(node, opsets, session.worker.models)
     if unit.options.forms == "default":
-        at_ends = [form for form in every if form.opset in (FIRST_OPSET, newest)]
+        at_ends = [form for form in every if form.opset in (first, newest)]
         yield from covering(at_ends)
     else:
         yield from every
 
 
-def opsets_of_this_clip() -> tuple[int, ...]:
-    """The operator sets from 13 on that mean the same Clip, as far as the installed onnx knows them.
+def known_opsets(node: OperatorNode, etype: str) -> tuple[int, ...]:
+    """The operator sets that have an operator for an element type, as far as the installed onnx knows them.
+
+    For a type that ONNX does not have, the first of the operator: a runtime may serve it nevertheless.
 
     Raises:
         UserError: onnx is not installed.
     """
     try:
-        from sonnx_clip.runtimes.opsets import clip_version, newest_opset
+        from sonnx_clip.runtimes.opsets import opsets_with
     except ImportError as error:
         message = f"environment: ONNX models cannot be built: {error}"
         raise UserError(message, todo=how_to_install("onnx")) from None
-    opsets = range(FIRST_OPSET, newest_opset() + 1)
-    return tuple(opset for opset in opsets if clip_version(opset) == FIRST_OPSET)
+    return opsets_with(node.op_type, etype) or (FIRST_OPSET,)

@@ -88,7 +88,8 @@ class Operator:
         """The operator as a node of a model."""
         given = self.spec.operands
         called = tuple(o.id if o.role == "tensor" else o.onnx for o in given)
-        return OperatorNode(self.spec.operator, tuple(o.id.lower() for o in given), called)
+        names = tuple(operand.id.lower() for operand in given)
+        return OperatorNode(self.spec.operator, names, called, self.tensors)
 
     def result(self, *operands: Array) -> Any:
         """The result of the oracle."""

@@ -18,7 +18,7 @@ import onnx.parser
 from onnx import numpy_helper
 
 from sonnx_clip.conform.chosen_bounds import covering_scalars
-from sonnx_clip.conform.judge import opsets_of_this_clip
+from sonnx_clip.conform.judge import known_opsets
 from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import LONG
 from sonnx_clip.export.suite import ANY_NAN, TABLES, granted
@@ -34,6 +34,7 @@ from sonnx_clip.runtimes.model_forms import (
 )
 from sonnx_clip.runtimes.models import model_of_form
 from sonnx_clip.runtimes.opsets import newest_opset
+from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,7 +98,7 @@ class Directory:
         bits = data.x.dtype
         lower, upper = (np.array(bound, bits).view(dtype) for bound in data.bounds)
         if self.count == 0:
-            model = model_of_form(self.etype, self.form, data.x.shape, (lower, upper))
+            model = model_of_form(self.etype, self.form, CLIP_NODE, data.x.shape, (lower, upper))
             self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
@@ -136,7 +137,7 @@ def directory_files(
     Forms are those in which every pair of values of two axes occurs, or all of them, up to the newest
     operator set (`_default_opset` by default). UserError if that is no set of this Clip.
     """
-    known = opsets_of_this_clip()
+    known = known_opsets(CLIP_NODE, "float32")
     if newest is None:
         newest = _default_opset(known)
     elif newest not in known:
@@ -178,7 +179,7 @@ def _default_opset(known: Sequence[int]) -> int:
         return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
     for opset in reversed(known):
         form = replace(_ordinary(0), opset=opset)
-        model = onnx.parser.parse_model(text_of_form("float32", form))
+        model = onnx.parser.parse_model(text_of_form("float32", form, CLIP_NODE))
         # onnxruntime has no function that returns its newest operator set.
         try:
             open_model(model.SerializeToString())
@@ -190,7 +191,7 @@ def _default_opset(known: Sequence[int]) -> int:
 
 def _forms(opsets: Iterable[int]) -> list[ModelForm]:
     """The forms that ONNX's checker accepts: it requires a shape of every input."""
-    return [form for form in every_form(opsets, (True,)) if form.shape != "no rank"]
+    return [form for form in every_form(CLIP_NODE, opsets, (True,)) if form.shape != "no rank"]
 
 
 def _ordinary(rank: int) -> ModelForm:

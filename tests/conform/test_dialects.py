@@ -97,7 +97,7 @@ def test_example_of_a_model_without_a_bound_shows_none_and_names_the_cause(name)
     named = ("min", "l"), ("max", "m")
     for one in every:
         for bound, operand in named:
-            is_given = operand in one.form.bound_names
+            is_given = operand not in one.form.missing_bounds
             assert (f" {bound}=" in one.shown) == is_given
             assert (f"no {bound}" in one.shown) != is_given
             assert (f"; {operand} = np" in one.reproduce) == is_given

@@ -24,7 +24,7 @@ from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.model_command import NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
-from sonnx_clip.runtimes.runtime import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import CLIP_NODE, LIMITS, Limits
 from tests.meta.judged import (
     Due,
     carriers,
@@ -92,7 +92,9 @@ def _beside_bounds_in_use(etype):
 def run(fault, x=X, lower=0, upper=5, mark=""):
     """The output of a program for a model, whose bounds are inputs."""
     etype = x.dtype.name
-    model = onnx.parser.parse_model(text_of_form(etype, base())).SerializeToString()
+    model = onnx.parser.parse_model(
+        text_of_form(etype, base(CLIP_NODE), CLIP_NODE)
+    ).SerializeToString()
     bounds = {"l": np.array(lower, x.dtype), "m": np.array(upper, x.dtype)}
     return opened(named(fault, mark))(model)({"x": x, **bounds})
 
@@ -149,7 +151,7 @@ def brief(monkeypatch):
     monkeypatch.setattr(
         judge, "few_calls", lambda etype, _: first_of_each(_beside_bounds_in_use(etype), layouts)
     )
-    monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13,))
+    monkeypatch.setattr(judge, "known_opsets", lambda *_: (13,))
     # Each pair of constant bounds is a program of its own.
     monkeypatch.setattr(
         judge,

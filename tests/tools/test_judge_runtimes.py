@@ -15,7 +15,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
-from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
+from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OURS
 from sonnx_clip.spec import load_spec
 from tools import judge_runtimes as judging
 
@@ -77,7 +77,7 @@ def test_reproducer_of_the_record_shows_the_deviation(record: RuntimeRecord) -> 
     if record.reproduce is None:
         pytest.skip("it has none")
     try:
-        version = find_runtime(record.runtime).version
+        version = find_runtime(record.runtime, CLIP_NODE).version
     except ImportError as error:
         pytest.skip(f"{error.name} is not installed")
     if version != record.version:
