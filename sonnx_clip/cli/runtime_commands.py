@@ -129,7 +129,7 @@ def check(
         forms,
         level,
         few_calls,
-        check_command.operator_of(operator),
+        of=check_command.operator_of(operator),
     )
     both: dict[str, Any] = {
         "form": format,

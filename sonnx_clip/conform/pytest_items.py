@@ -73,7 +73,7 @@ class ClipTests:
                 0, str(Path.cwd())
             )  # where `python -m` would look for ``module:function``
             try:
-                options = CheckOptions(self._runtime, self._types)
+                options = CheckOptions(self._runtime, self._types, of=clip_operator())
                 self._report = run_campaign(options, jobs=os.cpu_count() or 1)
             finally:
                 sys.path.remove(str(Path.cwd()))

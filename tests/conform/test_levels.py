@@ -23,7 +23,10 @@ TYPES = {etype.id: etype for etype in machine_types((), CLIP)}
 
 
 def parts(name: str, level: str) -> list[str]:
-    return [unit.part for unit in CheckOptions("numpy", [name], level=level).every_unit]
+    return [
+        unit.part
+        for unit in CheckOptions("numpy", [name], level=level, of=clip_operator()).every_unit
+    ]
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -123,7 +126,8 @@ def test_some_units_of_the_level_exhaustive(monkeypatch: pytest.MonkeyPatch) -> 
     some = {16: [("every-max", 1)], 32: [("every-x", 2)]}
     monkeypatch.setattr(units, "kinds_of", lambda etype, *_: some[etype.width])
     types = ["float16", "uint16", "int32", "float32"]
-    report = run_campaign(CheckOptions("sonnx", types, policy="strict", level="exhaustive"), jobs=2)
+    options = CheckOptions("sonnx", types, policy="strict", level="exhaustive", of=CLIP)
+    report = run_campaign(options, jobs=2)
     assert {found.verdict for found in report.types} == {"conforms"}
     assert all(found.compared > 2**25 for found in report.types)
     assert "every X of 32 bits" in report.scope[0]

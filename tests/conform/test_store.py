@@ -43,7 +43,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(runtime: str, *types: str, **options) -> CheckOptions:
     options = {"level": "standard", "limits": Limits(call=0.2), "identity": "me", **options}
-    return CheckOptions(runtime, types or ["int16"], **options)
+    return CheckOptions(runtime, types or ["int16"], of=clip_operator(), **options)
 
 
 def run(

@@ -168,7 +168,7 @@ def test_process_that_does_not_start_says_why(tmp_path):
 
 def test_worker_that_differs_from_this_machine_is_refused():
     unit, here = (
-        Unit(CheckOptions(RIGHT), "int16", "more-0"),
+        Unit(CheckOptions(RIGHT, of=clip_operator()), "int16", "more-0"),
         comparable_parts(RIGHT, clip_operator()),
     )
     found, seconds = judge_there(unit, here, VERSION)

@@ -194,7 +194,7 @@ def test_right_runtime_has_neither_cause_nor_refusal(dtype):
 
 
 def found_in_models(name, dtype):
-    options = CheckOptions(f"onnx:tests.meta.planted_causes:{name}", [dtype])
+    options = CheckOptions(f"onnx:tests.meta.planted_causes:{name}", [dtype], of=clip_operator())
     with (
         patch.object(describe, "shortest", lambda deviations, *_: list(deviations)),
         patch("sonnx_clip.conform.judge.chosen", calls_of_relu6),

@@ -166,7 +166,7 @@ def brief(monkeypatch):
 
 def judged(fault, mark, dtype="int16", *, limits=LIMITS):
     (report,) = campaign.run_campaign(
-        CheckOptions(named(fault, mark), [dtype], limits=limits)
+        CheckOptions(named(fault, mark), [dtype], limits=limits, of=clip_operator())
     ).types
     return report
 
@@ -222,7 +222,7 @@ def test_the_program_of_the_page_is_judged(monkeypatch):
     words = shlex.split(arguments[arguments.index("--onnx-cmd") + 1])
     assert words[0] == "python"
     name = f"onnx-cmd:{shlex.join([sys.executable, *words[1:]])}"
-    (report,) = campaign.run_campaign(CheckOptions(name, ["int8"])).types
+    (report,) = campaign.run_campaign(CheckOptions(name, ["int8"], of=clip_operator())).types
     assert report.verdict == "conforms", report.words
 
 

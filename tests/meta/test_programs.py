@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Request
@@ -32,7 +33,7 @@ def named(fault, mark, *, order="little", stdio=False):
 
 def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):
     (report,) = run_campaign(
-        CheckOptions(named(fault, mark, **options), [dtype], limits=limits)
+        CheckOptions(named(fault, mark, **options), [dtype], limits=limits, of=clip_operator())
     ).types
     return report
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
@@ -48,7 +49,9 @@ def test_every_adapter_has_a_record_of_every_type_and_a_behaviour_for_what_does_
 
 
 def test_record_keeps_what_a_report_found() -> None:
-    report = run_campaign(CheckOptions("numpy", ["int8", "float16", "bfloat16"]))
+    report = run_campaign(
+        CheckOptions("numpy", ["int8", "float16", "bfloat16"], of=clip_operator())
+    )
     record = record_of(report)
     assert RuntimeRecord.model_validate_json(record.model_dump_json()) == record
     problems = {one.text: one for one in record.problems}
