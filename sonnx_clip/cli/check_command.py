@@ -99,6 +99,7 @@ def check_runtime(
         version = version_of(options) if journal or scheduler else ""
         judge = None
         if scheduler is not None:
+            options.of.require_name()
             from sonnx_clip.machines.dask_workers import DaskWorkers  # imports asyncio
 
             workers = DaskWorkers(scheduler, VARIABLES, variables())
@@ -159,7 +160,7 @@ def check_against(
     if not options.of.spec.dialects:
         raise part_missing(options.of.spec, "dialects")
     ids = [id_ for name in dialects for id_ in (versions_of_onnx() if name == "onnx" else [name])]
-    operators = [dialect_operator(id_) for id_ in dict.fromkeys(ids)]
+    operators = [dialect_operator(options.of, id_) for id_ in dict.fromkeys(ids)]
     taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
     if not taking:
         machine_types(options.types, operators[0])

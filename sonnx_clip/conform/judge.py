@@ -169,18 +169,11 @@ class RemoteJudge:
         runtime: the name of the runtime.
         version: the version that it reports here.
         operator: the operator, which workers find by its name.
-
-    Raises:
-        UserError: the operator is none of spec/.
     """
 
     def __init__(
         self, workers: DaskWorkers, runtime: str, version: str, operator: Operator
     ) -> None:
-        if not operator.is_known:
-            what = f"workers have no file of {operator.spec.operator}"
-            todo = f"name an operator of spec/, or check {operator.name} without --scheduler"
-            raise UserError(what, "--scheduler", todo)
         self._workers = workers
         self._version = version
         self._here = comparable_parts(runtime, operator)

@@ -42,10 +42,12 @@ class Operator:
         path = self.spec.path
         return path.stem if known_operators().get(path.stem) == path else str(path)
 
-    @property
-    def is_known(self) -> bool:
-        """Whether it is an operator of spec/."""
-        return self.name in known_operators()
+    def require_name(self) -> None:
+        """UserError if it is no operator of spec/, which Dask workers would not find."""
+        if self.name not in known_operators():
+            what = f"workers have no {self.name}"
+            todo = "name an operator of spec/, or check without --scheduler"
+            raise UserError(what, "--scheduler", todo)
 
     @property
     def dialect(self) -> str:

@@ -85,7 +85,7 @@ def test_command_gives_verdicts_on_real_runtimes(name, runtime, tmp_path):
     [
         (["--runtime", "numpy"], "supports only Clip"),
         (["--runtime", RELU, "--against", "onnx-6"], "add the section `dialects`"),
-        (["--runtime", RELU, "--scheduler", "tcp://localhost:1"], "scheduler"),
+        (["--runtime", RELU, "--scheduler", "tcp://localhost:1"], "workers have no"),
         (["--runtime", RELU, "--dtype", "int16"], "int16"),
     ],
 )
