@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.accepted import Policy, accepted_by, latitudes
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
@@ -68,7 +69,7 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     low, high = _bits(np.asarray(min), etype), _bits(np.asarray(max), etype)
     differ = np.flatnonzero(results != expected)
     values = entries[differ], low, high, expected[differ], results[differ]
-    wrong = differ[accepted_by(etype, values, latitudes(etype, policy)) < 0]
+    wrong = differ[accepted_by(etype, values, latitudes(etype, policy, clip_operator())) < 0]
     if len(wrong):
         at = int(wrong[0])
         parts = (entries[at], low[0], high[0], results[at], expected[at])

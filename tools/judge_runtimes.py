@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.report_text import SIGNS, grouped, short_type, words_of
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.runtime_records import (
@@ -106,7 +107,7 @@ def judge(name: str) -> None:
     """Judge a runtime, and write its record; UserError if it is unknown, or its package is missing."""
     module_of(name)
     print(f"{name}: judged", flush=True)
-    report = run_campaign(CheckOptions(name), jobs=os.cpu_count() or 1)
+    report = run_campaign(CheckOptions(name, of=clip_operator()), jobs=os.cpu_count() or 1)
     write_whole(ROOT / FOLDER / f"{name}.json", record_of(report).model_dump_json(indent=1) + "\n")
     print(f"{name}: {report.compared:,} results compared in {report.seconds:g} s", flush=True)
 

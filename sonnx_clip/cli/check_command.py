@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from sonnx_clip.cli.options import CLIP
+from sonnx_clip.cli.prove_command import load_checked
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
+from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
-from sonnx_clip.conform.operator import machine_types
+from sonnx_clip.conform.operator import (
+    Operator,
+    clip_operator,
+    machine_types,
+    operator_named,
+)
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
@@ -29,6 +37,7 @@ from sonnx_clip.root.files import (
 from sonnx_clip.root.terminal import counted, duration, progress
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import OF_MODELS
+from sonnx_clip.spec.operators import part_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +53,14 @@ INTERRUPTED = 130
 """The exit status after an interrupt, as in shells: 128 plus the number of the signal."""
 DIALECTS = "dialects"
 """The folder in the build folder for reports on dialects."""
+
+
+def operator_of(name_or_file: str) -> Operator:
+    """The operator that `--operator` names; UserError as by `load_checked`, which checks all but Clip."""
+    if name_or_file == CLIP:
+        return clip_operator()
+    spec = load_checked(name_or_file)
+    return Operator(spec, evaluated_oracle(spec))
 
 
 def check_runtime(
@@ -82,11 +99,12 @@ def check_runtime(
         version = version_of(options) if journal or scheduler else ""
         judge = None
         if scheduler is not None:
+            options.of.require_name()
             from sonnx_clip.machines.dask_workers import DaskWorkers  # imports asyncio
 
             workers = DaskWorkers(scheduler, VARIABLES, variables())
             left_open.callback(workers.stop)
-            judge = RemoteJudge(workers, options.runtime, version)
+            judge = RemoteJudge(workers, options.runtime, version, options.of)
         store = _store(
             options, journal, None if build is None or scheduler else build / CACHE, version
         )
@@ -139,8 +157,10 @@ def check_against(
     """
     from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
 
+    if not options.of.spec.dialects:
+        raise part_missing(options.of.spec, "dialects")
     ids = [id_ for name in dialects for id_ in (versions_of_onnx() if name == "onnx" else [name])]
-    operators = [dialect_operator(id_) for id_ in dict.fromkeys(ids)]
+    operators = [dialect_operator(options.of, id_) for id_ in dict.fromkeys(ids)]
     taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
     if not taking:
         machine_types(options.types, operators[0])
@@ -163,10 +183,10 @@ def _store(
 ) -> Store | None:
     """The journal, or the cache if the runtime and the options allow one."""
     if journal is not None:
-        return Store(journal, identity(options.runtime, version), _warn)
-    if cache is None or not options.of.is_clip:
+        return Store(journal, identity(options.runtime, version, options.of), _warn)
+    if cache is None:
         return None
-    key = cache_identity(options.runtime)
+    key = cache_identity(options.runtime, options.of)
     return None if key is None else Store(cache, key, _warn, is_cache=True)
 
 
@@ -175,6 +195,9 @@ def _plan(options: CheckOptions, store: Store | None, version: str, where: str) 
     units, types, known, stored = options.every_unit, len(options.units), 0, ""
     if store is not None and not store.is_cache:
         named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
+        # Clip is not named, so that its campaigns in earlier journals are the same ones.
+        if options.of.name != CLIP:
+            named["operator"] = options.of.name
         store.plan({**named, "version": version, "types": list(options.units)}, units)
         known = len({unit.digest for unit in units} & store.seconds().keys())
         stored = f", {known} of them in {store.file}"
@@ -201,7 +224,7 @@ def _write(
     elif brief:
         print(last)
     else:
-        print_report(report, Console(), None if repro is None else str(repro), spec)
+        print_report(report, Console(), spec, None if repro is None else str(repro))
 
 
 def _pace(words: str) -> None:
@@ -215,14 +238,15 @@ def _warn(words: str) -> None:
 def show_status(file: Path, *, as_json: bool) -> None:
     """Print the progress of the campaigns in a journal, unchanged; UserError if the file is no journal."""
     with closing(Store(file, create=False)) as store:
-        status = store.status()
+        status = store.status(operator_named)
     if as_json:
         print(status.model_dump_json(indent=1))
         return
     for campaign in status.campaigns:
-        print(
-            f"{campaign.version} ({campaign.policy} policy, {campaign.level}), started {campaign.made}"
-        )
+        runtime = campaign.version
+        if campaign.operator != CLIP:
+            runtime += f", {campaign.operator}"
+        print(f"{runtime} ({campaign.policy} policy, {campaign.level}), started {campaign.made}")
         for one in campaign.types:
             rate = f", {one.done * 60 / one.seconds:.0f} a minute" if one.seconds else ""
             done = f"{one.done} of {counted(one.units, 'unit')}{rate}; {one.compared:,} results compared"

@@ -1,8 +1,7 @@
 """The commands on runtimes: `check`, and `export` of test vectors."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -23,9 +22,6 @@ from sonnx_clip.cli.options import (
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import CALL, START, Limits
-
-if TYPE_CHECKING:
-    from sonnx_clip.conform.operator import Operator as OperatorValue
 
 _OF = "Runtime (one of these)"
 
@@ -102,12 +98,6 @@ def check(
     from sonnx_clip.cli import check_command
 
     changed = level != "quick" or forms != "default"
-    if operator != CLIP and (changed or against or few_calls or journal or scheduler or status):
-        raise UserError(
-            "--operator needs the level quick, without --forms, --against, --few-calls, --journal,"
-            " --scheduler or --status",
-            todo="remove these options",
-        )
     if status:
         if journal is None:
             raise UserError("--status needs a journal", todo="add --journal FILE")
@@ -139,9 +129,8 @@ def check(
         forms,
         level,
         few_calls,
+        of=check_command.operator_of(operator),
     )
-    if operator != CLIP:
-        options = replace(options, of=operator_named(operator))
     both: dict[str, Any] = {
         "form": format,
         "brief": brief,
@@ -156,18 +145,6 @@ def check(
             options, output=output, repro=repro, journal=journal, scheduler=scheduler, **both
         )
     )
-
-
-def operator_named(name_or_file: str) -> "OperatorValue":
-    """The operator that a name or a file means, with an oracle; UserError if it is wrong."""
-    from sonnx_clip.cli.prove_command import load_checked
-    from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
-    from sonnx_clip.conform.operator import Operator, clip_operator
-
-    if name_or_file == CLIP:
-        return clip_operator()
-    spec = load_checked(name_or_file)
-    return Operator(spec, evaluated_oracle(spec))
 
 
 def export(
@@ -188,5 +165,7 @@ def export(
 
     if format == "sonnx" and (dtype or opset or forms != "default"):
         raise UserError("sonnx excludes --dtype, --forms and --opset", todo="remove these options")
-    exported = operator_named(operator)
+    from sonnx_clip.cli.check_command import operator_of
+
+    exported = operator_of(operator)
     print(write_export(exported, format, output, dtype or [], forms, opset, BUILD))

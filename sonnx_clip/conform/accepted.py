@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.root.dtypes import numpy_type
 
 if TYPE_CHECKING:
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Literal["default", "strict"]
 
 
-def latitudes(etype: ElementType, policy: Policy, of: Operator | None = None) -> Accepts:
+def latitudes(etype: ElementType, policy: Policy, of: Operator) -> Accepts:
     """The latitudes of a policy: functions of operands, expected results and results."""
-    oracle = (of or clip_operator()).oracle
+    oracle = of.oracle
     every: Accepts = oracle.LATITUDE[etype.family]
     if policy == "default":
         return every

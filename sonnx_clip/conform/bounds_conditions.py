@@ -48,7 +48,7 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
     def condition(expr: Expr) -> Condition:
         def holds(bounds: Sequence[Array]) -> Array:
             typed = [bound.view(numpy_type(etype.id)) for bound in bounds]
-            found = evaluator.all_hold((expr,), spec.head.scalars, typed)
+            found = evaluator.all_hold((expr,), _names(spec, typed), typed)
             return np.broadcast_to(found, bounds[0].shape)
 
         return Condition(unparse(expr), holds)
@@ -63,6 +63,11 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
         for second in trees:
             if first is not second:
                 yield condition(tree.Connective("and", first, tree.Not(second)))
+
+
+def _names(spec: Spec, bounds: Sequence[object]) -> Sequence[str]:
+    """The names of bounds: the last operands, of which one is a tensor where a model broadcasts it."""
+    return spec.head.operands[-len(bounds) :]
 
 
 def _joined(word: str, first: Expr, second: Expr) -> Expr:
@@ -88,7 +93,7 @@ def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Itera
 
     texts = []
     for pair in distinct:
-        sides = zip(spec.head.scalars, pair, strict=True)
+        sides = zip(_names(spec, pair), pair, strict=True)
         texts.append(" and ".join(f"{name} == {show(value, etype)}" for name, value in sides))
     yield Condition(" or ".join(texts), is_one_of)
 

@@ -18,7 +18,6 @@ from sonnx_clip.conform.identity import cache_identity
 from sonnx_clip.conform.judge import LocalJudge
 from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.verdicts import follows, merged, needed
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import code_digest
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker
@@ -59,16 +58,10 @@ def run_campaign(
         on_pace: called with the progress of each slow unit, at most once a minute.
 
     Raises:
-        UserError: the runtime or an element type is not known, a package is missing, or the operator has no
-            such level.
+        UserError: the runtime or an element type is not known, or a package is missing.
         InterruptedCampaignError: the run was interrupted.
     """
     module_of(options.runtime)
-    of = options.of
-    if not of.is_clip and (options.level != "quick" or store is not None):
-        raise UserError(
-            f"a campaign needs Clip, not {of.spec.operator}", todo="check it at the level quick"
-        )
     if store is not None:
         options = replace(options, identity=store.identity)
     return _Campaign(
@@ -85,7 +78,7 @@ def version_of(options: CheckOptions) -> str:
     version = options.runtime
     for etype in options.element_types:
         try:
-            worker = Worker(options.runtime, etype.id, options.limits)
+            worker = Worker(options.runtime, etype.id, options.limits, node=options.of.node)
         except UnsupportedError as error:
             version = error.version
         except RuntimeDiedError:
@@ -173,7 +166,10 @@ class _Campaign:
         if self._stopped or store is None or not found.is_kept(cache=store.is_cache):
             return found
         # A cache holds no result of code, packages or an environment that changed since the run began.
-        if not store.is_cache or cache_identity(self._options.runtime) == store.identity:
+        if (
+            not store.is_cache
+            or cache_identity(self._options.runtime, self._options.of) == store.identity
+        ):
             store.keep(unit.digest, unit.name, found, seconds)
         return found
 
@@ -202,7 +198,7 @@ class _Campaign:
             spec_sha256=of.oracle.SPEC_DIGEST,
             runtime=options.runtime,
             runtime_version=version,
-            code_sha256=self._code if of.is_clip else None,
+            code_sha256=self._code,
             python=platform.python_version(),
             numpy=np.__version__,
             machine=platform.machine(),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.language.special import special_patterns, spread_choices
 from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.layouts import Layout
 
@@ -64,11 +64,8 @@ def special_table(etype: ElementType, operator: Operator) -> Table:
 # --- Special values that reach every class ------------------------------------------------------------------
 
 
-def covering_scalars(
-    etype: ElementType, count: int, operator: Operator | None = None
-) -> tuple[Array, ...]:
+def covering_scalars(etype: ElementType, count: int, operator: Operator) -> tuple[Array, ...]:
     """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
-    operator = operator or clip_operator()
     rows = covering_rows(etype, count, operator)
     table = special_table(etype, operator)
     return tuple(scalar[rows] for scalar in table.scalars)
@@ -103,18 +100,17 @@ def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
 
 @cache
 def chosen_bounds(
-    etype: ElementType, operator: Operator | None = None, *, few: bool = False
+    etype: ElementType, operator: Operator, *, few: bool = False
 ) -> tuple[Array, ...]:
-    """The pairs of bounds of few calls, and of forms of a model: bits, each of shape (p,).
+    """The scalars of few calls, and of forms of a model: bits, each of shape (p,).
 
-    They reach every class, and include integers that a float32 or a float64 does not hold. Unless they are
-    few, each special value is a bound of one pair, in ordinary and inverted order by turns. Of an operator
-    without pairs of bounds: scalars that reach every class.
+    They reach every class. Of two, they include integers that a float32 or a float64 does not hold. Unless
+    they are few, each special value is a bound of one pair, in ordinary and inverted order by turns.
     """
-    scalars = covering_scalars(etype, 0, operator)
-    if len(scalars) != 2:
-        return scalars
-    low, high = scalars
+    covering = covering_scalars(etype, 0, operator)
+    if operator.scalars != 2:
+        return covering
+    low, high = covering
     pairs: list[tuple[int, int]] = []
     pairs += zip(low.tolist(), high.tolist(), strict=True)
     if not few:

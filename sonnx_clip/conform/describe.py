@@ -17,6 +17,7 @@ from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -277,7 +278,6 @@ def _command(unit: Unit) -> str:
         command += f" --level {options.level}"
     if operator.dialect:
         command += f" --against {operator.dialect}"
-    if not operator.is_clip:
-        path = shlex.quote(str(operator.spec.path))
-        command += f" --operator {path}"
+    if operator.name != DEFAULT_OPERATOR:
+        command += f" --operator {shlex.quote(operator.name)}"
     return f"{command} --again"

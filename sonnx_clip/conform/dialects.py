@@ -18,7 +18,7 @@ from sonnx_clip.conform.chosen_bounds import bounds_with_values, chosen_bounds, 
 from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.extent import phrases_of_compared
 from sonnx_clip.conform.form_plan import FormBounds
-from sonnx_clip.conform.operator import Operator, clip_operator
+from sonnx_clip.conform.operator import Operator
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
+    from sonnx_clip.spec import Spec
 
 _NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
 _READ_AS_ZERO = {
@@ -56,6 +57,7 @@ class DialectOperator(Operator):
     """Clip as defined by one dialect."""
 
     of_version: DialectOracle
+    opsets: tuple[int, ...]  # the first and the last operator set of its nodes
 
     @property
     def dialect(self) -> str:
@@ -67,11 +69,6 @@ class DialectOperator(Operator):
         """The ids of the element types of the dialect that NumPy has."""
         types = self.of_version.row["element_types"]
         return tuple(id_ for id_ in types if self.spec.element_type(id_).numpy is not None)
-
-    @property
-    def opsets(self) -> tuple[int, ...]:
-        """The first and the last operator set of its nodes."""
-        return opsets_of(judged_dialects()[self.dialect])
 
     @property
     def has_attributes(self) -> bool:
@@ -97,7 +94,7 @@ class DialectOperator(Operator):
         """
         given_type = self._given_type(etype)
         chosen = self._as_operands(
-            etype, form, np.array(chosen_bounds(given_type, few=few)).T.tolist()
+            etype, form, np.array(chosen_bounds(given_type, self, few=few)).T.tolist()
         )
         special = np.array(special_patterns(etype), bits_type(etype.id))
         scalars = tuple(np.array(side, bits_type(etype.id)) for side in zip(*chosen, strict=True))
@@ -119,7 +116,7 @@ class DialectOperator(Operator):
 
     def _used_pairs(self, etype: ElementType, form: ModelForm) -> Iterator[tuple[int, ...]]:
         """The bounds in use that have the sides of a form; 0 stands for a side that the form lacks."""
-        sides = [name in form.bound_names for name in ("l", "m")]
+        sides = [name not in form.missing_bounds for name in ("l", "m")]
         for used in bounds_in_use(self.spec, etype):
             given = [value if side else 0 for value, side in zip(used.sides, sides, strict=True)]
             if None not in given:
@@ -159,31 +156,33 @@ def versions_of_onnx() -> dict[str, int]:
     return {f"onnx-{v}": v for v in sorted({clip_version(n) for n in range(1, newest_opset() + 1)})}
 
 
-def judged_dialects() -> dict[str, int]:
+def _judged_dialects(spec: Spec) -> dict[str, int]:
     """The dialects that models can be compared with, each with the version of its nodes."""
     versions = versions_of_onnx()
-    given = {d.id: d.node_of for d in clip_operator().spec.dialects}
+    given = {d.id: d.node_of for d in spec.dialects}
     return versions | {id_: versions[node] for id_, node in given.items() if node in versions}
 
 
-def dialect_operator(id_: str) -> DialectOperator:
-    """Clip as a dialect defines it; UserError if models cannot be compared with it."""
-    known = judged_dialects()
+def dialect_operator(operator: Operator, id_: str) -> DialectOperator:
+    """An operator as a dialect of it defines it; UserError if models cannot be compared with it."""
+    known = _judged_dialects(operator.spec)
     if id_ not in known:
         todo = f"choose {', '.join(known)}, or onnx for all of ONNX"
         raise UserError(f"runtimes cannot be compared with `{id_}`", "--against", todo)
-    clip, of = clip_operator(), named(id_)
-    readings, reading = clip.oracle.READINGS, of.row["reading"]
+    of = named(id_)
+    readings, reading = operator.oracle.READINGS, of.row["reading"]
     latitude = {
         family: {reading: partial(_allows, found[reading])} if reading in found else {}
         for family, found in readings.items()
     }
     kept = {
-        name: getattr(clip.oracle, name) for name in ("SPEC_DIGEST", "CLASSES", "CASE_OF_CLASS")
+        name: getattr(operator.oracle, name) for name in ("SPEC_DIGEST", "CLASSES", "CASE_OF_CLASS")
     }
     oracle = SimpleNamespace(**kept, READINGS=readings, LATITUDE=latitude, ALWAYS=())
-    setattr(oracle, clip.spec.head.function, lambda *given: of.answer(*np.broadcast_arrays(*given)))
-    return DialectOperator(clip.spec, oracle, of)
+    setattr(
+        oracle, operator.spec.head.function, lambda *given: of.answer(*np.broadcast_arrays(*given))
+    )
+    return DialectOperator(operator.spec, oracle, of, opsets_of(known[id_]))
 
 
 @np.errstate(invalid="ignore")

@@ -1,8 +1,8 @@
 """Expected results and classes of calls, from the oracle.
 
-The oracle evaluates each combination of operands. For long calls of Clip it evaluates only the start of each
-range of X in which the class is constant: in a sorted X the expected results of a range are a slice of X, or
-one bound.
+The oracle evaluates each combination of operands. For long calls of an operator that returns one tensor or
+scalars, it evaluates only the start of each range of X in which the class is constant: in a sorted X the
+expected results of a range are a slice of X, or one bound.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
 
 
@@ -79,13 +79,10 @@ class Table:
 
 
 def tabulate(
-    etype: ElementType,
-    pools: Sequence[Array],
-    scalars: Sequence[Array],
-    of: Operator | None = None,
+    etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], of: Operator
 ) -> Table:
     """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
-    of, dtype = of or clip_operator(), numpy_type(etype.id)
+    dtype = numpy_type(etype.id)
     operands = [pool.view(dtype)[None, :] for pool in pools]
     operands += [scalar.view(dtype)[:, None] for scalar in scalars]
     shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
@@ -105,15 +102,18 @@ def _classes_of(etype: ElementType, operands: Sequence[Array], of: Operator) -> 
     return classes
 
 
-# --- Tables of Clip by ranges of X --------------------------------------------------------------------------
+# --- Tables by ranges of X ----------------------------------------------------------------------------------
 
 
 def range_tables(
-    etype: ElementType, pool: Array, scalars: Sequence[Array], step: int
+    etype: ElementType, of: Operator, pool: Array, scalars: Sequence[Array], step: int
 ) -> Iterator[Table]:
-    """The tables of `tabulate` for Clip, each of at most `step` pairs of bounds, but faster."""
-    of, dtype, key = clip_operator(), numpy_type(etype.id), key_type(etype)
-    starts = _range_starts(etype, [scalar.view(key) for scalar in scalars])
+    """The tables of `tabulate`, each of at most `step` choices of the scalars, but faster.
+
+    The operator compares one tensor with its scalars and with constants, and returns X or a scalar.
+    """
+    dtype, key = numpy_type(etype.id), key_type(etype)
+    starts = _range_starts(etype, of, [scalar.view(key) for scalar in scalars])
     operands = (starts.view(dtype), *(scalar.view(dtype)[:, None] for scalar in scalars))
     classes, results = _classes_of(etype, operands, of), of.result(*operands).view(key)
     is_x = results == starts  # if a bound equals the start of a range, it is alone in it
@@ -154,14 +154,14 @@ def key_type(etype: ElementType) -> np.dtype[Any]:
     return bits_type(etype.id) if etype.family == "float" else numpy_type(etype.id)
 
 
-def _range_starts(etype: ElementType, bounds: Sequence[Array]) -> Array:
+def _range_starts(etype: ElementType, of: Operator, bounds: Sequence[Array]) -> Array:
     """Where a class may begin, ascending, shape (p, r): at each value that X is compared with, and after it.
 
     A range with the same start as the next one is empty.
     """
     keys = key_type(etype)
     info = np.iinfo(keys)
-    bits = clip_operator().oracle.CONSTANTS[etype.id].values()
+    bits = of.oracle.CONSTANTS[etype.id].values()
     constants = np.array(list(bits), bits_type(etype.id)).view(keys)
     zeros = [0, 1 << (8 * keys.itemsize - 1)] if etype.family == "float" else [0]
     fixed = np.concatenate([constants, np.array(zeros, keys)])

@@ -9,7 +9,6 @@ import numpy as np
 
 from sonnx_clip.conform import plan
 from sonnx_clip.conform.check_report import Extent
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from sonnx_clip.conform.check_report import FormReport, TypeReport
+    from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.plan import Level
 
@@ -48,6 +47,7 @@ PURPOSES = {
     "more X": "every X of 16 bits, or {drawn:,} special and random X, under all pairs of special bounds",
     "every 16-bit X": "every X of 16 bits under every min and under every max, beside four others",
     "every 32-bit X": "every X of 32 bits under bounds that reach every class",
+    "every pair of 16-bit values": "every pair of 16-bit values of {operands}",
 }
 """What the calls of each `Request.purpose` are, in the order in which a report names them."""
 _WITHOUT_BOUNDS = {
@@ -55,6 +55,14 @@ _WITHOUT_BOUNDS = {
     "random X": "random values",
     "random draws": "random, special and neighbouring values",
     "long calls": "{long_values}, in calls of {long:,}",
+    "few long calls": (
+        "every value of {operands} of 16 bits together, else every special value and more up to {long:,},"
+        " in one call"
+    ),
+    "more draws": "the values of {draws} more random draws, {draws_together} in a call",
+    "every length": "{pairs_of_a_length} calls of every length up to {every_length:,}",
+    "more X": "{more_values}",
+    "every 32-bit X": "every X of 32 bits",
 }
 """The same for an operator without scalars."""
 _IN_FORMS = {
@@ -62,6 +70,7 @@ _IN_FORMS = {
     "special values": "pairs of special bounds that reach every class",
     "bounds with zero": "where bounds are constants, zero beside each special value",
 }
+_WITHOUT_BOUNDS_IN_FORMS = {"special values": "every combination of special values"}
 _PAIRWISE = 40  # forms: more are those of --forms all
 _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
 _HIGHEST_RANK = max(
@@ -71,24 +80,24 @@ _SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
 
 
 def scope(
-    types: Sequence[TypeReport], of: Operator | None = None, level: Level = "quick", *,
+    types: Sequence[TypeReport], of: Operator, level: Level = "quick", *,
     few_calls: bool = False,
 ) -> tuple[str, str]:  # fmt: skip
     """What was compared in some element types, and the blind spots, each as a sentence.
 
     Args:
         types: the reports on them.
-        of: the operator; Clip by default.
+        of: the operator.
         level: of the check.
         few_calls: whether few calls were made because of an option.
     """
-    of, forms = of or clip_operator(), max((one.served_forms for one in types), key=len, default=())
+    forms = max((one.served_forms for one in types), key=len, default=())
     few = any(one.few for one in types)
     every = [
         *(one.tried for one in types),
         *(form.tried for one in types for form in one.served_forms),
     ]
-    compared = [*_compared(types, of), *_compared_in_forms(forms)]
+    compared = [*_compared(types, of), *_compared_in_forms(types, of)]
     unseen = _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, of, level)
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     unusual = "one unusual X" if of.tensors == 1 else "one unusual choice of operands"
@@ -101,9 +110,9 @@ def scope(
             any(_is_partial(tried) for tried in every),
             "the calls that were refused or gave no result",
         ),
-        (of.is_clip, "bounds that are absent (--against onnx tries them)"),
+        (bool(of.spec.dialects), "bounds that are absent (--against onnx tries them)"),
         (
-            forms and not few,
+            forms and not few and of.scalars,
             "two constant bounds of which neither is zero, but for the pairs named",
         ),
         (
@@ -140,10 +149,19 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
         "every_length": EVERY_LENGTH,
         "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
         "drawn": plan.DRAWN,
+        "more_values": _more_values(of),
     }
     stated = PURPOSES if of.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
     phrases = {purpose: phrase.format_map(words) for purpose, phrase in stated.items()}
     yield from phrases_of_compared(phrases, (one.tried for one in types))
+
+
+def _more_values(of: Operator) -> str:
+    """The values of more X, without scalars."""
+    values = f"{plan.DRAWN:,} special and random values"
+    if of.tensors == 1:
+        return values
+    return f"every value of 16 bits, or {values}, as each operand beside every special value of the other"
 
 
 def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
@@ -161,11 +179,14 @@ def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _compared_in_forms(forms: Sequence[FormReport]) -> Iterator[str]:
+def _compared_in_forms(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
     """What was compared in forms of a model, as one phrase."""
-    named = phrases_of_compared(_IN_FORMS, (form.tried for form in forms))
+    forms = max((one.served_forms for one in types), key=len, default=())
+    phrases = _IN_FORMS if of.scalars else _WITHOUT_BOUNDS_IN_FORMS
+    named = phrases_of_compared(phrases, (form.tried for form in forms))
     if named:
-        values = every_value([form.form for form in forms])
+        # Types may have different operator sets.
+        values = every_value([form.form for one in types for form in one.served_forms])
         yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
 
 
@@ -214,7 +235,7 @@ def _not_seen(types: Sequence[TypeReport], of: Operator, level: Level) -> Parts:
     return [
         (of.scalars and bits - {"8"}, "one unusual pair of bounds"),
         (of.scalars, "one unusual pair of bounds in one layout"),
-        (of.tensors > 1, "tensors of different shapes"),
+        (of.tensors > 1, _unseen_shapes(types)),
         (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
         (
             of.scalars,
@@ -226,6 +247,12 @@ def _not_seen(types: Sequence[TypeReport], of: Operator, level: Level) -> Parts:
         ),
         (True, "writes outside the operands (by a library: over 4,096 bytes from the result)"),
     ]
+
+
+def _unseen_shapes(types: Sequence[TypeReport]) -> str:
+    forms = [report.form for one in types for report in one.served_forms]
+    but = ", but for a scalar as the second" if any(form.has_scalar for form in forms) else ""
+    return f"tensors of different shapes{but}"
 
 
 def _not_seen_of_few(*, by_option: bool) -> Parts:

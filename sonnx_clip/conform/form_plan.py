@@ -1,6 +1,7 @@
 """The calls of one form of a model: every form is called under the same bounds, but for constant ones.
 
-Bounds that are constants have more pairs, since converters decide by their values what a Clip becomes.
+Bounds that are constants have more pairs, since converters decide by their values what a Clip becomes. Two
+tensors have all combinations of special values; a scalar that a model broadcasts takes the place of a bound.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from sonnx_clip.conform.chosen_bounds import (
     bounds_with_values,
     chosen_bounds,
     pairs_with_zero,
+    special_table,
     through_float,
+    together,
     used_bounds,
 )
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import cut, every_entry
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.plan import Call, Calls
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
@@ -58,17 +61,23 @@ class FormBounds:
 
 
 def form_plan(
-    etype: ElementType, form: ModelForm, *, few: bool = False, bounds: FormBounds | None = None
+    etype: ElementType,
+    of: Operator,
+    form: ModelForm,
+    *,
+    few: bool = False,
+    bounds: FormBounds | None = None,
 ) -> Calls:
     """The requests of a form, with expected results; the first ones are a sample of all bounds.
 
     Args:
         etype: the element type.
+        of: the operator.
         form: the form.
         few: whether there are few calls: fewer bounds, and one X of rank 0 for each class.
         bounds: the bounds, if not those of the specification.
     """
-    bounds = bounds or bounds_of_form(etype, constant=form.bounds != "inputs", few=few)
+    bounds = bounds or bounds_of_form(etype, of, form, few=few)
     layout = BY_ID[_LAYOUT_OF_RANK[form.rank]]
     later: list[Call] = []
     if bounds.used is not None:
@@ -106,7 +115,8 @@ def _of_special(table: Table, layout: Layout, *, few: bool) -> Call:
         first_of_class = np.unique(table.classes, return_index=True)[1]
         rows, starts = np.unravel_index(first_of_class, table.classes.shape)
     some = table.rows(rows)
-    return Request(layout.id, length, some.pool, starts, some.scalars), some
+    request = Request(layout.id, length, some.pool, starts, some.scalars, beside=some.beside)
+    return request, some
 
 
 def _cut_into_parts(request: Request, table: Table, rows: Array) -> Iterator[Call]:
@@ -120,19 +130,36 @@ def _in_form(form: ModelForm, purpose: str, calls: Calls | list[Call]) -> Calls:
         yield replace(request, form=form, purpose=purpose), table
 
 
-@cache
-def bounds_of_form(etype: ElementType, *, constant: bool, few: bool = False) -> FormBounds:
-    """The bounds of the forms of Clip, whether their bounds are constants or inputs."""
-    of = clip_operator()
-    with_zero = (
-        bounds_with_values(etype, pairs_with_zero(etype), of) if constant and not few else None
-    )
-    return FormBounds(_special_table(etype, few=few), used_bounds(etype, of), with_zero)
+def bounds_of_form(
+    etype: ElementType, of: Operator, form: ModelForm, *, few: bool = False
+) -> FormBounds:
+    """The bounds of a form of an operator, or the operands in their place."""
+    if form.has_scalar:
+        return FormBounds(_broadcast_table(etype, of), used=None)
+    return _bounds_of(etype, of, are_constant=form.bounds != "inputs", few=few)
 
 
 @cache
-def _special_table(etype: ElementType, *, few: bool) -> Table:
+def _bounds_of(etype: ElementType, of: Operator, *, are_constant: bool, few: bool) -> FormBounds:
+    with_zero = None
+    if are_constant and not few and of.scalars == 2:
+        with_zero = bounds_with_values(etype, pairs_with_zero(etype), of)
+    return FormBounds(_special_table(etype, of, few=few), used_bounds(etype, of), with_zero)
+
+
+@cache
+def _broadcast_table(etype: ElementType, of: Operator) -> Table:
+    """The expected results of special values of X, under special values of the other operands as scalars."""
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    others = together(special, of.tensors + of.scalars - 1)
+    return tabulate(etype, [special], others, of)
+
+
+@cache
+def _special_table(etype: ElementType, of: Operator, *, few: bool) -> Table:
     """The expected results of special values, and of those around bounds that a float does not hold."""
+    if of.tensors > 1 or not of.scalars:
+        return special_table(etype, of)
     width = 1 << (etype.width or 0)
     around = [
         (bound + step) % width
@@ -141,4 +168,4 @@ def _special_table(etype: ElementType, *, few: bool) -> Table:
         for step in (-1, 0, 1)
     ]
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
-    return tabulate(etype, [pool], chosen_bounds(etype, few=few))
+    return tabulate(etype, [pool], chosen_bounds(etype, of, few=few), of)

@@ -25,6 +25,8 @@ from sonnx_clip.runtimes.runtime import RUNTIMES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.conform.operator import Operator
+
 VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
               "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
 """Prefixes of environment variables that affect results."""
@@ -36,7 +38,7 @@ _PACKAGES = {
 }
 
 
-def cache_identity(runtime: str) -> str | None:
+def cache_identity(runtime: str, operator: Operator) -> str | None:
     """The identity of cached verdicts; None if it cannot be determined.
 
     Raises:
@@ -45,25 +47,26 @@ def cache_identity(runtime: str) -> str | None:
     packages = {name: distribution(name) for name in _packages(runtime)}
     if runtime not in RUNTIMES or None in packages.values():
         return None
-    return _digest({**_parts(runtime), "packages": str(packages)})
+    return _digest({**_parts(runtime, operator), "packages": str(packages)})
 
 
-def identity(runtime: str, version: str) -> str:
+def identity(runtime: str, version: str, operator: Operator) -> str:
     """A digest of the runtime with its reported version, the specification, the checker and the machine.
 
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
     """
-    return cache_identity(runtime) or _digest({**_parts(runtime), "version": version})
+    known = cache_identity(runtime, operator)
+    return known or _digest({**_parts(runtime, operator), "version": version})
 
 
-def comparable_parts(runtime: str) -> dict[str, str]:
+def comparable_parts(runtime: str, operator: Operator) -> dict[str, str]:
     """The parts of the identity that can be compared between machines; UserError as for `identity`.
 
     Packages are compared by lists of files with their sizes, since times differ between machines.
     """
     packages = "; ".join(f"{name} {distribution(name, timed=False)}" for name in _packages(runtime))
-    return {**_parts(runtime), "packages": packages}
+    return {**_parts(runtime, operator), "packages": packages}
 
 
 def _packages(runtime: str) -> tuple[str, ...]:
@@ -74,7 +77,7 @@ def _digest(parts: dict[str, str]) -> str:
     return digest_of_parts(text for item in parts.items() for text in item)
 
 
-def _parts(runtime: str) -> dict[str, str]:
+def _parts(runtime: str, operator: Operator) -> dict[str, str]:
     """Everything but packages and versions, by name; our own runtimes belong to the checker."""
     found = {"runtime": runtime}
     if runtime in RUNTIMES:
@@ -85,9 +88,8 @@ def _parts(runtime: str) -> dict[str, str]:
     return {
         **found,
         "checker": our_code(),
-        "spec": digest_of_parts(
-            _bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE)
-        ),
+        "spec": operator.spec.digest,
+        "oracle": digest_of_parts([_bytes(repo_file(ORACLE_FILE))]),
         "processor": processor(),
         "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
         "Python": f"{sys.version} {sys.implementation.name}",

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from sonnx_clip.conform.check_report import Stop, Verdict
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.runtimes.model_forms import ModelForm
+    from sonnx_clip.runtimes.runtime import OperatorNode
     from sonnx_clip.runtimes.worker import Worker
 
 STRIDED = "layouts of X in memory: X was contiguous"
@@ -111,9 +113,9 @@ class LocalJudge:
         report_pace = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
         worker.on_call = lambda call: report_pace(made + call)
         if not unit.first:
-            calls = calls_of(etype, unit.part)
+            calls = calls_of(etype, operator, unit.part)
         else:
-            calls = few_calls(etype) if worker.few else chosen(etype, operator)
+            calls = few_calls(etype, operator) if worker.few else chosen(etype, operator)
         try:
             for request, table in as_taken(calls, strides=worker.strides, entries=worker.entries):
                 tally.plan(request)
@@ -166,12 +168,15 @@ class RemoteJudge:
         workers: of a scheduler.
         runtime: the name of the runtime.
         version: the version that it reports here.
+        operator: the operator, which workers find by its name.
     """
 
-    def __init__(self, workers: DaskWorkers, runtime: str, version: str) -> None:
+    def __init__(
+        self, workers: DaskWorkers, runtime: str, version: str, operator: Operator
+    ) -> None:
         self._workers = workers
         self._version = version
-        self._here = comparable_parts(runtime)
+        self._here = comparable_parts(runtime, operator)
         self.places = _AHEAD * workers.threads
         self.name = workers.name
         self.stop = workers.stop
@@ -204,7 +209,7 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[Unit
     from sonnx_clip.machines.dask_workers import require_same
 
     runtime = unit.options.runtime
-    require_same(here, comparable_parts(runtime))
+    require_same(here, comparable_parts(runtime, unit.options.of))
     result, seconds = LocalJudge().judge(unit)
     if result.version not in (version, runtime):  # its name, where it died before it was opened
         expected = {**here, "version": version}
@@ -269,7 +274,7 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     session.forget()
     try:
         bounds = operator.bounds_of_form(etype, form, few=few)
-        for request, table in form_plan(etype, form, few=few, bounds=bounds):
+        for request, table in form_plan(etype, operator, form, few=few, bounds=bounds):
             tally.plan(request)
             tally.add_all(session.ask(request, table))
             if tally.refuses(request):
@@ -284,7 +289,7 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
         failing = []
     else:
         verdict = worst(
-            c.verdict for c in classes if form.given == "both" or c.verdict != "unreached"
+            c.verdict for c in classes if not form.missing_bounds or c.verdict != "unreached"
         )
         failing = [c for c in classes if c.verdict != "conforms"]
     words = [stop[1] if stop else crash_words(classes)]
@@ -309,37 +314,39 @@ def _forms(
 ) -> Iterator[ModelForm]:
     """The forms to judge, given the reports on those before; some are repeated.
 
-    The operator sets are 13 and the newest that is served, or all between them.
+    The operator sets are the first and the newest that is served, or all between them.
     """
-    known = opsets_of_this_clip()
-    newest = FIRST_OPSET
-    yield base()
-    # A newer operator set is refused for its number, unless 13 is refused too.
-    if reports[base()].verdict != "refused":
+    node = unit.options.of.node
+    known = known_opsets(node, unit.etype)
+    first = newest = known[0]
+    yield base(node, first)
+    # A newer operator set is refused for its number, unless the first is refused too.
+    if reports[base(node, first)].verdict != "refused":
         for opset in reversed(known):
-            yield base(opset)
-            if reports[base(opset)].verdict != "refused":
+            yield base(node, opset)
+            if reports[base(node, opset)].verdict != "refused":
                 newest = opset
                 break
-    opsets = range(FIRST_OPSET, newest + 1)
-    every = every_form(opsets, session.worker.models)
+    opsets = [opset for opset in known if opset <= newest]
+    every = every_form(node, opsets, session.worker.models)
     if unit.options.forms == "default":
-        at_ends = [form for form in every if form.opset in (FIRST_OPSET, newest)]
+        at_ends = [form for form in every if form.opset in (first, newest)]
         yield from covering(at_ends)
     else:
         yield from every
 
 
-def opsets_of_this_clip() -> tuple[int, ...]:
-    """The operator sets from 13 on that mean the same Clip, as far as the installed onnx knows them.
+def known_opsets(node: OperatorNode, etype: str) -> tuple[int, ...]:
+    """The operator sets that have an operator for an element type, as far as the installed onnx knows them.
+
+    For a type that ONNX does not have, the first of the operator: a runtime may serve it nevertheless.
 
     Raises:
         UserError: onnx is not installed.
     """
     try:
-        from sonnx_clip.runtimes.opsets import clip_version, newest_opset
+        from sonnx_clip.runtimes.opsets import opsets_with
     except ImportError as error:
         message = f"environment: ONNX models cannot be built: {error}"
         raise UserError(message, todo=how_to_install("onnx")) from None
-    opsets = range(FIRST_OPSET, newest_opset() + 1)
-    return tuple(opset for opset in opsets if clip_version(opset) == FIRST_OPSET)
+    return opsets_with(node.op_type, etype) or (FIRST_OPSET,)

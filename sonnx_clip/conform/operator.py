@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import OperatorNode
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.operators import known_operators, specification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,10 +32,22 @@ class Operator:
     spec: Spec
     oracle: ModuleType | SimpleNamespace
 
-    def __reduce__(self) -> tuple[Callable[[], Operator], tuple[()]]:
-        """Pickle Clip by name, for Dask; no other operator is sent to workers."""
-        assert self is clip_operator()
-        return clip_operator, ()
+    def __reduce__(self) -> tuple[Callable[[str], Operator], tuple[str]]:
+        """Pickle an operator by its name in spec/, for Dask: workers have the same files."""
+        return operator_named, (self.name,)
+
+    @property
+    def name(self) -> str:
+        """Its name in spec/, or else the path of its file."""
+        path = self.spec.path
+        return path.stem if known_operators().get(path.stem) == path else str(path)
+
+    def require_name(self) -> None:
+        """UserError if it is no operator of spec/, which Dask workers would not find."""
+        if self.name not in known_operators():
+            what = f"workers have no {self.name}"
+            todo = "name an operator of spec/, or check without --scheduler"
+            raise UserError(what, "--scheduler", todo)
 
     @property
     def dialect(self) -> str:
@@ -51,11 +65,6 @@ class Operator:
         return [etype.id for etype in self.spec.element_types if etype.numpy is not None]
 
     @property
-    def is_clip(self) -> bool:
-        """Whether it is Clip, which alone has readings, forms of a model, and all levels."""
-        return self.spec.operator == "Clip"
-
-    @property
     def tensors(self) -> int:
         """The number of its operands that are tensors; they precede the scalars."""
         return len(self.spec.head.tensors)
@@ -63,14 +72,26 @@ class Operator:
     @property
     def scalars(self) -> int:
         """The number of its operands that are scalars."""
-        return len(self.spec.operands) - self.tensors
+        return len(self.scalar_names)
+
+    @property
+    def scalar_names(self) -> Sequence[str]:
+        """The names of its scalars in ONNX."""
+        return [operand.onnx for operand in self.spec.operands if operand.role == "scalar"]
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether `range_tables` gives its results: of one tensor, beside constants that the oracle names."""
+        names_constants = hasattr(self.oracle, "CONSTANTS")
+        return names_constants and self.tensors == 1 and self.scalars > 0
 
     @property
     def node(self) -> OperatorNode:
         """The operator as a node of a model."""
         given = self.spec.operands
         called = tuple(o.id if o.role == "tensor" else o.onnx for o in given)
-        return OperatorNode(self.spec.operator, tuple(o.id.lower() for o in given), called)
+        names = tuple(operand.id.lower() for operand in given)
+        return OperatorNode(self.spec.operator, names, called, self.tensors)
 
     def result(self, *operands: Array) -> Any:
         """The result of the oracle."""
@@ -95,9 +116,17 @@ def clip_operator() -> Operator:
     return Operator(load_spec(), load_oracle())
 
 
-def machine_types(ids: Sequence[str] = (), of: Operator | None = None) -> list[ElementType]:
+@cache
+def operator_named(name_or_file: str) -> Operator:
+    """The operator of spec/ with a name, or that of a file, which is read but not checked."""
+    spec = specification(name_or_file)
+    clip = clip_operator()
+    # Its oracle is generated, and the others' conditions are evaluated.
+    return clip if spec is clip.spec else Operator(spec, evaluated_oracle(spec))
+
+
+def machine_types(ids: Sequence[str], of: Operator) -> list[ElementType]:
     """The element types with these ids; all that NumPy has, if empty. UserError if one is unknown."""
-    of = of or clip_operator()
     spec = of.spec
     if spec.digest != of.oracle.SPEC_DIGEST:
         raise UserError(f"generated/ is stale for {spec.file}", todo="run: sonnx-clip generate")

@@ -10,6 +10,9 @@ which the report derives what was compared.
 - ``exhaustive`` adds every X of 16 bits under every min and every max, each beside four values of the other
   bound, and every X of 32 bits under bounds that reach every class. It adds nothing for 8 and 64 bits.
 
+What has no scalars is called without: of two tensors, the level standard has more X beside each special value
+of the other one, and the level exhaustive every pair of 16 bits.
+
 The calls of a part are determined by its name, and are the same on every machine.
 """
 
@@ -30,7 +33,6 @@ from sonnx_clip.conform.chosen_bounds import (
     used_bounds,
 )
 from sonnx_clip.conform.expected import Table, key_type, range_tables, tabulate
-from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -40,6 +42,7 @@ from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
 
     Call: TypeAlias = tuple[Request, Table]
@@ -73,16 +76,8 @@ _BOUNDS = 256  # bounds of 16 bits in a part
 _PARTS_OF_16_BITS = 2**16 // _BOUNDS
 _STRETCHES = 64  # stretches of 2 ** 16 X of 32 bits in a part
 _PARTS_OF_32_BITS = 2**16 // _STRETCHES
-_EXHAUSTIVE = {  # by width: the kinds of parts of the level, and how many of each
-    16: [("every-min", _PARTS_OF_16_BITS), ("every-max", _PARTS_OF_16_BITS)],
-    32: [("every-x", _PARTS_OF_32_BITS)],
-}
-_SIZES = {
-    "more": 7_000,
-    "every-min": 4 * _BOUNDS,
-    "every-max": 4 * _BOUNDS,
-    "every-x": 8 * _STRETCHES,
-}
+_SIZES = {"more": 7_000, "every-x": 8 * _STRETCHES}
+_SIZE_OF_EVERY_BOUND = 4 * _BOUNDS
 # The other bound of each; why3/composition.mlw is about the ends, which bound nothing.
 _BESIDE = {
     "int": ("lowest", "highest", "1", "2"),
@@ -100,14 +95,23 @@ _MORE_BOUNDS = 24  # pairs of bounds in long calls
 _BY_MEMORY = frozenset(layout.id for layout in LAYOUTS if layout.by_memory)
 
 
-def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
+def kinds_of(etype: ElementType, operator: Operator, level: Level) -> Sequence[tuple[str, int]]:
     """The kinds of parts that a level adds to `FIRST`, and how many of each."""
     if level == "quick":
         return []
     kinds = [("more", _MORE)]
     if level == "exhaustive":
-        kinds += _EXHAUSTIVE.get(etype.width or 0, [])
+        kinds += _exhaustive_kinds(etype, operator)
     return kinds
+
+
+def _exhaustive_kinds(etype: ElementType, operator: Operator) -> Sequence[tuple[str, int]]:
+    bits_of_tensors = (etype.width or 0) * operator.tensors
+    if bits_of_tensors == 2 * WHOLE_BITS:
+        return [("every-x", _PARTS_OF_32_BITS)]
+    if etype.width == WHOLE_BITS and operator.tensors == 1:
+        return [(f"every-{name}", _PARTS_OF_16_BITS) for name in operator.scalar_names]
+    return []
 
 
 def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
@@ -117,31 +121,41 @@ def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
     if part == FIRST:
         return 69_000 if etype.width == 8 else 7_000
     kind, _, _ = part.rpartition("-")
-    return _SIZES.get(kind, FEW_CALLS)
+    return _SIZES.get(kind, _SIZE_OF_EVERY_BOUND)
 
 
-def calls_of(etype: ElementType, part: str) -> Calls:
+def calls_of(etype: ElementType, operator: Operator, part: str) -> Calls:
     """The requests of a part other than `FIRST`, with expected results."""
     kind, _, number = part.rpartition("-")
     n = int(number)
     if kind == "more":
-        yield from _more_x(etype, n)
-        yield from _more_draws(etype, n)
-        yield from _every_length(etype, n)
-    elif kind in ("every-min", "every-max"):
-        bounds = some_bounds(etype, n, second=kind == "every-max")
-        calls = _long_calls(etype, [_every_x(etype)], bounds)
-        yield from _with_purpose("every 16-bit X", calls)
+        yield from _more_x(etype, operator, n)
+        yield from _more_draws(etype, operator, n)
+        yield from _every_length(etype, operator, n)
+    elif kind == "every-x":
+        yield from _every_choice_of_32_bits(etype, operator, n)
     else:
-        covering = covering_scalars(etype, _FEW_BOUNDS)
-        bits = bits_type(etype.id)
-        first = n * _STRETCHES
-        for stretch in range(first, first + _STRETCHES):
-            lowest = stretch << 16
-            patterns = np.arange(lowest, lowest + 2**16)
-            pool = patterns.astype(bits)
-            calls = _long_calls(etype, [pool], covering)
-            yield from _with_purpose("every 32-bit X", calls)
+        place = operator.scalar_names.index(kind.removeprefix("every-"))
+        bounds = some_bounds(etype, operator, n, place)
+        calls = _long_calls(etype, operator, [_every_x(etype)], bounds)
+        yield from _with_purpose("every 16-bit X", calls)
+
+
+def _every_choice_of_32_bits(etype: ElementType, operator: Operator, n: int) -> Calls:
+    """Part n of every value of one tensor of 32 bits, or every pair of two of 16 bits."""
+    covering = covering_scalars(etype, _FEW_BOUNDS, operator)
+    bits = bits_type(etype.id)
+    purpose = "every 32-bit X" if operator.tensors == 1 else "every pair of 16-bit values"
+    first = n * _STRETCHES
+    for stretch in range(first, first + _STRETCHES):
+        lowest = stretch << 16
+        patterns = np.arange(lowest, lowest + 2**16)
+        pools = [patterns.astype(bits)]
+        if operator.tensors == 2:
+            high_half = (patterns >> 16).astype(bits)
+            pools = [high_half, *pools]
+        calls = _long_calls(etype, operator, pools, covering)
+        yield from _with_purpose(purpose, calls)
 
 
 def _with_purpose(purpose: str, calls: Calls) -> Calls:
@@ -212,9 +226,8 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
 # --- The level quick ----------------------------------------------------------------------------------------
 
 
-def chosen(etype: ElementType, operator: Operator | None = None) -> Calls:
+def chosen(etype: ElementType, operator: Operator) -> Calls:
     """The requests of the part `FIRST`, with expected results."""
-    operator = operator or clip_operator()
     table = special_table(etype, operator)
     rows = covering_rows(etype, _FEW_BOUNDS, operator)
     # First: a runtime that serves only some bounds in use is not given up as one that refuses all calls.
@@ -224,20 +237,20 @@ def chosen(etype: ElementType, operator: Operator | None = None) -> Calls:
         patterns = np.arange(256, dtype=np.uint8)
         tensors = together(patterns, operator.tensors)
         scalars = together(patterns, operator.scalars)
-        calls = _long_calls(etype, tensors, scalars, operator)
+        calls = _long_calls(etype, operator, tensors, scalars)
         yield from _with_purpose("every 8-bit value", calls)
     special = [table.pool, *table.beside]
-    calls = _long_calls(etype, special, table.scalars, operator)
+    calls = _long_calls(etype, operator, special, table.scalars)
     yield from _with_purpose("special values", calls)
     if not has_every_value:
         seed = [_SEED, *etype.id.encode()]
         bits = bits_type(etype.id)
         random = _random(seed, operator.tensors, _CALLS, bits)
-        calls = _long_calls(etype, random, table.scalars, operator)
+        calls = _long_calls(etype, operator, random, table.scalars)
         yield from _with_purpose("random X", calls)
     yield from _with_purpose("layouts", _layouts(table, rows, operator))
-    drawn, drawn_scalars = random_patterns(etype, operator.tensors, operator.scalars)
-    calls = _long_calls(etype, [*drawn], [*drawn_scalars], operator)
+    drawn, drawn_scalars = random_patterns(etype, operator)
+    calls = _long_calls(etype, operator, [*drawn], [*drawn_scalars])
     yield from _with_purpose("random draws", calls)
     lengths = np.repeat(LENGTHS, len(rows))
     rows_of_lengths = np.tile(rows, len(LENGTHS))
@@ -247,7 +260,7 @@ def chosen(etype: ElementType, operator: Operator | None = None) -> Calls:
     times = 2 if len(pools[0]) > LONG else 1
     covering = covering_scalars(etype, _MORE_BOUNDS, operator)
     more_bounds = [np.tile(scalar, times) for scalar in covering]
-    calls = _long_calls(etype, pools, more_bounds, operator, LONG)
+    calls = _long_calls(etype, operator, pools, more_bounds, LONG)
     yield from _with_purpose("long calls", calls)
 
 
@@ -256,7 +269,7 @@ def _calls_of_bounds_in_use(etype: ElementType, operator: Operator) -> Calls:
     used = used_bounds(etype, operator)
     if used is None:
         return
-    yield from _long_calls(etype, [used.table.pool], used.table.scalars, operator)
+    yield from _long_calls(etype, operator, [used.table.pool], used.table.scalars)
     for layout in LAYOUTS:
         if layout.length and layout.id != "length-1000":  # the plain call is of such a length
             yield used.calls(layout, layout.length)
@@ -370,18 +383,17 @@ def _long_pools(etype: ElementType, operator: Operator) -> Sequence[Array]:
 
 def _long_calls(
     etype: ElementType,
+    operator: Operator,
     pools: Sequence[Array],
     scalars: Sequence[Array],
-    operator: Operator | None = None,
     length: int | None = None,
 ) -> Calls:
     """One plain call with all of the pools, or of a length, under each choice of the scalars."""
-    operator = operator or clip_operator()
     size = len(pools[0])
     length = length or size
     step = max(1, min(_CALLS, _RESULTS // length))
-    if operator.is_clip and size >= _RANGES:
-        tables = range_tables(etype, pools[0], scalars, step)
+    if operator.has_ranges and size >= _RANGES:
+        tables = range_tables(etype, operator, pools[0], scalars, step)
     else:
         tables = _tables(etype, pools, scalars, operator, step)
     for table in tables:
@@ -419,14 +431,13 @@ _ENTRIES = 150  # values of X of a draw, beside the bounds themselves
 _NEAR = 3  # the greatest distance between a special value and its neighbours
 
 
-def random_patterns(
-    etype: ElementType, tensors: int = 1, scalars: int = 2, number: int = 0
-) -> tuple[Array, Array]:
+def random_patterns(etype: ElementType, operator: Operator, number: int = 0) -> tuple[Array, Array]:
     """Random bits of each tensor, shape (tensors, k), and of each scalar, shape (scalars, p).
 
     About a third are special values, a third neighbours of one, a third any pattern. Each fourth value of a
     scalar is also a value of the tensors, since implementations differ in ties. Each number is another draw.
     """
+    tensors, scalars = operator.tensors, operator.scalars
     special = np.array(special_patterns(etype), np.uint64)
     of_scalars = scalars * _PAIRS
     size = tensors * _ENTRIES + of_scalars
@@ -448,48 +459,72 @@ def random_patterns(
     return np.hstack([ties, entries]), bounds
 
 
-# --- The levels above quick, whose long calls have a sorted X -----------------------------------------------
+# --- The levels above quick, whose long calls of one tensor have a sorted X ---------------------------------
 
 
-def _more_x(etype: ElementType, n: int) -> Calls:
-    """Part n of `standard`: more X under all pairs of special bounds; every X of 16 bits."""
-    if etype.width == 8:  # `FIRST` has every triple
+def _more_x(etype: ElementType, operator: Operator, n: int) -> Calls:
+    """Part n of `standard`: more X under all choices of special values of the other operands."""
+    if _has_every_choice(etype, operator):
         return
     if etype.width == 16:
-        pool = _every_x(etype)
+        values = _every_x(etype)
     else:
         bits = bits_type(etype.id)
         special = np.array(special_patterns(etype), bits)
         count = DRAWN - len(special)
         random = _random([_SEED_OF_MORE, n], 1, count, bits)
-        pool = _sorted(etype, special, *random)
-    table = special_table(etype, clip_operator())
+        values = _sorted(etype, special, *random)
+    table = special_table(etype, operator)
     scalars = [scalar[n::_MORE] for scalar in table.scalars]
-    calls = _long_calls(etype, [pool], scalars)
-    yield from _with_purpose("more X", calls)
+    for pools in _beside_special_values(etype, operator, values, n):
+        calls = _long_calls(etype, operator, pools, scalars)
+        yield from _with_purpose("more X", calls)
 
 
-def _more_draws(etype: ElementType, n: int) -> Calls:
+def _has_every_choice(etype: ElementType, operator: Operator) -> bool:
+    """Whether `FIRST` has every choice of the operands."""
+    width = etype.width or 0
+    is_small = width * operator.tensors <= WHOLE_BITS
+    return is_small and (width == 8 or not operator.scalars)
+
+
+def _beside_special_values(
+    etype: ElementType, operator: Operator, values: Array, n: int
+) -> Iterator[Sequence[Array]]:
+    """The values as each tensor in turn, beside part n of the special values of the others."""
+    if operator.tensors == 1:
+        yield [values]
+        return
+    special = np.array(special_patterns(etype), values.dtype)[n::_MORE]
+    others = np.stack(together(special, operator.tensors - 1), axis=1)
+    for place in range(operator.tensors):
+        for row in others:
+            pools = [np.full_like(values, value) for value in row]
+            pools.insert(place, values)
+            yield pools
+
+
+def _more_draws(etype: ElementType, operator: Operator, n: int) -> Calls:
     """Part n of `standard`: random draws, of which several share X and bounds."""
     draws = RANDOM_DRAWS // _MORE
     begin = n * draws
     for first in range(begin, begin + draws, DRAWS_TOGETHER):
-        pools = []
+        tensors = []
         scalars = []
         for draw in range(first, first + DRAWS_TOGETHER):
             # Draw 0 is in `FIRST`.
-            drawn, drawn_scalars = random_patterns(etype, number=draw + 1)
-            pools.append(drawn[0])
+            drawn, drawn_scalars = random_patterns(etype, operator, draw + 1)
+            tensors.append(drawn)
             scalars.append(drawn_scalars)
-        pool = _sorted(etype, *pools)
-        low, high = np.hstack(scalars)
-        calls = _long_calls(etype, [pool], [low, high])
+        pools = list(np.hstack(tensors))
+        if len(pools) == 1:  # the entries of several tensors belong together
+            pools = [_sorted(etype, *pools)]
+        calls = _long_calls(etype, operator, pools, list(np.hstack(scalars)))
         yield from _with_purpose("more draws", calls)
 
 
-def _every_length(etype: ElementType, n: int) -> Calls:
+def _every_length(etype: ElementType, operator: Operator, n: int) -> Calls:
     """Part n of `standard`: plain calls of every length."""
-    operator = clip_operator()
     lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
     covering = covering_rows(etype, _FEW_BOUNDS, operator)
     rows = _rows_of_lengths(covering, lengths)
@@ -505,7 +540,7 @@ def _rows_of_lengths(rows: Array, lengths: Array) -> Array:
     neighbouring lengths have different ones.
     """
     first = rows[0]
-    others = rows[1:]
+    others = rows[1:] if len(rows) > 1 else rows
     step = np.arange(1, PAIRS_OF_A_LENGTH)
     offsets = PAIRS_OF_A_LENGTH * lengths[:, None]
     turns = (offsets + step) % len(others)
@@ -526,16 +561,17 @@ def _sorted(etype: ElementType, *pools: Array) -> Array:
     return ordered
 
 
-def some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
-    """Bits of min and of max: part n of all values of 16 bits as one bound, each beside a few others."""
+def some_bounds(etype: ElementType, operator: Operator, n: int, place: int) -> list[Array]:
+    """Bits of the scalars: part n of all values of 16 bits as the one at a place, beside a few others."""
     bits = bits_type(etype.id)
     patterns = [int(encode(text, etype)) for text in _BESIDE[etype.family]]
-    others = np.array(patterns, bits)
+    others = together(np.array(patterns, bits), operator.scalars - 1)
+    times = len(others[0]) if others else 1
     first = n * _BOUNDS
-    bounds = np.arange(first, first + _BOUNDS).astype(bits)
-    varying = np.repeat(bounds, len(others))
-    beside = np.tile(others, _BOUNDS)
-    return [beside, varying] if second else [varying, beside]
+    values = np.arange(first, first + _BOUNDS).astype(bits)
+    bounds = [np.tile(other, _BOUNDS) for other in others]
+    bounds.insert(place, np.repeat(values, times))
+    return bounds
 
 
 # --- Few calls, for a runtime that starts a program for each ------------------------------------------------
@@ -559,15 +595,15 @@ def _few_shapes() -> Iterator[_Shape]:
         yield _Shape("few lengths", PLAIN.id, length, 1)
 
 
-def few_calls(etype: ElementType) -> Calls:
+def few_calls(etype: ElementType, operator: Operator) -> Calls:
     """The requests of a runtime that starts a program for each call."""
-    operator = clip_operator()
     used = used_bounds(etype, operator)
     if used is not None:
-        calls = _long_calls(etype, [used.table.pool], used.table.scalars, operator)
+        calls = _long_calls(etype, operator, [used.table.pool], used.table.scalars)
         yield from _with_purpose("bounds in use", calls)
     pools = _long_pools(etype, operator)
-    for request, table in _long_calls(etype, pools, chosen_bounds(etype), operator, LONG):
+    bounds = chosen_bounds(etype, operator)
+    for request, table in _long_calls(etype, operator, pools, bounds, LONG):
         starts = np.zeros(table.count, int)
         yield replace(request, starts=starts, purpose="few long calls"), table
     covering = covering_rows(etype, FEW_OF_A_SHAPE, operator)

@@ -32,7 +32,6 @@ from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.model_forms import described
 from sonnx_clip.runtimes.words import printable
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,18 +72,15 @@ _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 _LONGEST = 400  # characters of a refusal that are shown
 
 
-def print_report(
-    report: Report, console: Console, repro: str | None = None, spec: Spec | None = None
-) -> None:
+def print_report(report: Report, console: Console, spec: Spec, repro: str | None = None) -> None:
     """Print a report: verdicts, one block for each cause of deviations, what was compared; then the summary.
 
     Args:
         report: the report.
         console: where it is printed; lines to be pasted are never wrapped.
+        spec: the specification of the operator.
         repro: the file that holds the reproducers, which are then not printed.
-        spec: the specification of the operator; that of Clip by default.
     """
-    spec = spec or load_spec()
     pasted = repro is None
 
     def show(text: str, *, wrap: bool = False, markup: bool = True) -> None:

@@ -14,7 +14,6 @@ from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED
 from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ def reproducer(
     deviation: Deviation,
     etype: ElementType,
     runtime: Worker,
-    node: OperatorNode = CLIP_NODE,
+    node: OperatorNode,
     times: int = 1,
 ) -> str:
     """Python that makes the call, and prints type, shape and bits of the result, and what is expected.

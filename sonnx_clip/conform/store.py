@@ -21,11 +21,13 @@ from sonnx_clip.conform.verdicts import merged, needed
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, digest_of_parts, make_folder
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from sonnx_clip.conform.operator import Operator
 
 CACHE = "kept/verdicts.sqlite"
 """The store of verdicts in the build folder."""
@@ -146,15 +148,20 @@ class Store:
         """How long each stored unit took, by its digest."""
         return dict(self._rows("SELECT digest, seconds FROM units ORDER BY number"))
 
-    def status(self) -> StoreStatus:
-        """The progress of every campaign in it."""
+    def status(self, operator_named: Callable[[str], Operator]) -> StoreStatus:
+        """The progress of every campaign in it, given what finds its operator by name or file."""
         rows = [(row[1], _parsed(*row)) for row in self._rows(f"{_ROWS} ORDER BY number")]
         results = {digest: result for digest, result in rows if result is not None}
         plans = self._rows("SELECT made, plan FROM campaigns ORDER BY rowid")
         took = self.seconds()
-        campaigns = tuple(_campaign(made, json.loads(plan), results, took) for made, plan in plans)
+        campaigns = []
+        for made, text in plans:
+            plan = json.loads(text)
+            # A journal of an earlier version of this program names no operator: it is about Clip.
+            operator = operator_named(plan["campaign"].get("operator", DEFAULT_OPERATOR))
+            campaigns.append(_campaign(made, plan, operator, results, took))
         damaged = sum(result is None for _, result in rows)
-        return StoreStatus(campaigns=campaigns, results=len(rows), damaged=damaged)
+        return StoreStatus(campaigns=tuple(campaigns), results=len(rows), damaged=damaged)
 
 
 def _parsed(_: int, digest: str, made: str, text: object, row_digest: object) -> UnitResult | None:
@@ -205,6 +212,7 @@ class CampaignStatus(Stored):
     """One campaign. `left` is the estimated seconds of judging left; None before the first result."""
 
     made: str
+    operator: str
     runtime: str
     version: str
     level: str
@@ -227,17 +235,19 @@ class StoreStatus(Stored):
 
 
 def _campaign(
-    made: str, plan: dict[str, Any], results: Mapping[str, UnitResult], took: Mapping[str, float]
-) -> CampaignStatus:
+    made: str, plan: dict[str, Any], operator: Operator,
+    results: Mapping[str, UnitResult], took: Mapping[str, float],
+) -> CampaignStatus:  # fmt: skip
     named = {
         key: plan["campaign"][key] for key in ("runtime", "version", "level", "policy", "forms")
     }
     types = []
     for name in dict.fromkeys(etype for _, etype, _ in plan["units"]):
         digests = {part: digest for digest, etype, part in plan["units"] if etype == name}
-        every = [Unit(CheckOptions(""), name, part) for part in digests]
+        every = [Unit(CheckOptions("", of=operator), name, part) for part in digests]
         found = {part: results[digest] for part, digest in digests.items() if digest in results}
-        wanted, report = needed(every, found), merged(load_spec().element_type(name), every, found)
+        wanted = needed(every, found)
+        report = merged(operator.spec.element_type(name), every, found, operator)
         types.append(TypeStatus(
             type=name,
             verdict=report.verdict,
@@ -249,6 +259,7 @@ def _campaign(
     done, units = sum(one.done for one in types), sum(one.units for one in types)
     seconds = sum(one.seconds for one in types)
     return CampaignStatus(
-        made=made, **named, done=done, units=units, seconds=round(seconds, 1), types=tuple(types),
+        made=made, operator=operator.name, **named, done=done, units=units, seconds=round(seconds, 1),
+        types=tuple(types),
         left=round(seconds / done * (units - done), 1) if done else None,
     )  # fmt: skip

@@ -17,7 +17,6 @@ from sonnx_clip.conform.check_report import Count, Extent, ReadingMatch
 from sonnx_clip.conform.compared_results import compared_results, expected_entries
 from sonnx_clip.conform.describe import of_equal_length, recorded
 from sonnx_clip.conform.matched_readings import matched_readings
-from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.conform.places import Extremes
 from sonnx_clip.conform.refusals import CallsOfLayout, RefusedCalls
 from sonnx_clip.conform.units import Counts, Raised
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Deviation, DeviationKind, Refusal
     from sonnx_clip.conform.compared_results import ComparedResults
     from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer, Failure, Request
@@ -46,11 +46,11 @@ class Tally:
     Args:
         etype: the element type.
         policy: selects the latitudes.
-        of: the operator; Clip by default.
+        of: the operator.
     """
 
-    def __init__(self, etype: ElementType, policy: Policy, of: Operator | None = None) -> None:
-        self._etype, self._of = etype, of or clip_operator()
+    def __init__(self, etype: ElementType, policy: Policy, of: Operator) -> None:
+        self._etype, self._of = etype, of
         self._ids = self._of.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, self._of)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}

@@ -22,7 +22,7 @@ from sonnx_clip.conform.check_report import (
     Stop,
     Sum,
 )
-from sonnx_clip.conform.operator import Operator, clip_operator, machine_types
+from sonnx_clip.conform.operator import Operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.stored import Stored
@@ -49,8 +49,8 @@ class CheckOptions:
         forms: of a runtime that opens models: forms that cover every pair of values of two axes, or all.
         level: how much is compared.
         few_calls: whether few calls are made at any level, as for a runtime that starts a program for each.
-        of: the operator.
         identity: a digest of the runtime, the checker and the machine; empty without a store.
+        of: the operator.
     """
 
     runtime: str
@@ -61,8 +61,8 @@ class CheckOptions:
     forms: Choice = "default"
     level: Level = "quick"
     few_calls: bool = False
-    of: Operator = field(default_factory=clip_operator)
     identity: str = ""
+    of: Operator = field(kw_only=True)
 
     @property
     def element_types(self) -> Sequence[ElementType]:
@@ -78,7 +78,9 @@ class CheckOptions:
         found = {}
         for etype in self.element_types:
             parts = [
-                f"{kind}-{n}" for kind, count in kinds_of(etype, self.level) for n in range(count)
+                f"{kind}-{n}"
+                for kind, count in kinds_of(etype, self.of, self.level)
+                for n in range(count)
             ]
             found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
         return found
@@ -111,7 +113,8 @@ class Unit:
     def digest(self) -> str:
         """A digest of everything its result depends on."""
         given = self.options
-        chosen = given.policy, given.limits, given.forms, given.few_calls, given.of.dialect
+        of = given.of.name, given.of.dialect
+        chosen = given.policy, given.limits, given.forms, given.few_calls, *of
         return digest_of_parts(
             map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen))
         )

@@ -17,7 +17,6 @@ from sonnx_clip.conform.check_report import (
     TypeReport,
     added,
 )
-from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import Counts
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
@@ -75,7 +74,7 @@ def merged(
     etype: ElementType,
     units: Sequence[Unit],
     results: Mapping[str, UnitResult],
-    operator: Operator | None = None,
+    operator: Operator,
 ) -> TypeReport:
     """The report on an element type.
 
@@ -83,9 +82,8 @@ def merged(
         etype: the element type.
         units: its units, in their order.
         results: by part; the report counts the needed ones that are missing or partial.
-        operator: the operator; Clip by default.
+        operator: the operator.
     """
-    operator = operator or clip_operator()
     wanted = needed(units, results)
     used = [results[unit.part] for unit in wanted if unit.part in results]
     unfinished = _unfinished(wanted, used)

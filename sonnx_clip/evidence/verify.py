@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.conditions import conditions
@@ -186,7 +187,7 @@ def repeat_deviation(build: Path, one: Recorded) -> None:
     path = str(build / "verdicts" / f"{one.runtime}.json")
     todo = f"run: sonnx-clip check --runtime {one.runtime} --again"
     try:
-        (again,) = shortest([one.found], CheckOptions(one.runtime), one.type)
+        (again,) = shortest([one.found], CheckOptions(one.runtime, of=clip_operator()), one.type)
     except (KeyError, ValueError) as error:
         raise UserError(
             f"{where}: its operands or layout cannot be read: {error}", path, todo

@@ -229,10 +229,11 @@ def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> in
 
 def _forms(operator: Operator, opsets: Iterable[int]) -> list[ModelForm]:
     """The forms that ONNX's checker accepts: it requires a shape of every input."""
-    every = [form for form in every_form(opsets, (True,)) if form.shape != "no rank"]
-    if len(operator.spec.operands) > 1:
-        return every
-    return [form for form in every if form.bounds == "inputs"]  # there is nothing to be constant
+    every = every_form(operator.node, opsets, (True,))
+    # A second tensor is broadcast as a scalar.
+    return [
+        form for form in every if form.shape != "no rank" and form.given != "operands of one shape"
+    ]
 
 
 def _ordinary(rank: int, opset: int) -> ModelForm:

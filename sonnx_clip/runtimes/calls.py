@@ -12,7 +12,6 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.guarded import ALL, Operands
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, OperatorNode
 from sonnx_clip.runtimes.words import words_of
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.model_forms import ModelForm
+    from sonnx_clip.runtimes.runtime import ClipFunction, OperatorNode
 
 RETURNED = "it returned "
 """How the words begin on a result of another shape or type."""
@@ -184,7 +184,7 @@ class Caller:
     function ends this process.
     """
 
-    def __init__(self, function: ClipFunction, etype: str, node: OperatorNode = CLIP_NODE) -> None:
+    def __init__(self, function: ClipFunction, etype: str, node: OperatorNode) -> None:
         self._function, self._type = function, numpy_type(etype)
         self._bits = bits_type(etype)
         self._operands = Operands(node)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
 from sonnx_clip.root.terminal import nearest
-from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OperatorNode, Runtime
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OperatorNode, Runtime
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -153,12 +153,13 @@ def module_of(name: str) -> str:
 # --- Runtimes -----------------------------------------------------------------------------------------------
 
 
-def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLIP_NODE) -> Runtime:
-    """Import a runtime, or start its program; there is no board outside of `check`.
+def find_runtime(name: str, node: OperatorNode, board: Board | None = None) -> Runtime:
+    """Import a runtime of an operator, or start its program; there is no board outside of `check`.
 
     Raises:
         ImportError: a package is missing.
-        UserError: a tool is missing, or the function cannot be called with the operands of the node.
+        UserError: a tool is missing, the runtime implements another operator only, or the function cannot be
+            called with the operands of the node.
         AttributeError: the module has no such function.
     """
     module, entry, kind = module_of(name), entry_point(name), split_name(name)[0]
@@ -176,12 +177,12 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
         if file_function(name) is not None:
             imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
         found = _runtime_of(function, version, f"{place}.{attribute}", imports, attribute, node)
-    takes_any_node = name not in KNOWN and entry is None and found.open_model is None
-    if node == CLIP_NODE or takes_any_node:
+    if found.node == node:
         return found
-    from sonnx_clip.runtimes.models import for_node
-
-    return for_node(name, found, node)
+    if found.of_node is None:
+        what = f"the runtime {name} supports only {found.node.op_type}"
+        raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
+    return found.of_node(node)
 
 
 def _runtime_of(
@@ -201,7 +202,7 @@ def _runtime_of(
         ) from None
     except ValueError:  # it has no signature
         pass
-    return Runtime(version, lambda _: found, imports, lambda _: f"{call}({node.call})")
+    return Runtime(version, lambda _: found, imports, lambda _: f"{call}({node.call})", node=node)
 
 
 def environment(

@@ -17,13 +17,13 @@ import numpy as np
 
 from sonnx_clip.runtimes.board import unnamed_file
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Request
+    from sonnx_clip.runtimes.runtime import OperatorNode
 
 WRITE, BEFORE, AFTER, BOUNDS = "write", "before", "after", "bounds"
 ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
@@ -144,7 +144,7 @@ class _Place:
 class Operands:
     """The operands of the calls of a request, each in guarded memory; tensors, then scalars."""
 
-    def __init__(self, node: OperatorNode = CLIP_NODE) -> None:
+    def __init__(self, node: OperatorNode) -> None:
         self._names = node.called
         self._places = [_Place() for _ in node.called]
 

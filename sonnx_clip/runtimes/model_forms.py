@@ -1,31 +1,43 @@
-"""The forms of models of one Clip: their axes, the forms that are judged, and the Python text of a model."""
+"""The forms of models of one node: their axes, the forms that are judged, and the Python text of a model."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
-from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
-
-from sonnx_clip.runtimes.runtime import CLIP_NODE, OperatorNode
+from dataclasses import dataclass, fields, replace
+from itertools import combinations, product, starmap
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sonnx_clip.runtimes.runtime import OperatorNode
+
 
 Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes", "attributes"]
 Given: TypeAlias = Literal[
-    "both", "no min", "no max", "no max, empty name", "no bounds", "no bounds, empty names"
+    "both",
+    "no min",
+    "no max",
+    "no max, empty name",
+    "no bounds",
+    "no bounds, empty names",
+    "one operand",
+    "operands of one shape",
+    "scalar second operand",
 ]
 Shape: TypeAlias = Literal["static", "symbolic", "no rank"]
 Choice: TypeAlias = Literal["default", "all"]
 
 BOUNDS: tuple[Bounds, ...] = ("inputs", "initializers", "Constant nodes")
-GIVEN: dict[Given, tuple[str, ...]] = {
-    "both": ("l", "m"), "no min": ("", "m"), "no max": ("l",), "no bounds": (),
-    "no max, empty name": ("l", ""), "no bounds, empty names": ("", ""),
+_LACKING: dict[Given, tuple[str, ...]] = {
+    "no min": ("", "m"), "no max": ("l",), "no bounds": (), "no max, empty name": ("l", ""),
+    "no bounds, empty names": ("", ""),
 }  # fmt: skip
-"""The inputs of a node behind X; one with an empty name is missing."""
+"""The inputs of a node behind X, where a bound is missing; one with an empty name is, too."""
+GIVEN: tuple[Given, ...] = ("both", *_LACKING)
+"""Every way to give or omit bounds."""
+_OF_TENSORS: tuple[Given, ...] = ("operands of one shape", "scalar second operand")
+"""The shapes of two tensors: ONNX broadcasts the second one."""
 SHAPES: tuple[Shape, ...] = ("no rank", "static", "symbolic")
 RANKS = (1, 0, 2, 4)
 
@@ -37,37 +49,44 @@ FIRST_OPSET = 13
 class ModelForm:
     """A form of a model."""
 
-    bounds: Bounds  # how the model has min and max
+    bounds: Bounds  # how the model has the operands behind X, such as min and max
     shape: Shape  # how it declares the shape of X
     rank: int  # of X
     opset: int
     optimised: bool  # the runtime may optimise the graph, as by default
-    given: Given = "both"  # the bounds that it has
+    given: Given = "both"  # the bounds that it has, or which operands it has otherwise
 
     def __str__(self) -> str:
         """``initializers, static shape, rank 2, opset 13, optimised``."""
         shape = self.shape if self.shape == "no rank" else f"{self.shape} shape"
         optimised = "optimised" if self.optimised else "not optimised"
-        missing = "" if self.given == "both" else f", {self.given}"
-        return f"{self.bounds}, {shape}, rank {self.rank}, opset {self.opset}, {optimised}{missing}"
-
-    @property
-    def bound_names(self) -> list[str]:
-        """The operands of the bounds that are given."""
-        return [name for name in GIVEN[self.given] if name]
+        given = "" if self.given in ("both", "one operand") else f", {self.given}"
+        return f"{self.bounds}, {shape}, rank {self.rank}, opset {self.opset}, {optimised}{given}"
 
     @property
     def missing_bounds(self) -> list[str]:
         """The operands of the bounds that the model lacks."""
-        return [name for name in GIVEN["both"] if name not in self.bound_names]
+        names = _LACKING.get(self.given)
+        return [] if names is None else [name for name in ("l", "m") if name not in names]
+
+    @property
+    def has_scalar(self) -> bool:
+        """Whether the second operand of an operator on tensors is a scalar."""
+        return self.given == "scalar second operand"
+
+    def others(self, node: OperatorNode) -> list[str]:
+        """The operands behind X that the model has."""
+        return [name for name in node.operands[1:] if name not in self.missing_bounds]
 
 
 _NAMES = tuple(field.name for field in fields(ModelForm))
-_AXES = tuple(name for name in _NAMES if name != "given")  # of the forms of this Clip
+_AXES = tuple(name for name in _NAMES if name != "given")  # of the forms with all bounds
 _WORDS = {
-    "bounds": "bounds as {}", "shape": "{}", "rank": "rank {}", "opset": "opset {}", "optimised": "{}",
+    "bounds": "{} as {}", "shape": "{}", "rank": "rank {}", "opset": "opset {}", "optimised": "{}",
     "given": "{}",
 }  # fmt: skip
+_NOUNS = {"one operand": "operand", **dict.fromkeys(_OF_TENSORS, "second operand")}
+"""What `ModelForm.bounds` is about, by `given`, unless it is about bounds."""
 _VALUES: dict[Any, str] = {
     "static": "static shape", "symbolic": "symbolic shape", True: "optimisation", False: "no optimisation",
     "both": "both bounds",
@@ -75,37 +94,56 @@ _VALUES: dict[Any, str] = {
 _SHOWN = 3
 
 
-def base(opset: int = FIRST_OPSET) -> ModelForm:
-    """The form of calls that are not about forms: one model serves all bounds and all shapes."""
-    return ModelForm("inputs", "no rank", 1, opset, optimised=True)
+def base(node: OperatorNode, opset: int = FIRST_OPSET) -> ModelForm:
+    """The form of calls that are not about forms: one model serves all operands and all shapes."""
+    return ModelForm("inputs", "no rank", 1, opset, optimised=True, given=_given(node)[0])
 
 
-SYMBOLIC: Final = ModelForm("inputs", "symbolic", 1, FIRST_OPSET, optimised=True)
-"""The form for runtimes that open no model without a rank: one model serves all bounds, and X of a rank."""
+def symbolic(node: OperatorNode, opset: int) -> ModelForm:
+    """The form for runtimes that open no model without a rank: one model serves all operands of a rank."""
+    return replace(base(node, opset), shape="symbolic")
 
 
-def every_form(opsets: Iterable[int], optimisations: Iterable[bool]) -> tuple[ModelForm, ...]:
-    """Every form, that of `base` first. At rank 0 a symbolic shape is a static one, and is left out."""
-    axes = product(BOUNDS, SHAPES, RANKS, opsets, optimisations)
-    return tuple(
-        ModelForm(bounds, shape, rank, opset, optimised)
-        for bounds, shape, rank, opset, optimised in axes
-        if rank or shape != "symbolic"
-    )
+def _given(node: OperatorNode) -> tuple[Given, ...]:
+    """The ways to give operands of a node, all of them."""
+    if node.tensors > 1:
+        return _OF_TENSORS
+    return ("both",) if len(node.operands) > 1 else ("one operand",)
+
+
+def every_form(
+    node: OperatorNode, opsets: Iterable[int], optimisations: Iterable[bool]
+) -> tuple[ModelForm, ...]:
+    """Every form of the models of a node, that of `base` first."""
+    bounds = BOUNDS if len(node.operands) > 1 else BOUNDS[:1]
+    axes = product(bounds, SHAPES, RANKS, opsets, optimisations, _given(node))
+    return tuple(form for form in starmap(ModelForm, axes) if not _is_another_form(form))
+
+
+def _is_another_form(form: ModelForm) -> bool:
+    """Whether another form is the same: a symbolic shape of rank 0 is static, and its tensors are scalars."""
+    return form.rank == 0 and (form.shape == "symbolic" or form.given == "operands of one shape")
 
 
 def covering(forms: Sequence[ModelForm]) -> tuple[ModelForm, ...]:
     """Some of these forms, in which each pair of values occurs that occurs in one of these."""
-    missing = {pair for form in forms for pair in _pairs(form)}
+    axes = _axes_of(forms)
+    pairs = {form: _pairs(form, axes) for form in forms}
+    missing = set().union(*pairs.values())
     chosen: list[ModelForm] = []
     while missing:
-        chosen.append(max(forms, key=lambda form: len(_pairs(form) & missing)))
-        missing -= _pairs(chosen[-1])
+        chosen.append(max(forms, key=lambda form: len(pairs[form] & missing)))
+        missing -= pairs[chosen[-1]]
     return tuple(chosen)
 
 
-def _pairs(form: ModelForm) -> set[tuple[tuple[str, Any], ...]]:
-    return set(combinations([(name, getattr(form, name)) for name in _AXES], 2))
+def _axes_of(forms: Iterable[ModelForm]) -> tuple[str, ...]:
+    """The axes of forms, without the operands that they give if those are the same in all."""
+    return _NAMES if len({form.given for form in forms}) > 1 else _AXES
+
+
+def _pairs(form: ModelForm, axes: Sequence[str]) -> set[tuple[tuple[str, Any], ...]]:
+    return set(combinations([(name, getattr(form, name)) for name in axes], 2))
 
 
 def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
@@ -129,22 +167,24 @@ def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
 
 def every_value(forms: Sequence[ModelForm]) -> str:
     """The values of each axis that forms have, in words."""
-    return ", ".join(_in_words(name, forms) for name in _AXES)
+    return ", ".join(_in_words(name, forms) for name in _axes_of(forms))
 
 
-def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
+def _in_words(name: str, forms: Sequence[ModelForm]) -> str:
     values = sorted({getattr(form, name) for form in forms})
     # Only optimisation has values of the type bool: 0 and 1 are ranks.
     texts = [str(_VALUES.get(v, v) if isinstance(v, (str, bool)) else v) for v in values]
-    return _WORDS[name].format(" or ".join(texts))
+    words = [" or ".join(texts)]
+    if name == "bounds":
+        words.insert(0, _NOUNS.get(forms[0].given, "bounds"))
+    return _WORDS[name].format(*words)
 
 
 # --- Models of a form as ONNX's text, and as Python text for `models` and for reproducers -------------------
 #
 # Nothing here needs onnx: the checker writes reproducers where the runtime may not be installed.
 
-_NODE_OPSET = 14  # of other operators: the first in which Relu takes integers
-_ONNX_NAMES = {"float32": "float", "float64": "double"}
+ONNX_NAMES = {"float32": "float", "float64": "double"}
 _CONSTANTS = {
     "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in bounds])",
     "Constant nodes": (
@@ -161,64 +201,55 @@ _ATTRIBUTES = {"l": "min", "m": "max"}
 
 def model_text(etype: str, opset: int, shapes: dict[str, str], nodes: str) -> str:
     """The text of a model with these inputs, whose output ``y`` has the shape of the first."""
-    t = _ONNX_NAMES.get(etype, etype)
+    t = ONNX_NAMES.get(etype, etype)
     inputs = ", ".join(f"{t}{shape} {name}" for name, shape in shapes.items())
     result = f"{t}{next(iter(shapes.values()))} y"
     return f'<ir_version: 8, opset_import: ["": {opset}]> g ({inputs}) => ({result}) {{ {nodes} }}'
 
 
-def inputs_of(form: ModelForm, node: OperatorNode = CLIP_NODE) -> tuple[str, ...]:
+def inputs_of(form: ModelForm, node: OperatorNode) -> tuple[str, ...]:
     """The operands that are inputs of the models of a form."""
-    if node != CLIP_NODE:
-        return node.operands
-    return (node.operands[0], *(form.bound_names if form.bounds == "inputs" else ()))
+    return (node.operands[0], *(form.others(node) if form.bounds == "inputs" else ()))
 
 
-def text_of_form(
-    etype: str, form: ModelForm, shape: Sequence[int] = (), node: OperatorNode = CLIP_NODE
-) -> str:
-    """The text of a form for X of a shape; bounds that are no inputs are yet to be added.
-
-    The operands of another node than Clip have any shape.
-    """
-    x, *bounds = inputs_of(form, node)
-    if node != CLIP_NODE:
-        shapes = dict.fromkeys(node.operands, "[]")
-        return model_text(etype, _NODE_OPSET, shapes, f"y = {node.op_type}({node.call})")
+def text_of_form(etype: str, form: ModelForm, node: OperatorNode, shape: Sequence[int] = ()) -> str:
+    """The text of a form for X of a shape; operands that are no inputs are yet to be added."""
     dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
-    shapes = {x: "[]" if form.shape == "no rank" else declared, **dict.fromkeys(bounds, "")}
-    given = () if form.bounds == "attributes" else GIVEN[form.given]
-    names = [x, *(name or '""' for name in given)]
+    if form.shape == "no rank":
+        declared = "[]"
+    tensors = 1 if form.has_scalar else node.tensors
+    inputs = inputs_of(form, node)
+    shapes = {name: declared if name in node.operands[:tensors] else "" for name in inputs}
+    arguments: Sequence[str] = _LACKING.get(form.given, node.operands[1:])
+    if form.bounds == "attributes":
+        arguments = ()
+    names = [node.operands[0], *(name or '""' for name in arguments)]
     return model_text(etype, form.opset, shapes, f"y = {node.op_type}({', '.join(names)})")
 
 
 def model_statements(
-    etype: str, form: ModelForm, shape: Sequence[int], node: OperatorNode = CLIP_NODE
+    etype: str, form: ModelForm, node: OperatorNode, shape: Sequence[int]
 ) -> list[str]:
-    """Python statements that make the model ``p`` of a form for X of a shape; bounds may be constants of it.
+    """Python statements that make the model ``p`` of a form for X of a shape; operands may be constants.
 
     They have no single quotes, so that a shell can quote them.
     """
-    found = [f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape, node))})"]
+    found = [f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, node, shape))})"]
     if form.bounds != "inputs":
-        called = (
-            _ATTRIBUTES
-            if form.bounds == "attributes"
-            else {name: name for name in form.bound_names}
-        )
-        named = ", ".join(f'("{called[name]}", {name})' for name in form.bound_names)
-        found += [f"bounds = [{named}]", _CONSTANTS[form.bounds]]
+        called = _ATTRIBUTES if form.bounds == "attributes" else {}
+        named = [f'("{called.get(name, name)}", {name})' for name in form.others(node)]
+        found += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
     return found
 
 
 def call_statements(
-    etype: str, form: ModelForm, shape: Sequence[int], set_up: str, node: OperatorNode = CLIP_NODE
+    etype: str, form: ModelForm, node: OperatorNode, shape: Sequence[int], set_up: str
 ) -> list[str]:
     """Python statements that make the model, open it by `set_up`, and make its inputs ``d``."""
     inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, node))
     return [
-        *model_statements(etype, form, shape, node),
+        *model_statements(etype, form, node, shape),
         *([set_up] if set_up else []),
         f"d = dict({inputs})",
     ]

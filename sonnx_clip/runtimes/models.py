@@ -7,17 +7,22 @@ all outputs.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.root.dtypes import numpy_type
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Caller, Request, failure_of
 from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
-from sonnx_clip.runtimes.model_forms import SYMBOLIC, ModelForm, base, inputs_of, model_statements
+from sonnx_clip.runtimes.model_forms import (
+    FIRST_OPSET,
+    ModelForm,
+    base,
+    inputs_of,
+    model_statements,
+    symbolic,
+)
 from sonnx_clip.runtimes.runtime import (
     CLIP_NODE,
     ClipFunction,
@@ -62,11 +67,15 @@ def runtime_of_models(
     )
 
     def open_(etype: str) -> ClipFunction:
+        from sonnx_clip.runtimes.opsets import opsets_with  # imports onnx
+
+        opset = next(iter(opsets_with(node.op_type, etype)), FIRST_OPSET)
         two = np.zeros(2, numpy_type(etype))
-        operands = (two, *(two[0, ...] for _ in node.operands[1:]))
+        scalars = len(node.operands) - node.tensors
+        operands = (*[two] * node.tensors, *[two[0, ...]] * scalars)
         refusal: Exception | None = None
         if not ranked:
-            function = FormFunction(open_model, base(), etype, node)
+            function = FormFunction(open_model, base(node, opset), etype, node)
             try:
                 function.prepare(operands)
             except Exception as error:
@@ -75,12 +84,18 @@ def runtime_of_models(
                 refusal = error
             else:
                 return function
-        function = FormFunction(open_model, SYMBOLIC, etype)
+        function = FormFunction(open_model, symbolic(node, opset), etype, node)
         try:
             function(*operands)  # an exception is the refusal of the element type
         except Exception as error:  # noqa: BLE001 - the code of a runtime
             raise refusal or error from None
         return function
+
+    def of_node(other: OperatorNode) -> Runtime:
+        return runtime_of_models(
+            open_model, version, imports, run_text, ranked=ranked, open_unoptimised=open_unoptimised,
+            node=other, strides=strides, few=few,
+        )  # fmt: skip
 
     optimised = True
     set_up, call = runs(optimised)
@@ -95,23 +110,9 @@ def runtime_of_models(
         strides=strides,
         few=few,
         set_up=set_up,
-    )
-
-
-def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
-    """A runtime of models for another operator than Clip; UserError if it opens no models."""
-    if runtime.open_model is None or runtime.run_model is None:
-        what = f"the runtime {name} supports only Clip"
-        raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
-    found = runtime_of_models(
-        runtime.open_model,
-        runtime.version,
-        runtime.imports,
-        runtime.run_model,
         node=node,
-        few=runtime.few,
+        of_node=of_node,
     )
-    return replace(found, open_model=None, run_model=None, strides=runtime.strides)
 
 
 # --- Functions that open models -----------------------------------------------------------------------------
@@ -141,7 +142,7 @@ def opened(name: str) -> OpenModel:
                 what = f"{target} returned {kind}"
                 raise AssertionError(f"{what}, not a function of the inputs of the model")
             found = function(*inputs.values())
-            # Clip has one output; any other value is judged as it is.
+            # The operator has one output; any other value is judged as it is.
             return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
 
         return run
@@ -155,18 +156,18 @@ def opened(name: str) -> OpenModel:
 def model_of_form(
     etype: str,
     form: ModelForm,
+    node: OperatorNode,
     shape: Sequence[int],
-    bounds: Sequence[Any],
-    node: OperatorNode = CLIP_NODE,
+    others: Sequence[Any],
 ) -> onnx.ModelProto:
     """The model of a form for X of a shape, made by the statements that a reproducer has.
 
-    The bounds, min and max of shape (), are part of it where they are constants.
+    The other operands are part of it where they are constants.
     """
     import onnx.parser
 
-    names: dict[str, Any] = {"onnx": onnx, **dict(zip(node.operands[1:], bounds, strict=True))}
-    exec("; ".join(model_statements(etype, form, shape, node)), names)  # noqa: S102 - rendered here
+    names: dict[str, Any] = {"onnx": onnx, **dict(zip(node.operands[1:], others, strict=True))}
+    exec("; ".join(model_statements(etype, form, node, shape)), names)  # noqa: S102 - rendered here
     model: onnx.ModelProto = names["p"]
     return model
 
@@ -175,7 +176,7 @@ class FormFunction:
     """A function of the operands by models of a form, of any rank of X; the last model stays open."""
 
     def __init__(
-        self, open_model: OpenModel, form: ModelForm, etype: str, node: OperatorNode = CLIP_NODE
+        self, open_model: OpenModel, form: ModelForm, etype: str, node: OperatorNode
     ) -> None:
         self.form = form
         self._open, self._type, self._node = open_model, etype, node
@@ -185,7 +186,7 @@ class FormFunction:
 
     def prepare(self, operands: Sequence[Any]) -> ModelFunction:
         """Open a model that can serve these operands, if the last one cannot."""
-        x, *bounds = operands
+        x, *others = operands
         shape = (
             x.shape
             if self.form.shape == "static"
@@ -193,12 +194,12 @@ class FormFunction:
             if self.form.shape == "symbolic"
             else ()
         )
-        constants = (
-            () if self.form.bounds == "inputs" else tuple(bound.tobytes() for bound in bounds)
-        )
+        constants = []
+        if self.form.bounds != "inputs":
+            constants = [(other.shape, other.tobytes()) for other in others]
         if self._run is None or self._key != (shape, constants):
             self._run = None  # the memory of one model at a time
-            model = model_of_form(self._type, self.form, x.shape, bounds, self._node)
+            model = model_of_form(self._type, self.form, self._node, x.shape, others)
             self._key, self._run = (shape, constants), self._open(model.SerializeToString())
         return self._run
 
@@ -208,14 +209,14 @@ class FormFunction:
         return self.prepare(operands)({name: given[name] for name in self._names})
 
 
-def handler_of(runtime: Runtime, etype: str, caller: Handle | None) -> Handle:
+def handler_of(runtime: Runtime, etype: str, caller: Handle | None, node: OperatorNode) -> Handle:
     """A function that makes the calls of requests: of a form of a model, or by `caller`."""
 
     @lru_cache(maxsize=1)
     def of_form(form: ModelForm) -> Handle:
         opener = runtime.open_model if form.optimised else runtime.open_unoptimised
         assert opener is not None
-        return Caller(FormFunction(opener, form, etype), etype)
+        return Caller(FormFunction(opener, form, etype, node), etype, node)
 
     def handle(request: Request, board: Board) -> None:
         found = caller if request.form is None else of_form(request.form)

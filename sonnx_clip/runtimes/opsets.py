@@ -1,10 +1,11 @@
-"""The operator sets of ONNX, and the version of Clip that each means."""
+"""The operator sets of ONNX: those that have an operator, and the version of Clip that each means."""
 
 from __future__ import annotations
 
 import onnx
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ONNX_NAMES
 
 
 def newest_opset() -> int:
@@ -26,3 +27,24 @@ def opsets_of(version: int) -> tuple[int, ...]:
     """The first and the last operator set that mean a version of Clip."""
     every = [opset for opset in range(1, newest_opset() + 1) if clip_version(opset) == version]
     return tuple(dict.fromkeys((every[0], every[-1])))
+
+
+def opsets_with(op_type: str, etype: str) -> tuple[int, ...]:
+    """The operator sets from `FIRST_OPSET` on that have an operator for an element type; perhaps none.
+
+    Later versions of an operator count as the same one if they have the same inputs and attributes: then
+    they have more element types.
+    """
+    tensor = f"tensor({ONNX_NAMES.get(etype, etype)})"
+    first = onnx.defs.get_schema(op_type, FIRST_OPSET, "")
+    opsets = []
+    for opset in range(FIRST_OPSET, newest_opset() + 1):
+        schema = onnx.defs.get_schema(op_type, opset, "")
+        is_same = _interface(schema) == _interface(first)
+        if is_same and tensor in schema.inputs[0].types:
+            opsets.append(opset)
+    return tuple(opsets)
+
+
+def _interface(schema: onnx.defs.OpSchema) -> tuple[list[str], list[str]]:
+    return [one.name for one in schema.inputs], sorted(schema.attributes)

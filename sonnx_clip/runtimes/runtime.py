@@ -56,6 +56,7 @@ class OperatorNode:
     op_type: str  # its operator in ONNX
     operands: tuple[str, ...]  # the names of its inputs in a model and in Python
     called: tuple[str, ...]  # the names of its inputs in messages
+    tensors: int  # how many of its inputs are tensors; they precede the scalars
 
     @property
     def call(self) -> str:
@@ -68,12 +69,12 @@ class OperatorNode:
         return f"({', '.join((self.called[0].lower(), *self.called[1:]))})"
 
 
-CLIP_NODE = OperatorNode("Clip", ("x", "l", "m"), ("X", "min", "max"))
+CLIP_NODE = OperatorNode("Clip", ("x", "l", "m"), ("X", "min", "max"), 1)
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """An implementation of Clip."""
+    """An implementation of an operator."""
 
     version: str  # what it is, for the report: numpy 2.4.6
     # open: element type id -> function of X (any shape), min and max (shape ()); it raises, in its own words,
@@ -96,6 +97,9 @@ class Runtime:
     )
     few: bool = False  # make few calls, since each starts a program
     set_up: str = ""  # a statement that opens the model p for `call`, which then takes its inputs d
+    node: OperatorNode = CLIP_NODE  # the operator that it implements
+    # of_node: the runtime for another operator; None if there is none
+    of_node: Callable[[OperatorNode], Runtime] | None = None
 
     @property
     def run_texts(self) -> dict[bool, RunText]:

@@ -29,13 +29,13 @@ from sonnx_clip.runtimes.calls import (
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
 from sonnx_clip.runtimes.model_forms import ModelForm, call_statements
 from sonnx_clip.runtimes.models import handler_of
-from sonnx_clip.runtimes.runtime import CLIP_NODE, Limits, OperatorNode, RunText
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sonnx_clip.runtimes.runtime import Limits, OperatorNode, RunText
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor
@@ -60,15 +60,15 @@ def open_runtime(
     runtime_name: str,
     etype: str,
     *,
+    node: OperatorNode,
     models_only: bool = False,
-    node: OperatorNode = CLIP_NODE,
 ) -> tuple[dict[str, Any], Handle | None]:
     """Import a runtime in its process and open it for an element type, or for forms of a model only.
 
     Returns a greeting, whose word is ``missing``, ``unsupported`` or ``ready``, and a handler of requests.
     """
     try:
-        runtime = find_runtime(runtime_name, board, node)
+        runtime = find_runtime(runtime_name, node, board)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         return missing(error), None
     board.call = OPENS
@@ -96,7 +96,7 @@ def open_runtime(
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
         "few": runtime.few, "set_up": runtime.set_up, "form": form and asdict(form),
     }  # fmt: skip
-    return greeting, handler_of(runtime, etype, caller)
+    return greeting, handler_of(runtime, etype, caller, node)
 
 
 def missing(error: BaseException) -> dict[str, Any]:
@@ -237,9 +237,14 @@ class Worker(Child):
     """
 
     def __init__(
-        self, runtime_name: str, etype: str, limits: Limits, *, models_only: bool = False,
-        node: OperatorNode = CLIP_NODE,
-    ) -> None:  # fmt: skip
+        self,
+        runtime_name: str,
+        etype: str,
+        limits: Limits,
+        *,
+        node: OperatorNode,
+        models_only: bool = False,
+    ) -> None:
         self.etype, self._node = etype, node
         program = partial(open_runtime, models_only=models_only, node=node)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
@@ -268,6 +273,6 @@ class Worker(Child):
         set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
         form = form or self._form
         before = (
-            [] if form is None else call_statements(self.etype, form, shape, set_up, self._node)
+            [] if form is None else call_statements(self.etype, form, self._node, shape, set_up)
         )
         return before, call

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.model import Spec
 
+DEFAULT_OPERATOR = "clip"
+"""What a command is about without `--operator`."""
+
 _OPERATOR = re.compile(r"^operator:", re.MULTILINE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.find_runtime import runtime_of
@@ -55,7 +56,7 @@ def judged(target: Target, *flags: str, jobs: int = 2) -> str:
             program = built(target, Path(folder), *flags)
         except AssertionError as error:
             return f"not built: {str(error).strip()[-300:]}"
-        report = run_campaign(CheckOptions(named(target, program)), jobs=jobs)
+        report = run_campaign(CheckOptions(named(target, program), of=clip_operator()), jobs=jobs)
     for found in report.types:
         if found.verdict != "conforms":
             return f"{found.type} {found.verdict}: {found.words or ''}"

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes.frames import TYPES
 from tests.c.harness import SMALL, built, named
@@ -15,7 +16,9 @@ from tests.meta.conftest import brief  # noqa: F401 - likewise
 
 def report_on(target, folder, types, *flags, **options):
     return run_campaign(
-        CheckOptions(named(target, built(target, folder, *flags, **options)), types)
+        CheckOptions(
+            named(target, built(target, folder, *flags, **options)), types, of=clip_operator()
+        )
     )
 
 
@@ -36,7 +39,9 @@ def test_our_kernels_conform(first, tmp_path, flags, types, longest):  # noqa: F
 @pytest.mark.usefixtures("brief")
 def test_it_speaks_on_standard_input_and_output(first, tmp_path):  # noqa: F811
     program = built(first, tmp_path, "-DINPUT=0", "-DOUTPUT=1")
-    (report,) = run_campaign(CheckOptions(f"exec[stdio]:{program}", ["uint8"])).types
+    (report,) = run_campaign(
+        CheckOptions(f"exec[stdio]:{program}", ["uint8"], of=clip_operator())
+    ).types
     assert report.verdict == "conforms"
 
 

@@ -26,9 +26,11 @@ def make_small(patch: Callable[[object, str, object], None] = setattr) -> None:
     patch(judge, "chosen", three_layouts)
     more = "more-0", "more-1"
     patch(
-        judge, "calls_of", lambda etype, part: islice(calls_of(etype, more[int(part[-1]) % 2]), 1)
+        judge,
+        "calls_of",
+        lambda etype, of, part: islice(calls_of(etype, of, more[int(part[-1]) % 2]), 1),
     )
-    patch(units, "kinds_of", lambda _, level: [] if level == "quick" else [("small", UNITS)])
+    patch(units, "kinds_of", lambda _, __, level: [] if level == "quick" else [("small", UNITS)])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.conform import judge
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -37,7 +38,7 @@ def report_of(name, *types, **options):
     """A report on a real runtime by calls of three layouts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge, "chosen", three_layouts)
-        return run_campaign(CheckOptions(name, types, **options))
+        return run_campaign(CheckOptions(name, types, of=clip_operator(), **options))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def numpy_report():
     ],
 )
 def test_ours_conforms_in_every_call(name, dtype):
-    report = run_campaign(CheckOptions(name, [dtype], policy="strict"))
+    report = run_campaign(CheckOptions(name, [dtype], policy="strict", of=clip_operator()))
     assert set(verdicts(report, dtype).values()) == {"conforms"}
 
 

@@ -12,17 +12,21 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Extent, TypeReport
 from sonnx_clip.conform.expected import range_tables, tabulate
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.operator import machine_types
+from sonnx_clip.conform.operator import clip_operator, machine_types
 from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
 
-TYPES = {etype.id: etype for etype in machine_types()}
+CLIP = clip_operator()
+TYPES = {etype.id: etype for etype in machine_types((), CLIP)}
 
 
 def parts(name: str, level: str) -> list[str]:
-    return [unit.part for unit in CheckOptions("numpy", [name], level=level).every_unit]
+    return [
+        unit.part
+        for unit in CheckOptions("numpy", [name], level=level, of=clip_operator()).every_unit
+    ]
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -43,7 +47,7 @@ def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) ->
     lengths, pairs = np.zeros(plan.EVERY_LENGTH + 1, int), set()
     special = special_patterns(TYPES[name])
     for part in parts(name, "standard")[1:]:
-        for request, table in calls_of(TYPES[name], part):
+        for request, table in calls_of(TYPES[name], CLIP, part):
             assert all(map(np.array_equal, request.scalars, table.scalars))
             if request.lengths is not None:
                 np.add.at(lengths, request.lengths, 1)
@@ -57,11 +61,14 @@ def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) ->
 @pytest.mark.parametrize("side", ["min", "max"])
 def test_every_bound_of_16_bits_is_asked(side: str) -> None:
     units = [part for part in parts("float16", "exhaustive") if part.startswith(f"every-{side}")]
-    asked = [some_bounds(TYPES["float16"], n, second=side == "max") for n in range(len(units))]
+    asked = [
+        some_bounds(TYPES["float16"], CLIP, n, ["min", "max"].index(side))
+        for n in range(len(units))
+    ]
     varying, beside = (
         np.concatenate([one[k] for one in asked]) for k in ((0, 1) if side == "min" else (1, 0))
     )
-    request, _ = next(calls_of(TYPES["float16"], units[-1]))
+    request, _ = next(calls_of(TYPES["float16"], CLIP, units[-1]))
     assert np.array_equal(request.pool, np.arange(2**16))
     assert all(set(one) <= set(of) for one, of in zip(request.scalars, asked[-1], strict=True))
     assert np.array_equal(varying, np.repeat(np.arange(2**16), 4))
@@ -71,7 +78,10 @@ def test_every_bound_of_16_bits_is_asked(side: str) -> None:
 def test_every_x_of_32_bits_is_asked() -> None:
     every = [part for part in parts("float32", "exhaustive") if part.startswith("every-x")]
     stretches = [
-        {int(request.pool[0]): request.pool for request, _ in calls_of(TYPES["float32"], every[n])}
+        {
+            int(request.pool[0]): request.pool
+            for request, _ in calls_of(TYPES["float32"], CLIP, every[n])
+        }
         for n in (0, 1, -1)
     ]
     assert len(stretches[0]) * len(every) * 2**16 == 2**32
@@ -86,7 +96,7 @@ def test_blind_spots_depend_on_the_level() -> None:
     tried = {"special values": every_call}
     of_quick = TypeReport(type="int32", verdict="conforms", compared=1, classes=(), tried=tried)
     of_whole = of_quick.model_copy(update={"tried": {**tried, "every 32-bit X": every_call}})
-    quick, whole = scope([of_quick], level="quick"), scope([of_whole], level="exhaustive")
+    quick, whole = scope([of_quick], CLIP, "quick"), scope([of_whole], CLIP, "exhaustive")
     assert "every X of 32 bits" not in quick[0]
     assert "every X of 32 bits" in whole[0]
     assert "one unusual length above 130 " in quick[1]
@@ -97,14 +107,14 @@ def test_blind_spots_depend_on_the_level() -> None:
 def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name: str) -> None:
     etype, special = TYPES[name], np.array(special_patterns(TYPES[name]), bits_type(name))
     random = np.random.PCG64(7).random_raw(300).astype(special.dtype)
-    both = zip(covering_scalars(etype, 8), together(random[:40], 2), strict=True)
+    both = zip(covering_scalars(etype, 8, CLIP), together(random[:40], 2), strict=True)
     scalars = [np.concatenate([a, b[:40]]) for a, b in both]
     pool = np.unique(np.concatenate([special, random]))
     for values in (pool, np.random.default_rng(3).permutation(pool), pool[:0]):
-        (found,) = range_tables(etype, values, scalars, len(scalars[0]))
+        (found,) = range_tables(etype, CLIP, values, scalars, len(scalars[0]))
         assert sum(found.counts(None)) == found.results.size
         if len(values):
-            expected = tabulate(etype, [values], scalars)
+            expected = tabulate(etype, [values], scalars, CLIP)
             for part in ("scalars", "results", "classes"):
                 assert np.array_equal(getattr(found, part), getattr(expected, part))
             counts = expected.counts(None)
@@ -114,9 +124,10 @@ def test_table_by_ranges_equals_that_of_the_oracle_for_a_pool_in_any_order(name:
 @pytest.mark.nightly
 def test_some_units_of_the_level_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
     some = {16: [("every-max", 1)], 32: [("every-x", 2)]}
-    monkeypatch.setattr(units, "kinds_of", lambda etype, _: some[etype.width])
+    monkeypatch.setattr(units, "kinds_of", lambda etype, *_: some[etype.width])
     types = ["float16", "uint16", "int32", "float32"]
-    report = run_campaign(CheckOptions("sonnx", types, policy="strict", level="exhaustive"), jobs=2)
+    options = CheckOptions("sonnx", types, policy="strict", level="exhaustive", of=CLIP)
+    report = run_campaign(options, jobs=2)
     assert {found.verdict for found in report.types} == {"conforms"}
     assert all(found.compared > 2**25 for found in report.types)
     assert "every X of 32 bits" in report.scope[0]

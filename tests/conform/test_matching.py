@@ -5,6 +5,7 @@ import pytest
 
 from sonnx_clip.conform import judge
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.report_text import behaviour
 from sonnx_clip.conform.units import CheckOptions
 from tests.meta.judged import three_layouts
@@ -31,7 +32,7 @@ def cases_but_for_one(x, low, high):
 def match(name, dtype="float32"):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge, "chosen", three_layouts)
-        report = run_campaign(CheckOptions(f"{PLANTED}:{name}", [dtype]))
+        report = run_campaign(CheckOptions(f"{PLANTED}:{name}", [dtype], of=clip_operator()))
     return report.types[0].readings, list(behaviour(report))
 
 

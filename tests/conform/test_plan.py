@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
@@ -13,6 +14,7 @@ from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
+CLIP = clip_operator()
 TYPES = [etype for etype in SPEC.element_types if etype.numpy is not None]
 FLOATS = [etype for etype in TYPES if etype.family == "float"]
 F32 = SPEC.element_type("float32")
@@ -47,7 +49,7 @@ def test_layout_keeps_the_entries_and_its_text_says_the_same(layout):
 
 def test_plan_of_an_8_bit_type_has_all_triples():
     seen = np.zeros((256, 256, 256), bool)
-    for request, table in chosen(SPEC.element_type("int8")):
+    for request, table in chosen(SPEC.element_type("int8"), CLIP):
         if request.purpose != "every 8-bit value":
             continue
         x = request.pool[entry_indices(request)]
@@ -63,7 +65,7 @@ EMPTY = {"length-0", "rank-2-empty", "rank-3-empty"}
 def test_plan_reaches_every_class_in_every_layout_and_every_x_of_16_bits(type_id):
     etype = SPEC.element_type(type_id)
     count = len(load_oracle().CLASSES[etype.family])
-    requests, reached = [*chosen(etype)], {}
+    requests, reached = [*chosen(etype, CLIP)], {}
     for request, table in requests:
         found = table.classes[np.arange(table.count)[:, None], entry_indices(request)]
         reached.setdefault(request.layout, set()).update(np.unique(found).tolist())
@@ -80,7 +82,7 @@ def test_plan_reaches_every_class_in_every_layout_and_every_x_of_16_bits(type_id
 
 
 def test_plan_has_every_short_length_and_some_long_ones():
-    requests = [request for request, _ in chosen(F32)]
+    requests = [request for request, _ in chosen(F32, CLIP)]
     lengths = {
         length for r in requests for length in ([r.length] if r.lengths is None else r.lengths)
     }
@@ -91,7 +93,7 @@ def test_plan_has_every_short_length_and_some_long_ones():
 
 def test_random_triples_are_those_of_every_machine():
     """Other ones would be another check under the same name."""
-    _, scalars = random_patterns(SPEC.element_type("int8"))
+    _, scalars = random_patterns(SPEC.element_type("int8"), CLIP)
     assert scalars[0][:8].tolist() == [213, 8, 128, 93, 129, 8, 2, 1]
 
 

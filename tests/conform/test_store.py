@@ -16,6 +16,7 @@ from sonnx_clip.conform import identity as identities
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.identity import cache_identity, files_named, identity
 from sonnx_clip.conform.judge import LocalJudge
+from sonnx_clip.conform.operator import clip_operator, operator_named
 from sonnx_clip.conform.store import APPLICATION, Store
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.oracle import ORACLE_FILE
@@ -30,6 +31,7 @@ from tests.other_root import use_root
 if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Report
 
+CLIP = clip_operator()
 RIGHT, WRONG = "tests.meta.planted:right", "tests.meta.planted:ignores_upper"
 DIES = "tests.meta.planted_deaths:segfaults_inverted"
 
@@ -41,7 +43,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(runtime: str, *types: str, **options) -> CheckOptions:
     options = {"level": "standard", "limits": Limits(call=0.2), "identity": "me", **options}
-    return CheckOptions(runtime, types or ["int16"], **options)
+    return CheckOptions(runtime, types or ["int16"], of=clip_operator(), **options)
 
 
 def run(
@@ -136,7 +138,7 @@ def test_other_options_are_another_unit(options) -> None:
 @pytest.fixture
 def known(monkeypatch) -> None:
     """A cache is for known runtimes; here it holds verdicts on planted ones."""
-    monkeypatch.setattr(campaign, "cache_identity", lambda _: "me")
+    monkeypatch.setattr(campaign, "cache_identity", lambda *_: "me")
 
 
 @pytest.mark.usefixtures("known")
@@ -159,8 +161,8 @@ def test_cached_verdict_is_used_and_marked_but_no_crash(tmp_path) -> None:
 def test_verdict_on_own_code_or_on_files_changed_meanwhile_is_not_cached(
     tmp_path, monkeypatch
 ) -> None:
-    assert cache_identity(RIGHT) is None
-    monkeypatch.setattr(campaign, "cache_identity", lambda _: "changed meanwhile")
+    assert cache_identity(RIGHT, CLIP) is None
+    monkeypatch.setattr(campaign, "cache_identity", lambda *_: "changed meanwhile")
     run(WRONG, tmp_path / "c.sqlite", is_cache=True)
     assert rows(tmp_path / "c.sqlite") == []
 
@@ -174,7 +176,6 @@ def _changed_data(changed: str, folder: Path, patch: pytest.MonkeyPatch) -> None
 
 
 CHANGES = {
-    "specification": lambda folder, patch: _changed_data("spec/clip.yaml", folder, patch),
     "oracle": lambda folder, patch: _changed_data(ORACLE_FILE, folder, patch),
     "processor": lambda _, patch: patch.setattr(identities, "processor", lambda: "another"),
     "system": lambda _, patch: patch.setattr(identities.platform, "platform", lambda: "Linux-0.1"),
@@ -191,17 +192,25 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_identity_changes_with_everything_it_depends_on(what, monkeypatch, tmp_path) -> None:
-    before = cache_identity("numpy")
-    assert cache_identity("numpy") == before
+    before = cache_identity("numpy", CLIP)
+    assert cache_identity("numpy", CLIP) == before
     CHANGES[what](tmp_path, monkeypatch)
-    assert cache_identity("numpy") != before
+    assert cache_identity("numpy", CLIP) != before
+
+
+def test_identity_has_the_specification(tmp_path) -> None:
+    file = repo_file("spec/relu.yaml")
+    changed = tmp_path / "relu.yaml"
+    changed.write_text(f"{file.read_text(encoding='utf-8')}# changed\n", encoding="utf-8")
+    operators = [CLIP, *map(operator_named, ("relu", "neg", str(changed)))]
+    assert len({cache_identity("onnxruntime", operator) for operator in operators}) == 4
 
 
 def test_identity_of_own_code_has_version_and_files(tmp_path, monkeypatch) -> None:
     found = {
-        identity(RIGHT, "1"),
-        identity(RIGHT, "2"),
-        identity("tests.meta.planted_forms:right", "1"),
+        identity(RIGHT, "1", CLIP),
+        identity(RIGHT, "2", CLIP),
+        identity("tests.meta.planted_forms:right", "1", CLIP),
     }
     assert len(found) == 3
     monkeypatch.chdir(tmp_path)
@@ -217,9 +226,9 @@ def test_identity_of_own_code_has_version_and_files(tmp_path, monkeypatch) -> No
         ("so[run]:./mine.py", ["run", "mine.py"]),
     ):
         assert [file.name for file in files_named(name)] == files, name
-    before = identity("./mine.py:clip", "1")
+    before = identity("./mine.py:clip", "1", CLIP)
     (tmp_path / "mine.py").write_text("clip = 2\n")
-    assert identity("./mine.py:clip", "1") != before
+    assert identity("./mine.py:clip", "1", CLIP) != before
 
 
 def test_edits_of_our_code_and_of_a_package_are_seen(tmp_path, monkeypatch) -> None:
@@ -263,7 +272,7 @@ def test_damaged_row_is_reported_and_judged_again(damage, tmp_path) -> None:
     count = len(rows(file))
     change(file, f"UPDATE units SET {damage} WHERE number = 3")
     with closing(Store(file, create=False)) as store:
-        assert store.status().damaged == 1
+        assert store.status(operator_named).damaged == 1
     warnings: list[str] = []
     assert text(run(WRONG, file, warn=warnings.append)) == whole
     assert len(rows(file)) == count + 1
@@ -364,7 +373,7 @@ def test_type_that_ends_early_needs_no_more_units(tmp_path) -> None:
     plan(file, runtime)
     run(runtime, file)
     with closing(Store(file, create=False)) as store:
-        (one,) = store.status().campaigns
+        (one,) = store.status(operator_named).campaigns
     assert (one.done, one.units, one.types[0].verdict, one.left) == (1, 1, "crashed", 0)
 
 
@@ -399,5 +408,8 @@ def test_store_killed_while_writing_can_be_read(tmp_path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         sqlite3.connect(f"file:{left}?mode=ro", uri=True).execute("SELECT count(*) FROM units")
     with closing(Store(left, create=False)) as store:
-        assert (store.status().results, store.status().damaged) == (1, 0)
+        assert (store.status(operator_named).results, store.status(operator_named).damaged) == (
+            1,
+            0,
+        )
     assert not Path(f"{left}-journal").exists()

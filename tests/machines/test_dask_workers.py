@@ -13,6 +13,7 @@ from distributed import LocalCluster
 
 from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.judge import judge_there
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError
 from sonnx_clip.machines.on_worker import FarProcessEndedError, call_in_process
@@ -166,7 +167,10 @@ def test_process_that_does_not_start_says_why(tmp_path):
 
 
 def test_worker_that_differs_from_this_machine_is_refused():
-    unit, here = Unit(CheckOptions(RIGHT), "int16", "more-0"), comparable_parts(RIGHT)
+    unit, here = (
+        Unit(CheckOptions(RIGHT, of=clip_operator()), "int16", "more-0"),
+        comparable_parts(RIGHT, clip_operator()),
+    )
     found, seconds = judge_there(unit, here, VERSION)
     assert (found.version, found.stopped) == (VERSION, None)
     assert seconds > 0

@@ -21,6 +21,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, variables
 from sonnx_clip.conform.judge import RemoteJudge
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions, Unit
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.root.errors import UserError
@@ -106,7 +107,10 @@ def test_unit_of_a_killed_worker_is_judged_by_another(cluster, nanny, alone, tmp
         killing = threading.Thread(target=kill_one)
         killing.start()
         status = check_runtime(
-            CheckOptions(RUNTIME, TYPES), output=written, brief=True, scheduler=cluster.address
+            CheckOptions(RUNTIME, TYPES, of=clip_operator()),
+            output=written,
+            brief=True,
+            scheduler=cluster.address,
         )
         killing.join()
     assert status == 1
@@ -115,7 +119,7 @@ def test_unit_of_a_killed_worker_is_judged_by_another(cluster, nanny, alone, tmp
     assert gone
     assert not left, "what a killed worker had started ends"
     report = Report.model_validate_json(written.read_text(encoding="utf-8"))
-    alike = run_campaign(CheckOptions(RUNTIME, TYPES))
+    alike = run_campaign(CheckOptions(RUNTIME, TYPES, of=clip_operator()))
     assert report.model_dump_json(exclude={"seconds"}) == alike.model_dump_json(exclude={"seconds"})
     assert {one.verdict for one in report.types} == {"violates"}
     wait_until(lambda: idle(nanny, alone))
@@ -130,8 +134,8 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(cluster, nanny):
 
     deadly = Deadly(cluster.address, VARIABLES, variables())
     with ended(deadly):
-        unit = Unit(CheckOptions(RUNTIME), "int8")
-        found, _ = RemoteJudge(deadly, RUNTIME, VERSION).judge(unit)
+        unit = Unit(CheckOptions(RUNTIME, of=clip_operator()), "int8")
+        found, _ = RemoteJudge(deadly, RUNTIME, VERSION, clip_operator()).judge(unit)
     assert found.stopped is not None
     verdict, words = found.stopped
     assert verdict == "environment"

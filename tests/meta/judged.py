@@ -16,10 +16,12 @@ import pytest
 from rich.console import Console
 
 from sonnx_clip.conform import campaign, judge
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.plan import chosen, sample
 from sonnx_clip.conform.report_text import print_report
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.spec import load_spec
 
 
 def few_calls(etype, *of):
@@ -63,7 +65,9 @@ def three_layouts(etype, *of):
 def judged(runtime, dtype, plan=None, **options):
     """The report on a runtime (``planted:right``) in one element type, and what it says of each class."""
     with nullcontext() if plan is None else patch.object(judge, "chosen", plan):
-        report = campaign.run_campaign(CheckOptions(f"tests.meta.{runtime}", [dtype], **options))
+        report = campaign.run_campaign(
+            CheckOptions(f"tests.meta.{runtime}", [dtype], of=clip_operator(), **options)
+        )
     return report, {c.id: c for c in report.types[0].classes}
 
 
@@ -121,7 +125,7 @@ def require_repeated(first):
 def printed(report):
     """A report as text, without wrapped lines."""
     console = Console(width=10_000, record=True, file=io.StringIO())
-    print_report(report, console)
+    print_report(report, console, load_spec())
     return console.export_text()
 
 

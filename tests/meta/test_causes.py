@@ -10,13 +10,13 @@ import pytest
 
 from sonnx_clip.conform import describe
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.operator import machine_types
+from sonnx_clip.conform.operator import clip_operator, machine_types
 from sonnx_clip.conform.plan import chosen
 from sonnx_clip.conform.report_text import notes
 from sonnx_clip.conform.units import CheckOptions
 from tests.meta.judged import few_calls, first_of_each, judged, printed, require_repeated
 
-TYPES = [etype.id for etype in machine_types()]
+TYPES = [etype.id for etype in machine_types((), clip_operator())]
 nightly = pytest.mark.nightly
 
 
@@ -194,7 +194,7 @@ def test_right_runtime_has_neither_cause_nor_refusal(dtype):
 
 
 def found_in_models(name, dtype):
-    options = CheckOptions(f"onnx:tests.meta.planted_causes:{name}", [dtype])
+    options = CheckOptions(f"onnx:tests.meta.planted_causes:{name}", [dtype], of=clip_operator())
     with (
         patch.object(describe, "shortest", lambda deviations, *_: list(deviations)),
         patch("sonnx_clip.conform.judge.chosen", calls_of_relu6),

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes import supervisor
 from sonnx_clip.runtimes.runtime import Limits
@@ -77,7 +78,9 @@ def test_death_is_narrowed_to_its_class_and_triple_and_the_rest_is_judged():
 @pytest.mark.usefixtures("brief")
 def test_one_type_that_dies_leaves_the_others_judged():
     found = run_campaign(
-        CheckOptions("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"])
+        CheckOptions(
+            "tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"], of=clip_operator()
+        )
     ).types
     assert [one.verdict for one in found] == ["crashed", "conforms"]
 

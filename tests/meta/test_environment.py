@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -44,7 +45,7 @@ def test_memory_exhaustion_in_one_type_leaves_the_others_judged(tmp_path):
     ],
 )
 def test_environment_failure_during_a_call(name, words):
-    report = run_campaign(CheckOptions(f"{PLANTED}:{name}", ["int16"]))
+    report = run_campaign(CheckOptions(f"{PLANTED}:{name}", ["int16"], of=clip_operator()))
     (found,) = report.types
     assert found.verdict == "environment"
     assert words in found.words
@@ -54,7 +55,9 @@ def test_environment_failure_during_a_call(name, words):
 
 def test_required_type_must_be_supported():
     report = run_campaign(
-        CheckOptions(f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"])
+        CheckOptions(
+            f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"], of=clip_operator()
+        )
     )
     assert [found.verdict for found in report.types] == ["conforms", "unsupported"]
     assert report.failed
@@ -69,7 +72,9 @@ def test_program_without_a_main_guard_checks_runtimes():
     program = (
         "from sonnx_clip.conform.campaign import run_campaign\n"
         "from sonnx_clip.conform.units import CheckOptions\n"
-        "print('once', run_campaign(CheckOptions('numpy', ['int16'], few_calls=True)).types[0].verdict)\n"
+        "from sonnx_clip.conform.operator import clip_operator\n"
+        "options = CheckOptions('numpy', ['int16'], few_calls=True, of=clip_operator())\n"
+        "print('once', run_campaign(options).types[0].verdict)\n"
     )
     done = subprocess.run(
         [sys.executable, "-"], input=program, capture_output=True, text=True, check=False

@@ -10,7 +10,7 @@ from sonnx_clip.conform import judge, plan
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.chosen_bounds import together
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.operator import Operator
+from sonnx_clip.conform.operator import Operator, clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Request
@@ -195,7 +195,9 @@ def test_reused_result_buffer_is_reproduced_by_two_calls():
 
 def test_refused_type_is_unsupported_and_the_others_are_judged(monkeypatch):
     monkeypatch.setattr(judge, "chosen", three_layouts)
-    options = CheckOptions("tests.meta.planted:refuses_bfloat16", ["bfloat16", "uint16"])
+    options = CheckOptions(
+        "tests.meta.planted:refuses_bfloat16", ["bfloat16", "uint16"], of=clip_operator()
+    )
     report = run_campaign(options)
     assert [found.verdict for found in report.types] == ["unsupported", "conforms"]
     assert "bfloat16 is not supported" in report.types[0].words

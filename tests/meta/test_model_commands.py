@@ -24,7 +24,7 @@ from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.model_command import NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
-from sonnx_clip.runtimes.runtime import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import CLIP_NODE, LIMITS, Limits
 from tests.meta.judged import (
     Due,
     carriers,
@@ -59,9 +59,9 @@ def entries(request):
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])
 def test_few_calls_reach_every_class_shape_and_x_of_16_bits(dtype):
-    (etype,) = machine_types([dtype])
+    (etype,) = machine_types([dtype], clip_operator())
     seen, calls, lengths = set(), 0, set()
-    for request, table in few_calls(etype):
+    for request, table in few_calls(etype, clip_operator()):
         seen |= set(table.classes[entries(request)].ravel().tolist())
         calls += request.count
         lengths.add(request.length)
@@ -69,7 +69,11 @@ def test_few_calls_reach_every_class_shape_and_x_of_16_bits(dtype):
     assert calls < 160
     assert {0, 1, LONG, *FEW_LENGTHS} <= lengths
     if etype.width == 16:
-        request = next(some for some, _ in few_calls(etype) if some.purpose == "few long calls")
+        request = next(
+            some
+            for some, _ in few_calls(etype, clip_operator())
+            if some.purpose == "few long calls"
+        )
         assert len(request.pool) == 2**16 < request.length
 
 
@@ -77,7 +81,7 @@ def _beside_bounds_in_use(etype):
     """Few calls that reach every class."""
     return (
         (request, table)
-        for request, table in few_calls(etype)
+        for request, table in few_calls(etype, clip_operator())
         if request.purpose != "bounds in use"
     )
 
@@ -88,7 +92,9 @@ def _beside_bounds_in_use(etype):
 def run(fault, x=X, lower=0, upper=5, mark=""):
     """The output of a program for a model, whose bounds are inputs."""
     etype = x.dtype.name
-    model = onnx.parser.parse_model(text_of_form(etype, base())).SerializeToString()
+    model = onnx.parser.parse_model(
+        text_of_form(etype, base(CLIP_NODE), CLIP_NODE)
+    ).SerializeToString()
     bounds = {"l": np.array(lower, x.dtype), "m": np.array(upper, x.dtype)}
     return opened(named(fault, mark))(model)({"x": x, **bounds})
 
@@ -143,9 +149,9 @@ def brief(monkeypatch):
     """Few calls, and few forms: what the whole plan holds is tested by itself."""
     layouts = ("contiguous", "rank-2", "rank-4")
     monkeypatch.setattr(
-        judge, "few_calls", lambda etype: first_of_each(_beside_bounds_in_use(etype), layouts)
+        judge, "few_calls", lambda etype, _: first_of_each(_beside_bounds_in_use(etype), layouts)
     )
-    monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13,))
+    monkeypatch.setattr(judge, "known_opsets", lambda *_: (13,))
     # Each pair of constant bounds is a program of its own.
     monkeypatch.setattr(
         judge,
@@ -160,7 +166,7 @@ def brief(monkeypatch):
 
 def judged(fault, mark, dtype="int16", *, limits=LIMITS):
     (report,) = campaign.run_campaign(
-        CheckOptions(named(fault, mark), [dtype], limits=limits)
+        CheckOptions(named(fault, mark), [dtype], limits=limits, of=clip_operator())
     ).types
     return report
 
@@ -171,7 +177,7 @@ def test_right_program_conforms(mark):
     require_due(report, Due("conforms", others="conforms"))
     assert not report.remarks
     assert report.few
-    compared, unseen = scope([report])
+    compared, unseen = scope([report], clip_operator())
     assert "in one call under each chosen pair of bounds" in compared
     assert "every triple" not in compared
     assert "any other pair of bounds" in unseen
@@ -216,7 +222,7 @@ def test_the_program_of_the_page_is_judged(monkeypatch):
     words = shlex.split(arguments[arguments.index("--onnx-cmd") + 1])
     assert words[0] == "python"
     name = f"onnx-cmd:{shlex.join([sys.executable, *words[1:]])}"
-    (report,) = campaign.run_campaign(CheckOptions(name, ["int8"])).types
+    (report,) = campaign.run_campaign(CheckOptions(name, ["int8"], of=clip_operator())).types
     assert report.verdict == "conforms", report.words
 
 

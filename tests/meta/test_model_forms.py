@@ -15,6 +15,7 @@ from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.model_forms import base, covering, every_form
+from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import judged as judged_by
 from tests.meta.judged import nightly_but, printed, repeated, require_repeated, three_layouts
@@ -196,8 +197,8 @@ def test_forms_in_which_nothing_was_compared_fail(monkeypatch):
 
 @pytest.mark.nightly
 def test_all_forms_are_every_combination(monkeypatch):
-    assert len(judge.opsets_of_this_clip()) > 5
-    monkeypatch.setattr(judge, "opsets_of_this_clip", lambda: (13, 14, 15))
+    assert len(judge.known_opsets(CLIP_NODE, "uint8")) > 5
+    monkeypatch.setattr(judge, "known_opsets", lambda *_: (13, 14, 15))
     _, found, _ = judged_anew("right", "uint8", forms="all")
     assert len(found.forms) == len({form.form for form in found.forms}) == 66 * 3
     assert {form.verdict for form in found.forms} == {"conforms"}
@@ -210,9 +211,9 @@ AXES = ("bounds", "shape", "rank", "opset", "optimised")
 
 @pytest.mark.parametrize("optimisations", [(True, False), (True,)])
 def test_chosen_forms_cover_each_pair_of_values_of_two_axes(optimisations):
-    every = every_form((13, 26), optimisations)
+    every = every_form(CLIP_NODE, (13, 26), optimisations)
     few = covering(every)
-    assert few[0] == base()
+    assert few[0] == base(CLIP_NODE)
     assert len(few) < 20
     for one in AXES:
         for other in AXES:
@@ -225,12 +226,12 @@ def test_chosen_forms_cover_each_pair_of_values_of_two_axes(optimisations):
 @pytest.mark.parametrize("type_id", ["uint8", "int64", "bfloat16", "float32"])
 def test_every_form_is_asked_for_every_class_and_every_special_bound(type_id):
     etype = SPEC.element_type(type_id)
-    lower, upper = chosen_bounds(etype)
+    lower, upper = chosen_bounds(etype, clip_operator())
     assert set(special_patterns(etype)) <= {*lower.tolist(), *upper.tolist()}
     asked = {}
-    for form in covering(every_form((13, 26), (True, False))):
+    for form in covering(every_form(CLIP_NODE, (13, 26), (True, False))):
         reached, triples, purposes = set(), set(), set()
-        for request, table in form_plan(etype, form):
+        for request, table in form_plan(etype, clip_operator(), form):
             purposes.add(request.purpose)
             if request.purpose == "bounds with zero":
                 continue
@@ -251,11 +252,9 @@ def test_every_form_is_asked_for_every_class_and_every_special_bound(type_id):
 
 
 def test_bounds_that_floats_do_not_hold_are_asked():
-    pairs = {
-        id_: set(
-            zip(*(part.tolist() for part in chosen_bounds(SPEC.element_type(id_))), strict=True)
-        )
-        for id_ in ("int32", "int64", "uint32", "uint64")
-    }
+    pairs = {}
+    for id_ in ("int32", "int64", "uint32", "uint64"):
+        lower, upper = chosen_bounds(SPEC.element_type(id_), clip_operator())
+        pairs[id_] = set(zip(lower.tolist(), upper.tolist(), strict=True))
     assert all((2**24 + 1, 20_000_000) in asked for asked in pairs.values())
     assert (2**53 + 1, 10**16) in pairs["int64"]

@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.report_text import dependences, form_lines, notes, reproducers
 from sonnx_clip.conform.reproduce import command_line
@@ -19,7 +20,9 @@ HERE = "tests.meta.planted_openers"
 
 @cache
 def judged(name, dtype="int16", limits=LIMITS):
-    report = run_campaign(CheckOptions(f"onnx:{HERE}:{name}", [dtype], limits=limits))
+    report = run_campaign(
+        CheckOptions(f"onnx:{HERE}:{name}", [dtype], limits=limits, of=clip_operator())
+    )
     return report, {c.id: c.verdict for c in report.types[0].classes}
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.find_runtime import runtime_of
-from sonnx_clip.runtimes.runtime import Limits
+from sonnx_clip.runtimes.runtime import CLIP_NODE, Limits
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import Due, nightly_but, require_due, require_repeated
 
@@ -32,7 +33,7 @@ def named(fault, mark, *, order="little", stdio=False):
 
 def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):
     (report,) = run_campaign(
-        CheckOptions(named(fault, mark, **options), [dtype], limits=limits)
+        CheckOptions(named(fault, mark, **options), [dtype], limits=limits, of=clip_operator())
     ).types
     return report
 
@@ -54,7 +55,7 @@ def request_of(calls, length=1, layout="contiguous"):
 
 
 def answer_of(fault, mark, request, etype="int16"):
-    worker = Worker(named(fault, mark), etype, SHORT)
+    worker = Worker(named(fault, mark), etype, SHORT, node=CLIP_NODE)
     answer = worker.ask(request)
     worker.close()
     return answer

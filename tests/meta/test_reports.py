@@ -15,6 +15,7 @@ from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import behaviour, print_report
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.spec import load_spec
 from tests.command import run
 from tests.meta.judged import few_calls, require_repeated, three_layouts
 from tests.meta.judged import judged as judged_anew
@@ -29,7 +30,7 @@ def judged(runtime, dtype, plan=three_layouts, require=()):
 
 def printed(report):
     console = Console(file=io.StringIO(), width=200)
-    print_report(report, console)
+    print_report(report, console, load_spec())
     return console.file.getvalue()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.frames import TYPES
@@ -38,14 +39,18 @@ def built(folder, sources):
 def judged(library, folder, symbol, operands=USUAL, more="", dtype="int16"):
     file = folder / "clip.toml"
     file.write_text(f'operands = {operands}\n{more}\n[symbols]\nint16 = "{symbol}"\n')
-    options = CheckOptions(f"so[{file}]:{library}", [dtype], limits=Limits(call=0.5))
+    options = CheckOptions(
+        f"so[{file}]:{library}", [dtype], limits=Limits(call=0.5), of=clip_operator()
+    )
     return run_campaign(options).types[0]
 
 
 @pytest.mark.nightly
 def test_our_own_kernels_conform_in_every_type(tmp_path):
     library = built(tmp_path, sorted(repo_file("generated/c").glob("*.c")))
-    report = run_campaign(CheckOptions(f"so[{repo_file('harness/clip.toml')}]:{library}"))
+    report = run_campaign(
+        CheckOptions(f"so[{repo_file('harness/clip.toml')}]:{library}", of=clip_operator())
+    )
     assert {found.type: found.verdict for found in report.types} == dict.fromkeys(TYPES, "conforms")
     assert report.runtime_version == "libplanted.so by clip.toml"
 

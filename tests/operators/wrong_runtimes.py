@@ -44,3 +44,25 @@ def abs_with_zero_for_least(x):
 def neg_with_zero_for_least(x):
     """Right in the domain."""
     return np.where(x == np.iinfo(x.dtype).min, 0, np.negative(x)).astype(x.dtype)
+
+
+def max_but_of_one_pair(u, w):
+    """Wrong for one special value beside a value that is none."""
+    found = np.maximum(u, w)
+    return np.where((u == 12345) & (w == 1), w, found)
+
+
+def relu_but_of_one_length(x):
+    """Wrong in the last entry of calls of 1234 entries."""
+    found = np.maximum(x, np.zeros((), x.dtype))
+    if x.shape == (1234,):
+        found[-1] = x[-1]
+    return found
+
+
+def max_but_in_the_eighth_lane(u, w):
+    """Wrong in the last entry of each whole block of eight."""
+    found = np.maximum(u, w)
+    if u.ndim == 1:
+        found[7::8] = w[7::8]
+    return found

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
-from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
+from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OURS
 from sonnx_clip.spec import load_spec
 from tools import judge_runtimes as judging
 
@@ -48,7 +49,9 @@ def test_every_adapter_has_a_record_of_every_type_and_a_behaviour_for_what_does_
 
 
 def test_record_keeps_what_a_report_found() -> None:
-    report = run_campaign(CheckOptions("numpy", ["int8", "float16", "bfloat16"]))
+    report = run_campaign(
+        CheckOptions("numpy", ["int8", "float16", "bfloat16"], of=clip_operator())
+    )
     record = record_of(report)
     assert RuntimeRecord.model_validate_json(record.model_dump_json()) == record
     problems = {one.text: one for one in record.problems}
@@ -77,7 +80,7 @@ def test_reproducer_of_the_record_shows_the_deviation(record: RuntimeRecord) -> 
     if record.reproduce is None:
         pytest.skip("it has none")
     try:
-        version = find_runtime(record.runtime).version
+        version = find_runtime(record.runtime, CLIP_NODE).version
     except ImportError as error:
         pytest.skip(f"{error.name} is not installed")
     if version != record.version:

@@ -84,9 +84,8 @@ def test_command_gives_verdicts_on_real_runtimes(name, runtime, tmp_path):
     ("options", "words"),
     [
         (["--runtime", "numpy"], "supports only Clip"),
-        (["--runtime", RELU, "--level", "standard"], "level quick"),
-        (["--runtime", RELU, "--journal", "journal"], "--journal"),
-        (["--runtime", RELU, "--against", "onnx-6"], "--against"),
+        (["--runtime", RELU, "--against", "onnx-6"], "add the section `dialects`"),
+        (["--runtime", RELU, "--scheduler", "tcp://localhost:1"], "workers have no"),
         (["--runtime", RELU, "--dtype", "int16"], "int16"),
     ],
 )
