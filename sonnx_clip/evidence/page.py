@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from sonnx_clip.evidence.model import Cell, Entry, Evidence, ObligationEvidence, Shown
+    from sonnx_clip.evidence.model import (
+        Cell,
+        Entry,
+        Evidence,
+        ObligationEvidence,
+        OperatorEvidence,
+        Shown,
+    )
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec import Spec
@@ -42,6 +49,14 @@ VERDICT_SIGNS = {
     "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
 }  # fmt: skip
 _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?"}
+
+
+class EntryGroup(NamedTuple):
+    """A group of entries on the page: the key of its data, its title, and how many there are."""
+
+    key: str
+    title: str
+    size: int
 
 
 def render_page(evidence: Evidence, found: Records, digest: str) -> str:
@@ -60,7 +75,9 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         machine_types=list(found.vectors),
         classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
         anchors=_anchors(evidence),
-        obligations={o.obligation.id: o for o in evidence.obligations},
+        obligations={o.obligation.id: o for o in evidence.all_obligations},
+        groups={one.name: _groups(one) for one in evidence.operators},
+        subjects_of={one.name: _counted_subjects(one.obligations) for one in evidence.operators},
         worst=worst_of,
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
@@ -149,27 +166,44 @@ def status_sign(cell: Cell) -> str:
 
 
 def _subjects(evidence: Evidence) -> dict[str, int]:
-    counts = Counter(o.obligation.subject for o in evidence.obligations)
+    counts = _counted_subjects(evidence.obligations)
     ordered = dict.fromkeys([*evidence.element_types, *counts])
     return {subject: counts[subject] for subject in ordered if counts[subject]}
 
 
+def _counted_subjects(obligations: Iterable[ObligationEvidence]) -> Counter[str]:
+    return Counter(o.obligation.subject for o in obligations)
+
+
+def _groups(operator: OperatorEvidence) -> list[EntryGroup]:
+    """The entries of another operator, section by section."""
+    counts = Counter(entry.section for entry in operator.entries)
+    return [
+        EntryGroup(f"{operator.name}:{s.name}", s.title, counts[s.name])
+        for s in SHOWN
+        if counts[s.name]
+    ]
+
+
 def _anchors(evidence: Evidence) -> dict[str, str]:
     """The anchor of an entry, a finding or an obligation on the page, by its id."""
-    found = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.obligations}
-    found |= {finding.id: f"finding-{finding.id}" for finding in evidence.findings}
-    return found | {entry.id: f"{entry.section}-{entry.id}" for entry in reversed(evidence.entries)}
+    found = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.all_obligations}
+    found |= {finding.id: f"finding-{finding.id}" for finding in evidence.all_findings}
+    entries = reversed(evidence.all_entries)
+    return found | {entry.id: f"{entry.section}-{entry.id}" for entry in entries}
 
 
 # --- What page.js renders on demand -------------------------------------------------------------------------
 
 
 def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
-    entries = groupby(evidence.entries, key=lambda entry: entry.section)
     sources = groupby(found.coverage, key=lambda words: words.source)
     trusted = groupby(
         sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where
     )
+    obligations: dict[str, list[dict[str, Any]]] = {subject: [] for subject in _subjects(evidence)}
+    for o in evidence.all_obligations:
+        obligations.setdefault(o.obligation.subject, []).append(_obligation(o))
     return {
         "anchors": {id_: to for id_, to in _anchors(evidence).items() if not to.startswith("o-")},
         "types": list(evidence.element_types),
@@ -177,11 +211,8 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
             prover: f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{evidence.tools[prover]},"
             for prover in found.proofs.provers
         },
-        "entries": {section: [_entry(entry) for entry in of_section] for section, of_section in entries},
-        "obligations": {
-            subject: [_obligation(o) for o in evidence.obligations if o.obligation.subject == subject]
-            for subject in _subjects(evidence)
-        },
+        "entries": _entry_groups(evidence),
+        "obligations": obligations,
         "vectors": {
             type_id: {klass: [*some] for klass, some in groupby(of_type, itemgetter("class"))}
             for type_id, of_type in found.vectors.items()
@@ -191,6 +222,17 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
     }  # fmt: skip
+
+
+def _entry_groups(evidence: Evidence) -> dict[str, list[dict[str, Any]]]:
+    """The entries by the key of their group: the section, after the name of another operator."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for entry in evidence.entries:
+        groups.setdefault(entry.section, []).append(_entry(entry))
+    for operator in evidence.operators:
+        for entry in operator.entries:
+            groups.setdefault(f"{operator.name}:{entry.section}", []).append(_entry(entry))
+    return groups
 
 
 def _sentence(found: Covered) -> dict[str, Any]:
