@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
+    from sonnx_clip.explain.finding_views import FindingView
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered
 
@@ -48,6 +49,7 @@ VERDICT_SIGNS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
     "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
 }  # fmt: skip
+_SEVERITIES = ("high", "medium", "low")
 _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?"}
 
 
@@ -78,6 +80,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         obligations={o.obligation.id: o for o in evidence.all_obligations},
         groups={one.name: _groups(one) for one in evidence.operators},
         subjects_of={one.name: _counted_subjects(one.obligations) for one in evidence.operators},
+        ranked=ranked,
         worst=worst_of,
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
@@ -157,6 +160,11 @@ def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str])
     decided = [verdict for verdict in verdicts if verdict != "not run"]
     found = worst(decided) if decided else None
     return "not run" if "not run" in verdicts and found not in FAILING else found
+
+
+def ranked(findings: Iterable[FindingView]) -> list[FindingView]:
+    """Findings by their severity, the highest first."""
+    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
 
 
 def status_sign(cell: Cell) -> str:

@@ -107,6 +107,19 @@ def test_trace_has_a_row_for_each_entry(written):
         assert f'href="#{entry.section}-{entry.id}"' in trace
 
 
+def test_findings_are_folded_and_the_most_severe_come_first(written):
+    summaries = re.findall(r'<details class="group finding".*?</summary>', written.html)
+    order = {"high": 0, "medium": 1, "low": 2}
+    places = [
+        order[severity]
+        for summary in summaries
+        for severity in re.findall(r'<span class="soft">(\w+), ', summary)
+    ]
+    assert len(places) == len(written.evidence.findings)
+    assert places == sorted(places)
+    assert places[0] < places[-1]
+
+
 def test_words_of_records_are_escaped(spoilt):
     assert "<img" not in spoilt.html
     assert spoilt.html.count("</script>") == 2
