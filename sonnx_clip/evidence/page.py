@@ -19,6 +19,7 @@ from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
+from sonnx_clip.evidence.first_screen import remaining, tasks, tiles
 from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
@@ -80,6 +81,11 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         obligations={o.obligation.id: o for o in evidence.all_obligations},
         groups={one.name: _groups(one) for one in evidence.operators},
         subjects_of={one.name: _counted_subjects(one.obligations) for one in evidence.operators},
+        tiles=tiles(evidence, runtimes),
+        tasks=tuple(tasks(evidence)),
+        remaining=remaining(evidence),
+        machines=_machines(runtimes),
+        text=spec.page(SOURCE).title,
         ranked=ranked,
         worst=worst_of,
         status_sign=status_sign,
@@ -160,6 +166,11 @@ def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str])
     decided = [verdict for verdict in verdicts if verdict != "not run"]
     found = worst(decided) if decided else None
     return "not run" if "not run" in verdicts and found not in FAILING else found
+
+
+def _machines(runtimes: Iterable[RuntimeView]) -> list[str]:
+    """The processors on which runtimes were judged."""
+    return sorted({runtime.report.machine for runtime in runtimes if runtime.report})
 
 
 def ranked(findings: Iterable[FindingView]) -> list[FindingView]:

@@ -149,5 +149,6 @@
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
+  addEventListener("beforeprint", () => { document.getElementById("remaining").open = true; }); // paper does not unfold
   if (location.hash) reveal();
 })();
