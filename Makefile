@@ -43,7 +43,7 @@ prove: say-prove setup ## generate, prove, judge the runtimes, write build/evide
 	@tools/unchanged.sh generate $$(command -v why3) -- $(BIN)/sonnx-clip generate
 	@$(BIN)/python -m sonnx_clip.oracle.built >/dev/null || true # without it, clip uses its NumPy kernels
 	@status=0; $(MAKE) -k -j 2 proofs verdicts || status=$$?; \
-	tools/unchanged.sh evidence build/*.json build/verdicts build/dialects build/replays build/evidence -- \
+	tools/unchanged.sh evidence build/*.json build/*/proofs.json build/verdicts build/dialects build/replays build/evidence -- \
 	    $(BIN)/sonnx-clip evidence && exit $$status
 
 say-prove:

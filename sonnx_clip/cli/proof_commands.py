@@ -3,7 +3,7 @@
 import re
 import sys
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,6 +21,9 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec import Spec
 
 _SHOWN = 20  # statements to review that are printed
 
@@ -167,6 +170,7 @@ def evidence(
     Formats for other tools: needs (sphinx-needs), reqif, csv, junit, cyclonedx, in-toto.
     """
     from sonnx_clip.evidence.write import FORMATS, write_evidence
+    from sonnx_clip.spec import load_spec
 
     known = ("page", *FORMATS, "in-toto")
     chosen = known if "all" in (format or ()) else tuple(format or ["page"])
@@ -178,7 +182,14 @@ def evidence(
         )
     if sign is not None and "in-toto" not in chosen:
         raise UserError("--sign needs --format in-toto", todo="add --format in-toto")
-    written = write_evidence(build, output or build / "evidence", formats=chosen, key=sign)
+    written = write_evidence(
+        load_spec(),
+        build,
+        output or build / "evidence",
+        formats=chosen,
+        key=sign,
+        others=other_operators(),
+    )
     print(written.line)
     raise typer.Exit(written.exit_status)
 
@@ -198,15 +209,30 @@ def verify(
 ) -> None:
     """Check the evidence: recompute results, list those read from records, and repeat a sample of proofs."""
     from sonnx_clip.evidence.verify import verify as verify_records
+    from sonnx_clip.spec import load_spec
 
     if key is not None:
         from sonnx_clip.evidence.supply_chain import verify_signed
 
         print(verify_signed(build, key))
-    for line in verify_records(
-        build, part_of(replay), seed, lambda text: print(text, file=sys.stderr)
-    ):
+    lines = verify_records(
+        load_spec(),
+        build,
+        part_of(replay),
+        seed,
+        lambda text: print(text, file=sys.stderr),
+        others=other_operators(),
+    )
+    for line in lines:
         print(line)
+
+
+def other_operators() -> "tuple[Spec, ...]":
+    """The operators of spec/ besides Clip."""
+    from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec.operators import known_operators
+
+    return tuple(load_spec(file) for name, file in known_operators().items() if name != CLIP)
 
 
 def part_of(text: str) -> float:

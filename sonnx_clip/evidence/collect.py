@@ -6,17 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import sonnx_clip
-from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import LEFT_BY_COQC
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.evidence.entries import entries_of
-from sonnx_clip.evidence.model import (
-    Argument,
-    CKernelEvidence,
-    CoqEvidence,
-    Evidence,
-    ObligationEvidence,
-    Totals,
+from sonnx_clip.evidence.model import TAKEN, Argument, CKernelEvidence, CoqEvidence, Evidence
+from sonnx_clip.evidence.operators import argument_line, operator_evidence
+from sonnx_clip.evidence.proved import (
+    open_points,
+    proof_results,
+    statements_not_reviewed,
+    totals_of,
 )
 from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
@@ -26,16 +25,13 @@ from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
 from sonnx_clip.prove.coq import digests as coq_digests
 from sonnx_clip.prove.frama_c import OPTIONS
 from sonnx_clip.prove.frama_c import digests as frama_c_digests
-from sonnx_clip.prove.outcome import Outcome, distinct_tasks
 from sonnx_clip.prove.statements import (
     STATEMENTS,
     pinned,
     pinned_digests,
-    rendered_differences,
     rendered_list,
     unpinned,
 )
-from sonnx_clip.prove.trusted import surprises, trusted
 from sonnx_clip.qualification.kit import PATH as QUALIFICATION
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
@@ -48,59 +44,57 @@ from sonnx_clip.spec.coverage import PATH as COVERAGE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.evidence.model import Basis, Entry
+    from sonnx_clip.evidence.model import Basis
+    from sonnx_clip.evidence.proved import ProofResults
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
-
-TAKEN: Basis = "taken from records, not repeated"
 
 
 def gather(found: Records) -> Evidence:
     """The evidence; nothing in it is stated that does not follow from the records."""
     spec, proofs = found.spec, found.proofs
-    obligations = tuple(
-        ObligationEvidence(obligation=o.obligation, status=o.status, replies=o.replies)
-        for o in proofs.outcomes_of(found.generated.obligations)
-    )
+    results = proof_results(found)
     coq = _coq(found)
     theorems = coq.record.theorems if coq.record and coq.status == "checked" else ()
-    entries = tuple(entries_of(found, obligations, theorems))
-    in_tasks = (item for item in proofs.trusted if item.kind in ("assertion", "setting", "refused"))
-    taken = (
-        *trusted(found.generated.obligations),
-        *in_tasks,
-    )  # what the theories assume is read again
+    entries = tuple(entries_of(found, results.obligations, theorems))
     runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
     c_kernels = tuple(_kernels(found))
-    canaries = proofs.outcomes_of(
-        render_canaries(spec)[1]
-    )  # false statements, which each prover must refute
+    operators = tuple(operator_evidence(other) for other in found.others)
     unaccounted = (
-        *proofs.strays,
-        *(f"trusted base: {line}" for line in surprises(taken)),
-        *(f"trusted base: no reason for {t.name}" for t in taken if not t.justification.strip()),
+        *results.unaccounted,
         *(f"Coq: {line}" for line in coq.problems),
         *(f"not as reviewed: {line}" for line in unpinned()),
-        *(f"not as reviewed: {line}" for line in rendered_differences(spec, found.generated.files)),
+        *statements_not_reviewed(found),
+    )
+    opened = (
+        *open_points(found, results, entries, unaccounted),
+        *_open_runtimes(runtimes),
+        *(
+            f"Frama-C did not prove the C of {k.type}"
+            for k in c_kernels
+            if k.status == "not proved"
+        ),
+        *(f"{one.operator}: {line}" for one in operators for line in one.open),
     )
     return Evidence(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
         operator=spec.operator,
         spec_sha256=spec.digest,
-        totals=_totals(found, obligations, canaries, entries, runtimes, c_kernels, unaccounted),
-        argument=tuple(
-            _argument(found, obligations, canaries, coq, c_kernels, (*runtimes, *dialects))
+        totals=totals_of(found, results.obligations, entries, opened),
+        argument=(
+            *_argument(found, results, coq, c_kernels, (*runtimes, *dialects)),
+            *map(argument_line, operators),
         ),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
-        obligations=obligations,
+        obligations=results.obligations,
         findings=tell(spec, found.measured),
         runtimes={runtime.name: runtime.report for runtime in runtimes},
         c_kernels=c_kernels,
         coq=coq,
         replays=found.replays,
         dialects={dialect.name: dialect.report for dialect in dialects},
-        trusted=taken,
+        trusted=results.trusted,
         tools={
             "sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "),
             **proofs.tools,
@@ -115,7 +109,8 @@ def gather(found: Records) -> Evidence:
             name: ", ".join(f"{v} {k}" for k, v in limit.items())
             for name, limit in proofs.limits.items()
         },
-        files={name: digest_of_file(repo_file(name)) for name in _files()},
+        files={name: digest_of_file(repo_file(name)) for name in _files(found)},
+        operators=operators,
     )
 
 
@@ -153,8 +148,8 @@ def _kernels(found: Records) -> Iterator[CKernelEvidence]:
             yield CKernelEvidence(type=etype.id, status=one.status(etype), found=one, open=opened)
 
 
-def _files() -> Iterator[str]:
-    """What the evidence rests on: the specification, its sources, the theories, what is generated."""
+def _files(found: Records) -> Iterator[str]:
+    """What the evidence rests on: specifications, their sources, the theories, what is generated."""
     yield from (
         "spec/clip.yaml",
         "spec/clip.expected.yaml",
@@ -167,57 +162,36 @@ def _files() -> Iterator[str]:
             made = path.suffix in {*LEFT_BY_COQC, ".pyc"}  # by whoever ran or compiled the files
             if path.is_file() and not path.name.startswith(".") and not made:
                 yield path.relative_to(repo_file("")).as_posix()
+    for other in found.others:
+        if other.proved:
+            pins = rendered_list(other.spec)
+            yield other.spec.file
+            yield from [pins.relative_to(repo_root()).as_posix()] if pins.is_file() else []
 
 
-def _totals(
-    found: Records, obligations: Sequence[ObligationEvidence], canaries: Sequence[Outcome],
-    entries: Sequence[Entry], runtimes: Sequence[RuntimeView], c_kernels: Sequence[CKernelEvidence],
-    unaccounted: Sequence[str],
-) -> Totals:  # fmt: skip
-    goals = [o for o in obligations if o.obligation.kind != "smoke"]
-    smoke = [o for o in obligations if o.obligation.kind == "smoke"]
-    status = Counter(o.status for o in goals)
-    provers = set(found.proofs.provers)
-    unasked = sum({r.prover for r in o.replies} != provers for o in obligations)
+def _open_runtimes(runtimes: Sequence[RuntimeView]) -> Iterator[str]:
+    """A line for everything that is wrong with our own Clip, or was not judged."""
     ours = [runtime for runtime in runtimes if runtime.name in OURS]
-    opened = [
-        *(f"not proved: {o.obligation.id}: {_answers(o)}" for o in obligations if o.status == "not proved"),
-        *(f"a canary was not refuted: {o.obligation.id}" for o in canaries if o.status != "proved"),
-        *(f"not answered by every prover: {counted(unasked, 'obligation')}" for _ in range(unasked > 0)),
-        *(f"no obligation shows {e.id} in {', '.join(e.gaps)}" for e in entries if e.gaps),
-        *(f"unaccounted for: {line}" for line in unaccounted),
-        *(f"{r.name} {v} in {t}, {c}" for r in ours for t, of_type in r.verdicts.items()
-          for c, v in of_type.items() if v in FAILING),
-        *(f"not judged: {line}" for runtime in ours for line in not_judged(runtime)),
-        *(f"Frama-C did not prove the C of {k.type}" for k in c_kernels if k.status == "not proved"),
-    ]  # fmt: skip
-    return Totals(
-        obligations=len(goals),
-        tasks=distinct_tasks((r.task for r in o.replies) for o in goals),
-        by_two=status["proved"],
-        by_one=status["proved by one"],
-        not_proved=status["not proved"],
-        smoke=len(smoke),
-        smoke_held=sum(o.status == "proved" for o in smoke),
-        requirements=sum(e.requirement for e in entries),
-        refuted=sum(e.refuted for e in entries if e.section == "properties"),
-        findings=len(found.spec.findings),
-        vectors=sum(map(len, found.vectors.values())),
-        open=tuple(opened),
-    )
-
-
-def _answers(o: ObligationEvidence) -> str:
-    return ", ".join(f"{r.prover} {r.verdict}" for r in o.replies) or "no prover answered"
+    for runtime in ours:
+        for type_id, of_type in runtime.verdicts.items():
+            for klass, verdict in of_type.items():
+                if verdict in FAILING:
+                    yield f"{runtime.name} {verdict} in {type_id}, {klass}"
+    for runtime in ours:
+        for line in not_judged(runtime):
+            yield f"not judged: {line}"
 
 
 def _argument(
-    found: Records, obligations: Sequence[ObligationEvidence], canaries: Sequence[Outcome],
-    coq: CoqEvidence, c_kernels: Sequence[CKernelEvidence], runtimes: Sequence[RuntimeView],
-) -> Iterator[Argument]:  # fmt: skip
+    found: Records,
+    results: ProofResults,
+    coq: CoqEvidence,
+    c_kernels: Sequence[CKernelEvidence],
+    runtimes: Sequence[RuntimeView],
+) -> Iterator[Argument]:
     """Every line of argument, those too that were not run; without a basis, a result is one of records."""
-    replies = sum(len(o.replies) for o in obligations)
-    refuted = sum(o.status == "proved" for o in canaries)
+    replies = results.replies
+    refuted = sum(o.status == "proved" for o in results.canaries)
     kernels = {kernel.status for kernel in c_kernels}
     theorems = f"{len(coq.record.theorems)} theorems checked" if coq.record else ""
     counted_again = (
@@ -236,9 +210,9 @@ def _argument(
         ("Statuses", "each status follows from the provers’ answers",
          f"derived again from {replies:,} answers", "build/proofs.json", "confirmed"),
         ("Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
-         f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json", None),
+         f"{replies:,} answers about {len(results.obligations):,} obligations", "build/proofs.json", None),
         ("Canaries", "the printer, Why3, its drivers and each prover refute false statements",
-         f"{refuted} of {len(canaries)} refuted", "build/proofs.json", None),
+         f"{refuted} of {len(results.canaries)} refuted", "build/proofs.json", None),
         ("Coq’s kernel", "the definition and its properties, without Z3 and cvc5",
          theorems if coq.status == "checked" else "", "build/foundation.json",
          coq.status if coq.status in ("stale", "not run") else TAKEN),

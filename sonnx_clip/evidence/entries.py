@@ -1,4 +1,4 @@
-"""The entries of spec/clip.yaml, each with its source, what shows it, its vectors and its classes."""
+"""The entries of a specification, each with its source, what shows it, its vectors and its classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.evidence.model import ObligationEvidence
-    from sonnx_clip.evidence.records import Records
+    from sonnx_clip.evidence.records import ProvedOperator
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.types import Source
     from sonnx_clip.prove.coq import CoqTheorem
@@ -53,7 +53,9 @@ class _Shown(NamedTuple):
 
 
 def entries_of(
-    found: Records, obligations: Sequence[ObligationEvidence], theorems: Sequence[CoqTheorem]
+    found: ProvedOperator,
+    obligations: Sequence[ObligationEvidence],
+    theorems: Sequence[CoqTheorem] = (),
 ) -> Iterator[Entry]:
     """Every entry that the evidence shows, section by section."""
     spec = found.spec
@@ -342,7 +344,7 @@ def _meets_premise(spec: Spec, entry: Property) -> Speaks:
     return met
 
 
-def _violated_by(found: Records, entry: Property) -> tuple[str, ...]:
+def _violated_by(found: ProvedOperator, entry: Property) -> tuple[str, ...]:
     """The runtimes and element types of which a recorded answer makes a property false."""
     spec, nodes = found.spec, [*subtrees(entry.claim)]
     words = {

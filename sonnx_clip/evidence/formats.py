@@ -67,11 +67,12 @@ _SHOWN = ("entry", "section", "element type", "status",
 def render_matrix(evidence: Evidence, found: Records) -> str:
     """The traceability matrix: a row for each sentence of a source, entry, element type and obligation.
 
-    A sentence that no entry encodes has one row, with its answer; entries that no sentence states follow at
-    the end. `vectors` counts those of the entry in the element type, or in all; `runtimes` has the
-    verdicts of each runtime there in the classes of the entry.
+    A sentence that no entry encodes has one row, with its answer. Entries that no sentence states follow,
+    then those of other operators, each with the sentence that it quotes. `vectors` counts those of the entry
+    in the element type, or in all; `runtimes` has the verdicts of each runtime there in the classes of the
+    entry.
     """
-    status = {o.obligation.id: o.status for o in evidence.obligations}
+    status = {o.obligation.id: o.status for o in evidence.all_obligations}
     runtimes = runtimes_of(found.spec, evidence.runtimes)
     shown = {entry.id: list(_rows(entry, status, runtimes)) for entry in evidence.entries}
     files = {page.id: page.file for page in found.spec.texts}
@@ -90,9 +91,21 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
         rows += [(files[one.source], one.line, text, answer, *row) for row in found_here]
     missing = [name for name in shown if name not in stated]
     rows += [("", "", "", "stated by no sentence", *row) for name in missing for row in shown[name]]
+    for operator in evidence.operators:
+        for entry in operator.entries:
+            quoted = _quoted(entry)
+            rows += [(*quoted, *row) for row in _rows(entry, status, ())]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
+
+
+def _quoted(entry: Entry) -> Row:
+    """The sentence that an entry quotes; where none is stored, its source in our words."""
+    if entry.source is None:
+        return ("", "", "", "no source")
+    answer = "in our words" if entry.source.cited else "quoted"
+    return (entry.source.file, ", ".join(map(str, entry.lines)), entry.source.quote, answer)
 
 
 def _rows(
@@ -131,9 +144,10 @@ def render_junit(evidence: Evidence, found: Records) -> str:
             "failures": str(sum(one.status != "proved" for one in some)),
         }
 
-    suites = ET.Element("testsuites", {"name": evidence.tool, **counts(evidence.obligations)})
+    obligations = evidence.all_obligations
+    suites = ET.Element("testsuites", {"name": evidence.tool, **counts(obligations)})
     by_subject: dict[str, list[ObligationEvidence]] = {}
-    for one in evidence.obligations:
+    for one in obligations:
         by_subject.setdefault(one.obligation.subject, []).append(one)
     for subject, some in by_subject.items():
         suite = ET.SubElement(suites, "testsuite", {"name": subject, **counts(some)})

@@ -34,8 +34,8 @@ PREFIXES: dict[Kind, str] = {
 class Item:
     """Something that a tool for requirements tracks.
 
-    `id` is unique: a prefix and capital letters, digits and underscores. `name` is the id in spec/clip.yaml,
-    of the obligation, or of runtime, type and class. `links` are the ids of the items that it shows.
+    `id` is unique: a prefix and capital letters, digits and underscores. `name` is the id in the evidence of
+    the entry or obligation, or names runtime, type and class. `links` are the ids of the items that it shows.
     """
 
     id: str
@@ -49,13 +49,15 @@ class Item:
 
 def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
     """All items: entries, obligations, tests, verdicts and findings, in this order."""
-    ids = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.entries}
+    ids = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.all_entries}
     judged = _judged(spec, evidence, ids)
     return *_entries(evidence, ids), *_obligations(evidence, ids), *judged, *_findings(evidence)
 
 
 def _id(kind: Kind, name: str) -> str:
-    return f"{PREFIXES[kind]}_{re.sub(r'[^A-Z0-9]+', '_', name.upper()).strip('_')}"
+    """The id of an item; the name of an operator ends with two underscores, as nothing else does."""
+    parts = [re.sub(r"[^A-Z0-9]+", "_", part).strip("_") for part in name.upper().split(":")]
+    return f"{PREFIXES[kind]}_{'__'.join(parts)}"
 
 
 def _kind(entry: Entry) -> Kind:
@@ -70,10 +72,10 @@ def _kind(entry: Entry) -> Kind:
 
 def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
     of_class: dict[str, list[str]] = {}
-    for entry in evidence.entries:
+    for entry in evidence.all_entries:
         for klass in entry.classes:
             of_class.setdefault(klass, []).append(ids[entry.id])
-    for entry in evidence.entries:
+    for entry in evidence.all_entries:
         cells = {cell.status for cell in entry.cells}
         order = ("gap", "not proved", "proved by one", "proved")
         status = next((status for status in order if status in cells), "no obligation")
@@ -86,7 +88,7 @@ def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
 
 
 def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
-    for one in evidence.obligations:
+    for one in evidence.all_obligations:
         o = one.obligation
         links = tuple(entries[name] for name in o.shows if name in entries)
         text = "\n\n".join(filter(None, (o.statement, f"{o.file}, goal {o.goal}. {one.answers}.")))
@@ -123,7 +125,7 @@ def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator
 
 
 def _findings(evidence: Evidence) -> Iterator[Item]:
-    for finding in evidence.findings:
+    for finding in evidence.all_findings:
         proved = (id_ for claim in finding.claim for id_ in claim.obligations)
         links = tuple(dict.fromkeys(_id("obligation", id_) for id_ in proved))
         text = f"{finding.found}\n\nProposed: {finding.proposed}"

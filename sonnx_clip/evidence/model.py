@@ -64,6 +64,8 @@ Shown: TypeAlias = Literal[Verdict, "not run"]
 Basis: TypeAlias = Literal["confirmed", "taken from records, not repeated", "stale", "not run"]
 """``confirmed``: computed when the evidence was written. Answers of provers and runtimes are not."""
 
+TAKEN: Basis = "taken from records, not repeated"
+
 ALL_TYPES = "all"
 """The element type of a cell whose obligations are about every element type at once."""
 
@@ -193,6 +195,35 @@ class Totals(Stored):
     open: tuple[str, ...]
 
 
+class OperatorEvidence(Stored):
+    """Another operator of spec/ than that of the page: what is proved of it, or how to prove it.
+
+    The ids of its entries, obligations and findings begin with its `name`: ``max:float32.total``. `record`
+    is the file of its proofs, which `command` writes; `problem` says why it is stale.
+    """
+
+    name: str
+    operator: str
+    spec: str
+    spec_sha256: str
+    record: str
+    command: str
+    basis: Basis
+    problem: str = ""
+    totals: Totals | None = None
+    element_types: dict[str, str] = Field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+    obligations: tuple[ObligationEvidence, ...] = ()
+    findings: tuple[FindingView, ...] = ()
+    tools: dict[str, str] = Field(default_factory=dict)
+    programs: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What is open; nothing where there is no record, which counts as not run."""
+        return self.totals.open if self.totals else ()
+
+
 class Evidence(Stored):
     """The whole of evidence.json.
 
@@ -220,3 +251,29 @@ class Evidence(Stored):
     programs: dict[str, str]
     limits: dict[str, str]
     files: dict[str, str]
+    operators: tuple[OperatorEvidence, ...]
+
+    @property
+    def all_entries(self) -> tuple[Entry, ...]:
+        """The entries of every operator."""
+        return (*self.entries, *(entry for one in self.operators for entry in one.entries))
+
+    @property
+    def all_obligations(self) -> tuple[ObligationEvidence, ...]:
+        """The obligations of every operator."""
+        return (*self.obligations, *(o for one in self.operators for o in one.obligations))
+
+    @property
+    def all_programs(self) -> dict[str, str]:
+        """`programs`, and those with which other operators were proved where they differ."""
+        programs = dict(self.programs)
+        for operator in self.operators:
+            for name, digest in operator.programs.items():
+                if self.programs.get(name) != digest:
+                    programs[f"{name} ({operator.operator})"] = digest
+        return programs
+
+    @property
+    def all_findings(self) -> tuple[FindingView, ...]:
+        """The findings about the sources of every operator."""
+        return (*self.findings, *(finding for one in self.operators for finding in one.findings))

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -19,6 +19,7 @@ from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
+from sonnx_clip.evidence.first_screen import remaining, tasks, tiles
 from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
@@ -31,9 +32,17 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from sonnx_clip.evidence.model import Cell, Entry, Evidence, ObligationEvidence, Shown
+    from sonnx_clip.evidence.model import (
+        Cell,
+        Entry,
+        Evidence,
+        ObligationEvidence,
+        OperatorEvidence,
+        Shown,
+    )
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
+    from sonnx_clip.explain.finding_views import FindingView
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered
 
@@ -41,7 +50,16 @@ VERDICT_SIGNS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
     "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
 }  # fmt: skip
+_SEVERITIES = ("high", "medium", "low")
 _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?"}
+
+
+class EntryGroup(NamedTuple):
+    """A group of entries on the page: the key of its data, its title, and how many there are."""
+
+    key: str
+    title: str
+    size: int
 
 
 def render_page(evidence: Evidence, found: Records, digest: str) -> str:
@@ -60,7 +78,15 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         machine_types=list(found.vectors),
         classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
         anchors=_anchors(evidence),
-        obligations={o.obligation.id: o for o in evidence.obligations},
+        obligations={o.obligation.id: o for o in evidence.all_obligations},
+        groups={one.name: _groups(one) for one in evidence.operators},
+        subjects_of={one.name: _counted_subjects(one.obligations) for one in evidence.operators},
+        tiles=tiles(evidence, runtimes),
+        tasks=tuple(tasks(evidence)),
+        remaining=remaining(evidence),
+        machines=_machines(runtimes),
+        text=spec.page(SOURCE).title,
+        ranked=ranked,
         worst=worst_of,
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
@@ -142,6 +168,16 @@ def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str])
     return "not run" if "not run" in verdicts and found not in FAILING else found
 
 
+def _machines(runtimes: Iterable[RuntimeView]) -> list[str]:
+    """The processors on which runtimes were judged."""
+    return sorted({runtime.report.machine for runtime in runtimes if runtime.report})
+
+
+def ranked(findings: Iterable[FindingView]) -> list[FindingView]:
+    """Findings by their severity, the highest first."""
+    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+
+
 def status_sign(cell: Cell) -> str:
     """The sign of a cell, so that cells differ by more than colour."""
     sign = _STATUS_SIGNS[cell.status]
@@ -149,27 +185,44 @@ def status_sign(cell: Cell) -> str:
 
 
 def _subjects(evidence: Evidence) -> dict[str, int]:
-    counts = Counter(o.obligation.subject for o in evidence.obligations)
+    counts = _counted_subjects(evidence.obligations)
     ordered = dict.fromkeys([*evidence.element_types, *counts])
     return {subject: counts[subject] for subject in ordered if counts[subject]}
 
 
+def _counted_subjects(obligations: Iterable[ObligationEvidence]) -> Counter[str]:
+    return Counter(o.obligation.subject for o in obligations)
+
+
+def _groups(operator: OperatorEvidence) -> list[EntryGroup]:
+    """The entries of another operator, section by section."""
+    counts = Counter(entry.section for entry in operator.entries)
+    return [
+        EntryGroup(f"{operator.name}:{s.name}", s.title, counts[s.name])
+        for s in SHOWN
+        if counts[s.name]
+    ]
+
+
 def _anchors(evidence: Evidence) -> dict[str, str]:
     """The anchor of an entry, a finding or an obligation on the page, by its id."""
-    found = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.obligations}
-    found |= {finding.id: f"finding-{finding.id}" for finding in evidence.findings}
-    return found | {entry.id: f"{entry.section}-{entry.id}" for entry in reversed(evidence.entries)}
+    found = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.all_obligations}
+    found |= {finding.id: f"finding-{finding.id}" for finding in evidence.all_findings}
+    entries = reversed(evidence.all_entries)
+    return found | {entry.id: f"{entry.section}-{entry.id}" for entry in entries}
 
 
 # --- What page.js renders on demand -------------------------------------------------------------------------
 
 
 def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
-    entries = groupby(evidence.entries, key=lambda entry: entry.section)
     sources = groupby(found.coverage, key=lambda words: words.source)
     trusted = groupby(
         sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where
     )
+    obligations: dict[str, list[dict[str, Any]]] = {subject: [] for subject in _subjects(evidence)}
+    for o in evidence.all_obligations:
+        obligations.setdefault(o.obligation.subject, []).append(_obligation(o))
     return {
         "anchors": {id_: to for id_, to in _anchors(evidence).items() if not to.startswith("o-")},
         "types": list(evidence.element_types),
@@ -177,11 +230,8 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
             prover: f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{evidence.tools[prover]},"
             for prover in found.proofs.provers
         },
-        "entries": {section: [_entry(entry) for entry in of_section] for section, of_section in entries},
-        "obligations": {
-            subject: [_obligation(o) for o in evidence.obligations if o.obligation.subject == subject]
-            for subject in _subjects(evidence)
-        },
+        "entries": _entry_groups(evidence),
+        "obligations": obligations,
         "vectors": {
             type_id: {klass: [*some] for klass, some in groupby(of_type, itemgetter("class"))}
             for type_id, of_type in found.vectors.items()
@@ -191,6 +241,17 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
     }  # fmt: skip
+
+
+def _entry_groups(evidence: Evidence) -> dict[str, list[dict[str, Any]]]:
+    """The entries by the key of their group: the section, after the name of another operator."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for entry in evidence.entries:
+        groups.setdefault(entry.section, []).append(_entry(entry))
+    for operator in evidence.operators:
+        for entry in operator.entries:
+            groups.setdefault(f"{operator.name}:{entry.section}", []).append(_entry(entry))
+    return groups
 
 
 def _sentence(found: Covered) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from sonnx_clip.backends.generate import differences, render_all
+from sonnx_clip.backends.generate import differences, render_all, render_theories
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.contradictions import contradictions
 from sonnx_clip.evidence.model import ReplayEvidence
@@ -20,8 +20,16 @@ from sonnx_clip.prove.coq import RECORD as COQ
 from sonnx_clip.prove.coq import CoqRecord
 from sonnx_clip.prove.frama_c import RECORD as FRAMA_C
 from sonnx_clip.prove.frama_c import FramaCRecord
-from sonnx_clip.prove.proofs_record import read_proofs, require_digest
+from sonnx_clip.prove.proofs_record import (
+    RECORD,
+    StaleRecordError,
+    prove_command,
+    read_proofs,
+    require_digest,
+    results_of,
+)
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.stored import read_record
 from sonnx_clip.runtimes.runtime import PACKAGES, code_digest
@@ -29,7 +37,7 @@ from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.quotes import require_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from sonnx_clip.backends.generate import Generated
@@ -42,35 +50,62 @@ REPLAYS = "replays"
 _REPLAYED = ("why3/*.mlw", "why3/drivers/*", "generated/why3/*.mlw", "generated/replay.sh")
 
 
-@dataclass(frozen=True)
-class Records:
-    """What the evidence is made of; what is None was not run."""
+@dataclass(frozen=True, kw_only=True)
+class ProvedOperator:
+    """What the evidence of an operator is made of that every operator can have."""
 
     spec: Spec
-    generated: Generated  # all that is rendered from it; the files on disk are the same
-    coverage: tuple[Covered, ...]  # the sentences of the sources, each with its answer
+    generated: Generated  # what is rendered from it; the files on disk are the same
+    theories_root: Path | None = None  # above the generated theories; None: the repository
     proofs: ProofsRecord
-    reports: Mapping[str, Report]  # by runtime
-    dialects: Mapping[str, Report]  # against versions of ONNX's Clip, by runtime and version
-    frama_c: FramaCRecord | None
-    coq: CoqRecord | None
-    replays: tuple[ReplayEvidence, ...]  # of these obligations
+    reports: Mapping[str, Report] = field(default_factory=dict)  # by runtime
     measured: Measured  # what runtimes answered for the findings about the sources
 
     @cached_property
     def vectors(self) -> dict[str, list[dict[str, Any]]]:
-        """The test vectors of each machine type, as in generated/vectors."""
-        machine_types = (etype.id for etype in self.spec.element_types if etype.width is not None)
-        texts = {
-            id_: self.generated.files[f"generated/vectors/{id_}.json"] for id_ in machine_types
+        """The test vectors of each machine type, as in generated/vectors; none where that has none."""
+        files = self.generated.files
+        paths = {
+            etype.id: f"generated/vectors/{etype.id}.json" for etype in self.spec.element_types
         }
+        texts = {id_: files[path] for id_, path in paths.items() if path in files}
         return {id_: json.loads(text)["vectors"] for id_, text in texts.items()}
 
 
-def read_records(build: Path, spec: Spec) -> Records:
-    """Read all records, and render again what is generated.
+@dataclass(frozen=True)
+class OtherOperator:
+    """Another operator of spec/ than that of the page; without `proved`, it was not proved as it is.
 
-    UserError if a record is missing, damaged or stale, or a generated file or a source has been changed.
+    `stale` says why a record of its proofs does not count.
+    """
+
+    spec: Spec
+    proved: ProvedOperator | None = None
+    stale: StaleRecordError | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Records(ProvedOperator):
+    """What the evidence is made of; what is None was not run."""
+
+    coverage: tuple[Covered, ...]  # the sentences of the sources, each with its answer
+    dialects: Mapping[str, Report]  # against versions of ONNX's Clip, by runtime and version
+    frama_c: FramaCRecord | None
+    coq: CoqRecord | None
+    replays: tuple[ReplayEvidence, ...]  # of these obligations
+    others: tuple[OtherOperator, ...]
+
+    @property
+    def proved_operators(self) -> tuple[ProvedOperator, ...]:
+        """Every operator with a record of its proofs, that of the page first."""
+        return (self, *(other.proved for other in self.others if other.proved))
+
+
+def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
+    """Read all records of an operator and the proofs of `others`, and render again what is generated.
+
+    UserError if a record is missing, damaged or stale, or a generated file or a source has been changed; of
+    other operators only if a record is damaged.
     """
     proofs = read_proofs(build, spec)
     require_sources(spec)
@@ -91,7 +126,38 @@ def read_records(build: Path, spec: Spec) -> Records:
         coq=read_record(coq, CoqRecord, "run: make coq") if coq.exists() else None,
         replays=read_replays(build),
         measured=read_measured(spec),
+        others=tuple(read_other(build, other) for other in others),
     )
+
+
+def read_other(build: Path, spec: Spec) -> OtherOperator:
+    """Read the record of the proofs of another operator; UserError if it is damaged."""
+    folder, root = results_of(spec, build)
+    if not (folder / RECORD).exists():
+        return OtherOperator(spec)
+    theories = render_theories(spec)
+    try:
+        proofs = read_proofs(build, spec)
+        _require_rendered(spec, theories, proofs, folder / RECORD)
+    except StaleRecordError as error:
+        return OtherOperator(spec, stale=error)
+    proved = ProvedOperator(
+        spec=spec,
+        generated=theories,
+        theories_root=root,
+        proofs=proofs,
+        measured=read_measured(spec),
+    )
+    return OtherOperator(spec, proved)
+
+
+def _require_rendered(spec: Spec, theories: Generated, proofs: ProofsRecord, path: Path) -> None:
+    """StaleRecordError if other theories were proved than the specification gives now."""
+    proved = proofs.about.files
+    for name, text in theories.files.items():
+        if proved.get(name) != digest_of(text):
+            what = f"stale: {spec.file} now gives another {name} than was proved"
+            raise StaleRecordError(what, str(path), f"run: {prove_command(spec)}")
 
 
 def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str, Report]:

@@ -43,6 +43,7 @@ COMMANDS = {
     "proofs.json": "sonnx-clip prove",
     "foundation.json": "sonnx-clip prove --road coq",
     "frama-c.json": "sonnx-clip prove --road frama-c",
+    "*/proofs.json": "sonnx-clip prove --operator NAME",
     "verdicts/*.json": "sonnx-clip check --runtime NAME -o FILE",
     "dialects/*.json": "sonnx-clip check --against DIALECT --build build",
     "replays/*.txt": "sh generated/replay.sh",
@@ -89,7 +90,7 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
             type=ComponentType.APPLICATION if name in evidence.tools else ComponentType.FILE,
             hashes=[HashType.from_hashlib_alg("sha256", digest)],
         )
-        for name, digest in evidence.programs.items()
+        for name, digest in evidence.all_programs.items()
     ]  # fmt: skip
     bom = Bom(
         components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32])

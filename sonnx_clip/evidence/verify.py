@@ -16,7 +16,7 @@ from sonnx_clip.evidence.conditions import conditions
 from sonnx_clip.evidence.published import compare_published
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
-from sonnx_clip.prove.proofs_record import AGAIN
+from sonnx_clip.prove.proofs_record import RECORD, prove_command, results_of
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
 from sonnx_clip.prove.snapshot import configure
@@ -28,18 +28,18 @@ from sonnx_clip.root.run_program import Running
 from sonnx_clip.root.terminal import counted, listed
 from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.runtimes.words import printable
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.evidence.model import Evidence
-    from sonnx_clip.evidence.records import Records
+    from sonnx_clip.evidence.records import ProvedOperator, Records
     from sonnx_clip.prove.outcome import Reply
     from sonnx_clip.prove.tasks import PrintedTasks
+    from sonnx_clip.spec import Spec
 
     _T = TypeVar("_T")
 
@@ -58,8 +58,21 @@ class Recorded(NamedTuple):
     found: Deviation
 
 
+class Answered(NamedTuple):
+    """A recorded answer of a prover."""
+
+    operator: ProvedOperator
+    obligation: Obligation
+    reply: Reply
+
+
 def verify(
-    build: Path, replay: float, seed: int | None = None, say: Callable[[str], None] = lambda _: None
+    spec: Spec,
+    build: Path,
+    replay: float,
+    seed: int | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    others: Iterable[Spec] = (),
 ) -> Iterator[str]:
     """Confirm what can be computed again, and repeat a sample of the provers' and runtimes' answers.
 
@@ -67,39 +80,22 @@ def verify(
     Yields what was confirmed and what was not; UserError for the first statement that is not so.
     """
     say("reading the records, rendering every file")
-    found = read_records(build, load_spec())
+    found = read_records(build, spec, others)
+    _refuse_stale(found)
     evidence, pages = render(found)
     published = compare_published(build, found, evidence, pages)
     seed = secrets.randbelow(10**6) if seed is None else seed
-    replies = [
-        (o.obligation, reply)
-        for o in found.proofs.outcomes_of(found.generated.obligations) for reply in o.replies
-    ]  # fmt: skip
-    asked = sample(replies, replay, seed)
-    say(f"repeating {len(asked)} of {len(replies)} answers of provers")
-    repeat_answers(build, found, asked)
-    deviations = [
-        Recorded(name, type_id, klass, deviation)
-        for name, report in found.reports.items()
-        for type_id, klass, form, deviation in report.deviations if not form
-    ]  # fmt: skip
-    # A record may name any file or program as its runtime: only packages that are known by name are called.
-    called = {name for name in found.reports if name in OURS or installed_version(name)}
-    repeatable = [one for one in deviations if one.runtime in called and one.found.got is not None]
-    chosen = sample(repeatable, replay, seed)
-    say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
-    for one in chosen:
-        repeat_deviation(build, one)
+    repeated = [
+        _repeat_proofs(build, found, replay, seed, say),
+        _repeat_calls(build, found, replay, seed, say),
+    ]
     yield "confirmed"
     yield from _lines(evidence, "confirmed")
     yield f"  published evidence: {published.result}"
-    differing = differing_programs(found.proofs.programs)
+    differing = _differing_of_operators(found)
     if same := [name for name in found.proofs.programs if name not in differing]:
         yield f"  programs: {listed(same)} of this machine are those of the record"
-    yield (
-        f"  sample (--seed {seed}): {len(asked)} of {len(replies)} answers of provers, "
-        f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
-    )
+    yield f"  sample (--seed {seed}): {', '.join(repeated)}"
     yield "taken from records, not repeated (except the sample)"
     yield from _lines(evidence, "taken from records, not repeated")
     for basis in ("stale", "not run"):
@@ -116,6 +112,55 @@ def verify(
     yield "user constraints, in this process and on this machine (docs/qualification/user-constraints.md)"
     for condition in conditions(build, found, evidence):
         yield f"  {condition.id} {condition.status}: {condition.words}"
+
+
+def _refuse_stale(found: Records) -> None:
+    """The error of another operator's record that is stale, if there is one."""
+    for other in found.others:
+        if other.stale:
+            raise other.stale
+
+
+def _repeat_proofs(
+    build: Path, found: Records, part: float, seed: int, say: Callable[[str], None]
+) -> str:
+    """Repeat a sample of the answers about every operator; returns how many that are."""
+    answers = [one for operator in found.proved_operators for one in answers_of(operator)]
+    chosen = sample(answers, part, seed)
+    size = f"{len(chosen)} of {len(answers)} answers of provers"
+    say(f"repeating {size}")
+    for operator in found.proved_operators:
+        if of_operator := [one for one in chosen if one.operator is operator]:
+            repeat_answers(build, operator, of_operator)
+    return size
+
+
+def _repeat_calls(
+    build: Path, found: Records, part: float, seed: int, say: Callable[[str], None]
+) -> str:
+    """Call runtimes again for a sample of their deviations; returns how many that are."""
+    deviations = [
+        Recorded(name, type_id, klass, deviation)
+        for name, report in found.reports.items()
+        for type_id, klass, form, deviation in report.deviations if not form
+    ]  # fmt: skip
+    # A record may name any file or program as its runtime: only packages that are known by name are called.
+    called = {name for name in found.reports if name in OURS or installed_version(name)}
+    repeatable = [one for one in deviations if one.runtime in called and one.found.got is not None]
+    chosen = sample(repeatable, part, seed)
+    say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
+    for one in chosen:
+        repeat_deviation(build, one)
+    return f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
+
+
+def _differing_of_operators(found: Records) -> dict[str, str]:
+    """`differing_programs` of every record; those of other operators name the operator."""
+    differing = differing_programs(found.proofs.programs)
+    for operator in found.proved_operators[1:]:
+        for name, difference in differing_programs(operator.proofs.programs).items():
+            differing[f"{name} ({operator.spec.operator})"] = difference
+    return differing
 
 
 def _lines(evidence: Evidence, basis: str) -> Iterator[str]:
@@ -145,11 +190,23 @@ def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
     return [every[index] for index in chosen]
 
 
-def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation, Reply]]) -> None:
-    """UserError if a task is another one than recorded, is not accounted for, or is answered otherwise."""
-    provers, why3 = {prover.name: prover for prover in find_provers()}, configure(build)
-    listed = trusted(found.generated.obligations)
-    known = {(item.kind, item.name, item.statement) for item in found.proofs.trusted}
+def answers_of(operator: ProvedOperator) -> Iterator[Answered]:
+    """Every recorded answer about the obligations of an operator."""
+    for outcome in operator.proofs.outcomes_of(operator.generated.obligations):
+        for reply in outcome.replies:
+            yield Answered(operator, outcome.obligation, reply)
+
+
+def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answered]) -> None:
+    """UserError if a task is another one than recorded, is not accounted for, or is answered otherwise.
+
+    `asked` are answers about the obligations of the operator.
+    """
+    folder_of_results, root = results_of(operator.spec, build)
+    provers = {prover.name: prover for prover in find_provers()}
+    why3 = configure(folder_of_results, root=root)
+    listed = trusted(operator.generated.obligations, why3.texts)
+    known = {(item.kind, item.name, item.statement) for item in operator.proofs.trusted}
     printed: dict[tuple[str, str], PrintedTasks] = {}
 
     def problem(o: Obligation, reply: Reply, folder: Path, running: Running) -> str | None:
@@ -176,9 +233,10 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
         )
 
     with tempfile.TemporaryDirectory() as folder, Running() as running:
-        for o, reply in asked:
+        for _, o, reply in asked:
             if what := problem(o, reply, Path(folder), running):
-                raise UserError(what, str(build / "proofs.json"), AGAIN)
+                todo = f"run: {prove_command(operator.spec)}"
+                raise UserError(what, str(folder_of_results / RECORD), todo)
 
 
 def repeat_deviation(build: Path, one: Recorded) -> None:

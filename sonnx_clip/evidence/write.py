@@ -18,11 +18,12 @@ from sonnx_clip.evidence.supply_chain import PAGE, STATEMENT, render_sbom, rende
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_together, write_whole
 from sonnx_clip.root.terminal import counted
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from sonnx_clip.spec import Spec
 
 FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
     "needs": ("needs.json", render_needs),
@@ -80,10 +81,16 @@ def render(found: Records) -> tuple[Evidence, dict[str, str]]:
 
 
 def write_evidence(
-    build: Path, output: Path, formats: Iterable[str] = ("page",), key: Path | None = None
+    spec: Spec,
+    build: Path,
+    output: Path,
+    formats: Iterable[str] = ("page",),
+    key: Path | None = None,
+    others: Iterable[Spec] = (),
 ) -> EvidenceSummary:
-    """Write the evidence; nothing is written if anything is wrong with what it is made of.
+    """Write the evidence of an operator; nothing is written if anything is wrong with what it is made of.
 
+    The page has a section for each of the `others` too.
     `formats` are those of `FORMATS`, ``page``, and ``in-toto``, which the private `key` in PEM signs.
     UserError if something is missing, damaged or stale, or the output cannot be written.
     """
@@ -93,7 +100,7 @@ def write_evidence(
     writes_page = "page" in formats and output.absolute() == page.parent.absolute()
     if signer and not (writes_page or page.is_file()):
         raise UserError("there is no page to sign", str(page), "add --format page, and remove -o")
-    found = read_records(build, load_spec())
+    found = read_records(build, spec, others)
     evidence, written = render(found) if "page" in formats else (gather(found), {})
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip

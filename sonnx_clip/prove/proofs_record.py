@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 RECORD = "proofs.json"
-AGAIN = "run: sonnx-clip prove"
 
 TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
+
+
+class StaleRecordError(UserError):
+    """A record of another specification or of other files than the present ones."""
 
 
 @dataclass(frozen=True)
@@ -133,26 +136,35 @@ def theory_digests(root: Path | None = None) -> dict[str, str]:
 
 
 def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
-    """The record of the last run.
+    """The record of the last run that proved an operator.
 
     Raises:
-        UserError: it is missing or damaged, or is about another specification or other theories.
+        StaleRecordError: it is about another specification or other theories.
+        UserError: it is missing or damaged.
     """
-    path = build / RECORD
-    record = read_record(path, ProofsRecord, AGAIN)
-    require_digest(record.about.spec_digest, spec, path, AGAIN)
-    proved, now = record.about.files, theory_digests()
+    folder, root = results_of(spec, build)
+    path, todo = folder / RECORD, f"run: {prove_command(spec)}"
+    record = read_record(path, ProofsRecord, todo)
+    require_digest(record.about.spec_digest, spec, path, todo)
+    proved, now = record.about.files, theory_digests(root)
     for name in sorted(now.keys() | proved.keys()):
         if now.get(name) != proved.get(name):
-            raise UserError(f"stale: {name} has changed since the proofs", str(path), AGAIN)
+            what = f"stale: {name} has changed since the proofs"
+            raise StaleRecordError(what, str(path), todo)
     return record
 
 
 def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
-    """UserError if a record is about another specification."""
+    """StaleRecordError if a record is about another specification."""
     if found != spec.digest:
-        what = f"stale: it is about spec/clip.yaml {found[:12]}…, not {spec.digest[:12]}…"
-        raise UserError(what, str(path), todo)
+        what = f"stale: it is about {spec.file} {found[:12]}…, not {spec.digest[:12]}…"
+        raise StaleRecordError(what, str(path), todo)
+
+
+def prove_command(spec: Spec) -> str:
+    """The command that writes the record of a specification."""
+    command = "sonnx-clip prove"
+    return command if is_rendered(spec) else f"{command} --operator {spec.head.function}"
 
 
 def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:

@@ -35,14 +35,14 @@ def unpacked(html):
 def gathered_in(folder, document, reports=()):
     """What the evidence says of some records, before a page is rendered."""
     return gather(
-        records.read_records(made.write(folder / "build", document, reports), load_spec())
+        records.read_records(made.write(folder / "build", document, reports), load_spec(), ())
     )
 
 
 def written_in(folder, document, reports=()):
     """The evidence of some records."""
     build = made.write(folder / "build", document, reports)
-    summary = write_evidence(build, folder / "out")
+    summary = write_evidence(load_spec(), build, folder / "out", others=made.others())
     html = (folder / "out" / "index.html").read_text()
     evidence = Evidence.model_validate_json((folder / "out" / "evidence.json").read_text())
     return Written(folder / "out", summary, html, evidence, unpacked(html))

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from sonnx_clip.backends.canaries import render_canaries
-from sonnx_clip.backends.generate import render_all
+from sonnx_clip.backends.generate import render_all, render_theories
+from sonnx_clip.backends.generate import write as write_files
 from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence.records import installed_version
@@ -18,9 +19,15 @@ from sonnx_clip.prove.trusted import GOLDEN, of_tasks, trusted
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.runtime import OURS, code_digest
 from sonnx_clip.spec import evaluator, load_spec
+from sonnx_clip.spec.operators import known_operators
 
 TOOLS = {"why3": "1.5.1", "Z3": "4.8.12", "cvc5": "1.0.3"}
 MACHINE_TYPES = tuple(t.id for t in load_spec().element_types if t.width is not None)
+
+
+def others():
+    """The operators of spec/ besides Clip."""
+    return [load_spec(file) for name, file in known_operators().items() if name != "clip"]
 
 
 @cache
@@ -37,6 +44,37 @@ def replies(kind, number):
          "task": f"{number * 2 + index:064x}", "words": words}
         for index, prover in enumerate(("Z3", "cvc5"))
     ]  # fmt: skip
+
+
+def other(name):
+    """The specification of another operator than Clip."""
+    return load_spec(known_operators()[name])
+
+
+@cache
+def _theories(name):
+    return render_theories(other(name))
+
+
+def write_other(build, name):
+    """Lay out what `prove --operator` leaves of an operator when both provers show everything."""
+    spec, theories = other(name), _theories(name)
+    write_files(theories, build / name, alone=False)
+    whole = proofs() | {
+        "about": {
+            "tool": "sonnx-clip 0.1.0",
+            "spec_digest": spec.digest,
+            "files": theory_digests(build / name),
+        },
+        "outcomes": outcomes_of(theories.obligations),
+        "canaries": outcomes_of(render_canaries(spec)[1]),
+    }
+    (build / name / "proofs.json").write_text(json.dumps(whole))
+    return build
+
+
+def outcomes_of(obligations):
+    return [{"id": o.id, "replies": replies(o.kind, n)} for n, o in enumerate(obligations)]
 
 
 @cache

@@ -42,7 +42,7 @@ def found(tmp_path_factory):
     build = made.write(
         tmp_path_factory.mktemp("formats") / "build", document, [made.report("numpy")]
     )
-    return read_records(build, load_spec())
+    return read_records(build, load_spec(), ())
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_control_characters_of_records_are_escaped_on_pages_and_removed_from_xml
     document = made.answered(made.proofs(), OPEN, spoilt)
     report = made.report("example", runtime_version=CONTROLLING)
     build = made.write(tmp_path / "build", document, [report])
-    write_evidence(build, tmp_path, formats=["page", "junit", "reqif"])
+    write_evidence(load_spec(), build, tmp_path, formats=["page", "junit", "reqif"])
     control = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
     for page in ("index.html", "explorer.html"):
         html = (tmp_path / page).read_text()
@@ -176,7 +176,7 @@ def signed_once(tmp_path_factory):
     write_keys(folder)
     build = made.write(folder / "build", made.proofs(), [made.report("numpy")])
     write_evidence(
-        build, build / "evidence", formats=["page", "csv", "in-toto"], key=folder / "private.pem"
+        load_spec(), build, build / "evidence", ["page", "csv", "in-toto"], folder / "private.pem"
     )
     return folder
 
@@ -295,7 +295,11 @@ def test_statement_is_not_signed_without_the_page(signed):
     shutil.rmtree(signed / "build/evidence")
     with pytest.raises(UserError, match="there is no page to sign"):
         write_evidence(
-            signed / "build", signed / "build/evidence", ["in-toto"], signed / "private.pem"
+            load_spec(),
+            signed / "build",
+            signed / "build/evidence",
+            ["in-toto"],
+            signed / "private.pem",
         )
 
 

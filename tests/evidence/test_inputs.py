@@ -10,13 +10,14 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.evidence import records, write_evidence
 from sonnx_clip.evidence.verify import verify
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
 from tests.evidence import made
 
 
 def refused(build, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(UserError) as error:
-        write_evidence(build, out)
+        write_evidence(load_spec(), build, out)
     assert not out.exists()
     assert len(str(error.value).splitlines()) <= 2
     return str(error.value)
@@ -112,7 +113,7 @@ def test_verdict_that_contradicts_its_counts_is_refused(tmp_path, name):
     assert "int8, " in text
     assert "do not rely on this record" in text
     with pytest.raises(UserError, match=message):
-        list(verify(build, 0.0))
+        list(verify(load_spec(), build, 0.0))
 
 
 @pytest.mark.parametrize("name", ["frama-c.json", "foundation.json", "dialects/one.json"])
@@ -134,7 +135,7 @@ def test_folder_that_cannot_be_written_is_refused(tmp_path):
     build = made.write(tmp_path / "b", made.proofs())
     (tmp_path / "file").write_text("here already")
     with pytest.raises(UserError, match="cannot be created"):
-        write_evidence(build, tmp_path / "file")
+        write_evidence(load_spec(), build, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "here already"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sonnx_clip.evidence import records, write_evidence
+from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.conftest import gathered_in
 
@@ -82,4 +83,4 @@ def test_own_clip_that_was_not_run_is_open(tmp_path):
     for file in (build / "verdicts").iterdir():
         file.unlink()
     words = ["not judged: sonnx was not run", "not judged: sonnx-c was not run"]
-    assert missing(words, write_evidence(build, tmp_path / "out").evidence) == []
+    assert missing(words, write_evidence(load_spec(), build, tmp_path / "out").evidence) == []

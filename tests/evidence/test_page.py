@@ -101,10 +101,54 @@ def test_first_screen_has_claim_argument_evidence_and_the_basis_of_each_line(wri
         assert shown in first.partition(f"<td>{line.name}</td>")[2].partition("</tr>")[0]
 
 
+def tile(written, title):
+    """The text of a tile on the first screen."""
+    inside = written.html.partition(f"<h2>{title}</h2>")[2].partition("</li>")[0]
+    return re.sub(r"<[^>]+>", " ", inside)
+
+
+def test_tiles_count_requirements_proofs_and_runtimes(written):
+    requirements = [entry for entry in written.evidence.all_entries if entry.requirement]
+    refuted = sum(entry.refuted for entry in requirements)
+    met, total = len(requirements) - refuted, len(requirements)
+    shown = tile(written, "Requirements")
+    assert re.findall(r"\d+", shown) == [str(met), str(total), str(refuted), "0"]
+    assert "0 not proved" in tile(written, "Proofs")
+    assert "numpy: some classes fail" in tile(written, "Runtimes")
+    assert '<li class="alarming">' not in written.html
+
+
+def test_tiles_show_what_is_open(spoilt):
+    assert f"{spoilt.evidence.totals.not_proved} not proved" in tile(spoilt, "Proofs")
+    assert "0 open" not in tile(spoilt, "Requirements")
+    assert spoilt.html.count('<li class="alarming">') == 2
+
+
+def test_what_was_not_run_is_listed_with_its_command(written):
+    left = written.html.partition('id="remaining"')[2].partition("</details>")[0]
+    lines = [line.name for line in written.evidence.argument if line.basis == "not run"]
+    assert re.findall(r'<th scope="row">(.*?)</th>', left) == lines
+    for command in ("prove --operator max", "prove --road coq", "check --runtime onnxruntime "):
+        assert f"<code>sonnx-clip {command}" in left
+
+
 def test_trace_has_a_row_for_each_entry(written):
     trace = written.html.partition('id="trace"')[2].partition("</table>")[0]
     for entry in written.evidence.entries:
         assert f'href="#{entry.section}-{entry.id}"' in trace
+
+
+def test_findings_are_folded_and_the_most_severe_come_first(written):
+    summaries = re.findall(r'<details class="group finding".*?</summary>', written.html)
+    order = {"high": 0, "medium": 1, "low": 2}
+    places = [
+        order[severity]
+        for summary in summaries
+        for severity in re.findall(r'<span class="soft">(\w+), ', summary)
+    ]
+    assert len(places) == len(written.evidence.findings)
+    assert places == sorted(places)
+    assert places[0] < places[-1]
 
 
 def test_words_of_records_are_escaped(spoilt):

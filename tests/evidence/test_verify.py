@@ -13,6 +13,7 @@ from sonnx_clip.evidence.missing_library import MissingLibraryError
 from sonnx_clip.evidence.published import compare_published
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.verify import (
+    Answered,
     Recorded,
     repeat_answers,
     repeat_deviation,
@@ -53,7 +54,7 @@ def test_reproducer_in_forged_record_is_not_executed(tmp_path):
     forged = deviating(made.deviation_in("low_tie", "int8", reproduce=code))
     build = made.write(tmp_path / "build", made.proofs(), [forged])
     with pytest.raises(UserError, match="0x07 is recorded, a repetition gives its result is 0x02"):
-        list(verify(build, 1.0))
+        list(verify(load_spec(), build, 1.0))
     assert not ran.exists()
 
 
@@ -63,7 +64,7 @@ def test_runtime_named_by_a_record_is_not_imported(tmp_path):
         f"open({str(tmp_path / 'ran')!r}, 'w')\ndef clip(x, l, m): return x\n"
     )
     forged = deviating(made.deviation_in("low_tie", "int8"), f"{tmp_path}/evil.py:clip")
-    lines = list(verify(made.write(tmp_path / "build", made.proofs(), [forged]), 1.0))
+    lines = list(verify(load_spec(), made.write(tmp_path / "build", made.proofs(), [forged]), 1.0))
     assert any("0 of 1 recorded deviation" in line for line in lines)
     assert not (tmp_path / "ran").exists()
 
@@ -84,7 +85,7 @@ def answer(tmp_path_factory):
     o = next(o for o in made.generated().obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
     task = print_tasks(configure(build), z3, (o.file,))[o.file].tasks[o.theory, o.goal]
-    found = read_records(made.write(build, made.proofs()), load_spec())
+    found = read_records(made.write(build, made.proofs()), load_spec(), ())
     return build, found, o, reply(z3, task.digest, "valid", "unsat", 0.1)
 
 
@@ -99,9 +100,9 @@ def answer(tmp_path_factory):
 )
 def test_forged_answer_is_refused(answer, forged, message):
     build, found, o, right = answer
-    repeat_answers(build, found, [(o, right)])
+    repeat_answers(build, found, [Answered(found, o, right)])
     with pytest.raises(UserError, match=message):
-        repeat_answers(build, found, [(o, right.model_copy(update=forged))])
+        repeat_answers(build, found, [Answered(found, o, right.model_copy(update=forged))])
 
 
 def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
@@ -109,14 +110,14 @@ def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
     proofs = found.proofs.model_copy(update={"trusted": ()})
     o = next(o for o in made.generated().obligations if o.id == "float32.total")
     with pytest.raises(UserError, match="which is not listed"):
-        repeat_answers(build, replace(found, proofs=proofs), [(o, right)])
+        repeat_answers(build, replace(found, proofs=proofs), [Answered(found, o, right)])
 
 
 @pytest.fixture(scope="module")
 def published_once(tmp_path_factory):
     build = made.write(tmp_path_factory.mktemp("published") / "build", made.proofs())
-    write_evidence(build, build / "evidence", formats=("page", *FORMATS, "in-toto"))
-    found = read_records(build, load_spec())
+    write_evidence(load_spec(), build, build / "evidence", formats=("page", *FORMATS, "in-toto"))
+    found = read_records(build, load_spec(), ())
     return build, found, *render(found)
 
 
@@ -191,7 +192,7 @@ def test_program_that_differs_from_the_recorded_one_is_reported(tmp_path):
     provers = {prover.name: prover.digest for prover in find_provers()}
     document["programs"] = provers | {"why3": "0" * 64}
     build = made.write(tmp_path / "build", document)
-    output = "\n".join(verify(build, 0.0))
+    output = "\n".join(verify(load_spec(), build, 0.0))
     confirmed, _, differing = output.partition("programs other than those of the record")
     assert "Z3 and cvc5 of this machine are those of the record" in confirmed
     assert "why3: SHA-256 recorded 000000000000, on this machine" in differing

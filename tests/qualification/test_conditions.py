@@ -20,7 +20,9 @@ from tests.evidence import made
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    return read_records(made.write(tmp_path_factory.mktemp("records"), made.proofs()), load_spec())
+    return read_records(
+        made.write(tmp_path_factory.mktemp("records"), made.proofs()), load_spec(), ()
+    )
 
 
 def test_every_constraint_has_a_status(found, tmp_path):

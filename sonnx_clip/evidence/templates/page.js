@@ -24,17 +24,19 @@
   const anchors = new Map(Object.entries(data.anchors));
   const groupOf = new Map();
   const shownBy = new Map(); // the obligations of "entry type"
-  for (const [section, entries] of Object.entries(data.entries))
-    for (const { id } of entries) groupOf.set(`${section}-${id}`, ["entries", section]);
-  for (const [subject, obligations] of Object.entries(data.obligations))
+  for (const [group, entries] of Object.entries(data.entries))
+    for (const { section, id } of entries) groupOf.set(`${section}-${id}`, ["entries", group]);
+  for (const [subject, obligations] of Object.entries(data.obligations)) {
+    const type = subject.split(":").pop(); // the subject of another operator begins with its name
     for (const { id, shows } of obligations) {
       anchors.set(id, `o-${id}`);
       groupOf.set(`o-${id}`, ["obligations", subject]);
       for (const shown of shows) {
-        const key = `${shown} ${data.types.includes(subject) ? subject : "all"}`;
+        const key = `${shown} ${data.types.includes(type) ? type : "all"}`;
         shownBy.set(key, [...(shownBy.get(key) ?? []), id]);
       }
     }
+  }
   for (const [type, classes] of Object.entries(data.vectors))
     for (const klass of Object.keys(classes)) groupOf.set(`v-${type}.${klass}`, ["vectors", type]);
   for (const [source, items] of Object.entries(data.sources))
@@ -58,7 +60,7 @@
   };
 
   const render = {
-    entries: (section) => data.entries[section].map((e) => el("section", { class: "entry", id: `${section}-${e.id}` },
+    entries: (group) => data.entries[group].map((e) => el("section", { class: "entry", id: `${e.section}-${e.id}` },
       el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", "))),
       e.source ? el("blockquote", {}, e.source.cited && "In our words: ", e.source.quote, el("footer", {},
         `${e.source.title}; section “${e.source.section}”, `,
@@ -72,7 +74,7 @@
       table(e.cells.map(({ type, status, note }) => row(
         type === "all" ? "all at once" : type,
         [chip(status), soft(note)],
-        listed((shownBy.get(`${e.id} ${type}`) ?? []).map((id) => to(id, type === "all" ? id : id.slice(type.length + 1)))),
+        listed((shownBy.get(`${e.id} ${type}`) ?? []).map((id) => to(id, type === "all" ? id : id.slice(id.indexOf(".") + 1)))),
         e.vectors[type] && (e.classes.length > 3 ? el("a", { href: `#v-${type}` }, `${e.vectors[type]}`)
           : listed(e.classes.filter((c) => data.vectors[type][c]).map((c) => el("a", { href: `#v-${type}.${c}` }, c)))))),
       "Type", "Status", "Obligations", "Vectors"))),
@@ -147,5 +149,6 @@
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
+  addEventListener("beforeprint", () => { document.getElementById("remaining").open = true; }); // paper does not unfold
   if (location.hash) reveal();
 })();
