@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
+from sonnx_clip.evidence.rewrites import SECTION as REWRITES
+from sonnx_clip.evidence.rewrites import rewrite_entries
 from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_row
 from sonnx_clip.explain.finding_views import words_of
@@ -62,6 +64,9 @@ def entries_of(
     shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
+        if section.name == REWRITES:  # of a file of their own
+            yield from rewrite_entries(shown_by)
+            continue
         for entry in _listed(spec, section.name):
             shown = _shown(spec, section.name, entry)
             touching = {

@@ -46,6 +46,8 @@ SHOWN = (
                 "Other meanings of the prose, the formula or a library, and where exactly each agrees."),
     PageSection("dialects", "Dialects",
                 "Versioned definitions of Clip: inputs, treatment of bounds, and unspecified aspects."),
+    PageSection("rewrites", "Rewrites",
+                "What optimisers put in place of Clip: legal exactly where it is stated, in all types."),
     PageSection("element_types", "Element types", "Each meets the axioms of an ordered element type."),
 )  # fmt: skip
 """What the evidence shows, in its order: requirements, what else the file states, element types."""

@@ -40,10 +40,13 @@ class Condition(Stored):
     @property
     def words(self) -> str:
         """The condition as words: ``float, by value: legal where A <= B``."""
-        when = {ALWAYS: "always legal", NEVER: "never legal"}.get(
-            self.legal_when, f"legal where {self.legal_when}"
-        )
-        return f"{self.family}, {WORDS[self.strength]}: {when}"
+        return words_of_condition(self.family, self.strength, self.legal_when)
+
+
+def words_of_condition(family: str, strength: Strength, legal_when: str) -> str:
+    """A condition as words: ``float, by value: legal where A <= B``."""
+    words = {ALWAYS: "always legal", NEVER: "never legal"}
+    return f"{family}, {WORDS[strength]}: {words.get(legal_when, f'legal where {legal_when}')}"
 
 
 class RewriteView(Stored):

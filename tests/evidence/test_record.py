@@ -7,6 +7,7 @@ import pytest
 
 from sonnx_clip.evidence.model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import runtimes_of
+from sonnx_clip.rewrites.model import known_rewrites
 from sonnx_clip.spec import load_spec
 
 
@@ -38,7 +39,7 @@ def test_every_other_entry_and_finding_is_there(evidence):
     spec = load_spec()
     assert [f.id for f in evidence.findings] == [f.id for f in spec.findings]
     others = (*spec.classes, *spec.latitude, *spec.readings, *spec.dialects, *spec.element_types)
-    others += spec.dialect_examples
+    others += (*spec.dialect_examples, *known_rewrites())
     assert {e.id for e in evidence.entries if not e.requirement} == {e.id for e in others}
 
 
@@ -89,3 +90,13 @@ def test_nothing_recorded_is_called_confirmed(evidence):
 def test_files_are_those_of_the_repository(evidence):
     assert "generated/numpy/clip_oracle.py" in evidence.files
     assert not any("__pycache__" in name for name in evidence.files)
+
+
+def test_a_rewrite_is_there_with_its_terms_and_proofs(evidence):
+    rewrite = entry(evidence, "clip-clip-by-max-min")
+    facts = dict(rewrite.facts)
+    assert facts["after"] == "clip(X, max(A, C), min(B, D))"
+    assert facts["for constants with"] == "A <= B and C <= D"
+    assert cell(evidence, rewrite.id, ALL_TYPES).status == "proved"
+    obligations = set(cell(evidence, rewrite.id, ALL_TYPES).obligations)
+    assert "rewrites.clip_clip_by_max_min_float_value_exact" in obligations

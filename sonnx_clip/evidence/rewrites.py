@@ -1,0 +1,66 @@
+"""The rewrites of spec/rewrites.yaml as entries of the evidence, with the obligations that show each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.evidence.model import ALL_TYPES, Cell, Entry
+from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.views import words_of_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.evidence.model import ObligationEvidence
+    from sonnx_clip.prove.outcome import Status
+    from sonnx_clip.rewrites.model import Rewrite
+
+SECTION = "rewrites"
+_WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
+
+
+def rewrite_entries(
+    shown_by: Mapping[str, Mapping[str, Sequence[ObligationEvidence]]],
+) -> Iterator[Entry]:
+    """An entry for each rewrite that some obligation is about; none where the operator has no rewrites.
+
+    Args:
+        shown_by: the obligations by the id of what they show, and by element type.
+    """
+    if not any(rewrite.id in shown_by for rewrite in known_rewrites()):
+        return
+    for rewrite in known_rewrites():
+        obligations = shown_by.get(rewrite.id, {}).get(ALL_TYPES, ())
+        yield _entry(rewrite, obligations)
+
+
+def _entry(rewrite: Rewrite, obligations: Sequence[ObligationEvidence]) -> Entry:
+    entry = rewrite.entry
+    facts = [("before", entry.before), ("after", entry.after)]
+    if entry.given:
+        facts.append(("for constants with", entry.given))
+    for family, strength in rewrite.stated():
+        text = entry.legal_when[family][strength]
+        facts.append(("condition", words_of_condition(family, strength, text)))
+    facts += [("seen in", str(seen)) for seen in entry.seen]
+    return Entry(
+        id=entry.id,
+        section=SECTION,
+        title=f"{entry.title[0].upper()}{entry.title[1:]}",
+        statement=f"{entry.before} becomes {entry.after}. {entry.why}",
+        role="rewrite",
+        requirement=False,
+        families=tuple(entry.legal_when),
+        facts=tuple(facts),
+        source=None,
+        lines=(),
+        cells=(_cell(obligations),),
+    )
+
+
+def _cell(obligations: Sequence[ObligationEvidence]) -> Cell:
+    if not obligations:
+        return Cell(type=ALL_TYPES, status="gap", note="no obligation shows it")
+    status = min((o.status for o in obligations), key=_WORST_FIRST.index)
+    ids = tuple(o.obligation.id for o in obligations)
+    return Cell(type=ALL_TYPES, status=status, obligations=ids)
