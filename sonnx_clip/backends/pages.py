@@ -14,8 +14,8 @@ from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
 from sonnx_clip.rewrites.model import FILE as REWRITES_FILE
-from sonnx_clip.rewrites.model import known_rewrites
-from sonnx_clip.rewrites.views import WORDS, view
+from sonnx_clip.rewrites.model import known_rewrites, known_theorems
+from sonnx_clip.rewrites.views import WORDS, theorem_views, view
 from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def render_rewrites(spec: Spec) -> dict[str, str]:
     text = template("rewrites.md.j2").render(
         header=[*header_lines(spec)[:1], f"Source: {REWRITES_FILE}"],
         rewrites=shown.rewrites,
+        theorems=theorem_views(known_theorems()),
         words=WORDS,
     )
     return {REWRITES: text}

@@ -235,11 +235,17 @@ def _decide_known(
 
 
 def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
-    from sonnx_clip.rewrites.model import known_rewrites, rewrite_of
-    from sonnx_clip.rewrites.views import rewrites_text
+    from sonnx_clip.rewrites.model import known_rewrites, known_theorems, rewrite_of
+    from sonnx_clip.rewrites.views import RewritesView, rewrites_text, theorem_views
 
-    chosen = known_rewrites() if id is None else (rewrite_of(id),)
-    show(_views_of(chosen, build, witnesses=id is not None), rewrites_text, format)
+    theorems = theorem_views([t for t in known_theorems() if id in (None, t.id)])
+    if id is not None and theorems:
+        shown = RewritesView(rewrites=(), theorems=theorems)
+    else:
+        chosen = known_rewrites() if id is None else (rewrite_of(id),)
+        shown = _views_of(chosen, build, witnesses=id is not None)
+        shown = shown.model_copy(update={"theorems": theorems})
+    show(shown, rewrites_text, format)
 
 
 def _views_of(chosen: "Sequence[Rewrite]", build: Path, *, witnesses: bool) -> "RewritesView":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.model import ALL_TYPES, Cell, Entry
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.model import known_rewrites, known_theorems
 from sonnx_clip.rewrites.views import words_of_condition
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.evidence.model import ObligationEvidence
     from sonnx_clip.prove.outcome import Status
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.model import Rewrite, RewriteEntry, Theorem
 
 SECTION = "rewrites"
 _WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
@@ -31,17 +31,29 @@ def rewrite_entries(
         return
     for rewrite in known_rewrites():
         obligations = shown_by.get(rewrite.id, {}).get(ALL_TYPES, ())
-        yield _entry(rewrite, obligations)
+        families = tuple(rewrite.entry.legal_when)
+        yield _entry(rewrite.entry, families, _conditions(rewrite), obligations)
+    for theorem in known_theorems():
+        obligations = shown_by.get(theorem.id, {}).get(ALL_TYPES, ())
+        yield _entry(theorem, (), [("holds", theorem.holds)], obligations)
 
 
-def _entry(rewrite: Rewrite, obligations: Sequence[ObligationEvidence]) -> Entry:
+def _conditions(rewrite: Rewrite) -> list[tuple[str, str]]:
     entry = rewrite.entry
-    facts = [("before", entry.before), ("after", entry.after)]
-    if entry.given:
-        facts.append(("for constants with", entry.given))
+    facts = [("for constants with", entry.given)] if entry.given else []
     for family, strength in rewrite.stated():
         text = entry.legal_when[family][strength]
         facts.append(("condition", words_of_condition(family, strength, text)))
+    return facts
+
+
+def _entry(
+    entry: RewriteEntry | Theorem,
+    families: tuple[str, ...],
+    conditions: Sequence[tuple[str, str]],
+    obligations: Sequence[ObligationEvidence],
+) -> Entry:
+    facts = [("before", entry.before), ("after", entry.after), *conditions]
     facts += [("seen in", str(seen)) for seen in entry.seen]
     return Entry(
         id=entry.id,
@@ -50,7 +62,7 @@ def _entry(rewrite: Rewrite, obligations: Sequence[ObligationEvidence]) -> Entry
         statement=f"{entry.before} becomes {entry.after}. {entry.why}",
         role="rewrite",
         requirement=False,
-        families=tuple(entry.legal_when),
+        families=families,
         facts=tuple(facts),
         source=None,
         lines=(),

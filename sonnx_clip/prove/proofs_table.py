@@ -11,7 +11,7 @@ from rich.table import Table
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.prove.prove_all import by_hand, limits_of
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.model import known_rewrites, known_theorems
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -76,7 +76,14 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
         )
         yield section.replace("_", " "), rows
     rewrites = {rewrite.id for rewrite in known_rewrites()}
-    yield "rewrites", {f"all {len(rewrites)} rewrites": rewrites}
+    theorems = {theorem.id for theorem in known_theorems()}
+    yield (
+        "rewrites",
+        {
+            f"all {len(rewrites)} rewrites": rewrites,
+            f"all {len(theorems)} of functions": theorems,
+        },
+    )
     yield "soundness", {"smoke": {"smoke"}}
 
 

@@ -62,11 +62,25 @@ class RewriteEntry(Part):
     seen: tuple[Seen, ...] = ()
 
 
+class Theorem(Part):
+    """A rewrite of every function of a kind, which goals of why3/rewrites.mlw show."""
+
+    id: str
+    title: str
+    before: str
+    after: str
+    holds: str
+    goals: Annotated[tuple[str, ...], Field(min_length=1)]
+    why: str
+    seen: tuple[Seen, ...] = ()
+
+
 class RewritesFile(Part):
     """The file."""
 
     format: Annotated[int, Field(ge=1, le=1)]
     rewrites: Annotated[tuple[RewriteEntry, ...], Field(min_length=1)]
+    theorems: tuple[Theorem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,23 +180,28 @@ def known_rewrites(path: Path | None = None) -> tuple[Rewrite, ...]:
 
     UserError for a file that is not in this form, for two of one id, and for a wrong term or condition.
     """
-    return _read(path or repo_file(FILE))
+    return _read(path or repo_file(FILE))[0]
+
+
+def known_theorems() -> tuple[Theorem, ...]:
+    """The rewrites of every function of a kind, in spec/rewrites.yaml; UserError as `known_rewrites`."""
+    return _read(repo_file(FILE))[1]
 
 
 @cache
-def _read(file: Path) -> tuple[Rewrite, ...]:
+def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[Theorem, ...]]:
     document, _ = read_document(file)
-    entries = validate(RewritesFile, document).rewrites
+    content = validate(RewritesFile, document)
     seen: set[str] = set()
-    rewrites = []
-    for index, entry in enumerate(entries):
-        if entry.id in seen:
-            raise document.error(("rewrites", index, "id"), f"`{entry.id}` is there twice")
-        seen.add(entry.id)
-        rewrite = Rewrite(entry, shown_path(file))
+    for section in ("rewrites", "theorems"):
+        for index, entry in enumerate(getattr(content, section)):
+            if entry.id in seen:
+                raise document.error((section, index, "id"), f"`{entry.id}` is there twice")
+            seen.add(entry.id)
+    rewrites = tuple(Rewrite(entry, shown_path(file)) for entry in content.rewrites)
+    for rewrite in rewrites:
         _require_readable(rewrite)
-        rewrites.append(rewrite)
-    return tuple(rewrites)
+    return rewrites, content.theorems
 
 
 def _require_readable(rewrite: Rewrite) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.rewrites.decide import Decision, Differs
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.model import Rewrite, Theorem
 
 WORDS: Final[Mapping[Strength, str]] = {
     "bits": "bit for bit",
@@ -62,10 +62,23 @@ class RewriteView(Stored):
     seen: tuple[str, ...]
 
 
+class TheoremView(Stored):
+    """A rewrite of every function of a kind."""
+
+    id: str
+    title: str
+    before: str
+    after: str
+    holds: str
+    why: str
+    seen: tuple[str, ...]
+
+
 class RewritesView(Stored):
-    """Some rewrites."""
+    """Some rewrites, and those of every function of a kind."""
 
     rewrites: tuple[RewriteView, ...]
+    theorems: tuple[TheoremView, ...] = ()
 
 
 def view(
@@ -125,6 +138,22 @@ def _view(
     )
 
 
+def theorem_views(theorems: Sequence[Theorem]) -> tuple[TheoremView, ...]:
+    """What is shown of rewrites of every function of a kind."""
+    return tuple(
+        TheoremView(
+            id=theorem.id,
+            title=theorem.title,
+            before=theorem.before,
+            after=theorem.after,
+            holds=theorem.holds,
+            why=theorem.why,
+            seen=tuple(map(str, theorem.seen)),
+        )
+        for theorem in theorems
+    )
+
+
 def goal_name(rewrite: Rewrite, family: str, strength: Strength) -> str:
     """How the names of the goals of a condition begin."""
     return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
@@ -143,11 +172,18 @@ def _weakest(
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     """Rewrites as text, a paragraph each; with all that is known where there is one alone."""
     is_alone = len(shown.rewrites) == 1
-    paragraphs = []
-    for rewrite in shown.rewrites:
-        lines = _lines_alone(rewrite) if is_alone else _lines(rewrite)
-        paragraphs.append("\n".join(hanging(line, width) for line in lines))
-    return "\n\n".join(paragraphs)
+    paragraphs = [_lines_alone(one) if is_alone else _lines(one) for one in shown.rewrites]
+    paragraphs += [_lines_of_theorem(theorem) for theorem in shown.theorems]
+    return "\n\n".join("\n".join(hanging(line, width) for line in lines) for lines in paragraphs)
+
+
+def _lines_of_theorem(shown: TheoremView) -> Iterator[str]:
+    yield f"{shown.id}: {shown.title}"
+    yield f"  {shown.before}  ->  {shown.after}"
+    yield f"  by value, where X, A and B are numbers: legal {shown.holds}"
+    yield f"  {shown.why}"
+    if shown.seen:
+        yield f"  seen in {'; '.join(shown.seen)}"
 
 
 def _lines(shown: RewriteView) -> Iterator[str]:

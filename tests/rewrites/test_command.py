@@ -21,6 +21,12 @@ def test_all_rewrites_are_listed():
     assert "clip-relu-by-max-of-min" in rewrites().stdout
 
 
+def test_a_theorem_about_functions_is_shown():
+    found = json.loads(rewrites("clip-dropped-before-saturation", "--json").stdout)
+    assert found["rewrites"] == []
+    assert found["theorems"][0]["after"] == "f(X)"
+
+
 def test_a_wrong_rewrite_has_a_witness_and_a_sentence_for_a_report():
     told = rewrites("clip-clip-by-max-min").stdout
     assert "wrong for float32, A = 0, B = 0, C = 1, D = 1, X = 0" in told
