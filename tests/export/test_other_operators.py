@@ -12,7 +12,7 @@ import pytest
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from sonnx_clip.cli.runtime_commands import operator_named
+from sonnx_clip.conform.operator import operator_named
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.operators import known_operators

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sonnx_clip.cli.runtime_commands import operator_named
+from sonnx_clip.conform.operator import operator_named
 from sonnx_clip.export.page_file import read_page_file, tags_of
 from sonnx_clip.export.sonnx_files import sonnx_files
 from sonnx_clip.export.suite import suites_of
