@@ -219,17 +219,21 @@ def _decide_known(
     id: str, type_id: str, given: "Mapping[str, str]", format: Format, build: Path
 ) -> None:
     from sonnx_clip.rewrites.decide import decide
-    from sonnx_clip.rewrites.model import rewrite_of
+    from sonnx_clip.rewrites.model import known_theorems, rewrite_of
     from sonnx_clip.rewrites.views import decision_text
 
+    if id in {theorem.id for theorem in known_theorems()}:
+        what = f"{id} is about every function of a kind: there are no constants to decide"
+        raise UserError(what, "sonnx-clip rewrites", f"show it: sonnx-clip rewrites {id}")
     rewrite = rewrite_of(id)
     found = decide(rewrite.before, rewrite.after, type_id, given)
     shown = _views_of([rewrite], build, witnesses=False).rewrites[0]
     family = rewrite.family_of(type_id)
     of_type = [condition for condition in shown.conditions if condition.family == family]
-    is_covered = rewrite.covers(type_id, given)
-    is_proved = is_covered and bool(of_type) and all(c.status == "proved" for c in of_type)
-    show(found.model_copy(update={"is_proved": is_proved}), decision_text, format)
+    if of_type and rewrite.covers(type_id, given):
+        is_proved = all(condition.status == "proved" for condition in of_type)
+        found = found.model_copy(update={"suffice": "proved" if is_proved else "stated"})
+    show(found, decision_text, format)
     if not found.is_legal:
         raise typer.Exit(1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sonnx_clip.language import encode, show, show_bits, unparse
 from sonnx_clip.language.tree import Number, subtrees
@@ -57,8 +57,8 @@ class Decision(Stored):
     """Whether a rewrite is legal for constants of an element type.
 
     `differs` has an X for each strength in which it is illegal: by bits, by value (zeros are equal, NaNs
-    alike), and by value where X is a number. `points` is how many X were tried, and `proved` whether the
-    provers show that they suffice.
+    alike), and by value where X is a number. `points` is how many X were tried. That they suffice is proved,
+    stated by obligations that were not proved in this build folder, or argued.
     """
 
     before: str
@@ -67,7 +67,7 @@ class Decision(Stored):
     constants: dict[str, Shown]
     differs: dict[Strength, Differs]
     points: int
-    is_proved: bool
+    suffice: Literal["proved", "stated", "argued"] = "argued"
 
     @property
     def is_legal(self) -> bool:
@@ -75,14 +75,7 @@ class Decision(Stored):
         return "value" not in self.differs
 
 
-def decide(
-    before: Expr,
-    after: Expr,
-    type_id: str,
-    texts: Mapping[str, str],
-    *,
-    is_proved: bool = False,
-) -> Decision:
+def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) -> Decision:
     """Decide whether one term may take the place of another.
 
     Args:
@@ -90,7 +83,6 @@ def decide(
         after: the term that replaces it.
         type_id: an element type.
         texts: the constants by their names: decimals, hex floats, bits or names such as ``inf``.
-        is_proved: whether the provers show that the critical points suffice for these terms.
 
     Raises:
         UserError: a constant is missing, unknown or no number of the type, or an operator lacks the type.
@@ -111,7 +103,6 @@ def decide(
         constants={name: _number(value, in_type) for name, value in values.items()},
         differs=differs,
         points=len(critical_points(in_type.etype, (before, after), values)),
-        is_proved=is_proved,
     )
 
 

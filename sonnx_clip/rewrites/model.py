@@ -38,15 +38,20 @@ ALWAYS, NEVER = "always", "never"
 
 
 class Seen(Part):
-    """Where a rewrite was seen: a project, perhaps with a version, a function and a public report."""
+    """Where a rewrite was seen: a project, perhaps with a version, a function and a public report.
+
+    `where` is the condition that the project tests before it; empty if it makes it for all constants.
+    """
 
     project: str
     version: str = ""
     function: str = ""
     report: str = ""
+    where: str = ""
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.project, self.version, self.function, self.report)))
+        named = " ".join(filter(None, (self.project, self.version, self.function, self.report)))
+        return f"{named} (only where {self.where})" if self.where else named
 
 
 class RewriteEntry(Part):

@@ -60,6 +60,7 @@ class RewriteView(Stored):
     conditions: tuple[Condition, ...]
     why: str
     seen: tuple[str, ...]
+    reported_to: str = ""  # who makes it for constants for which it is wrong
 
 
 class TheoremView(Stored):
@@ -135,6 +136,7 @@ def _view(
         conditions=tuple(conditions),
         why=entry.why,
         seen=tuple(map(str, entry.seen)),
+        reported_to="; ".join(str(seen) for seen in entry.seen if not seen.where),
     )
 
 
@@ -204,7 +206,8 @@ def _lines_alone(shown: RewriteView) -> Iterator[str]:
     yield f"  {shown.why}"
     if shown.seen:
         yield f"  seen in {'; '.join(shown.seen)}"
-    yield f"  report: {report_sentence(shown)}"
+    if shown.reported_to:
+        yield f"  report: {report_sentence(shown)}"
 
 
 def _head(shown: RewriteView) -> Iterator[str]:
@@ -217,7 +220,7 @@ def _head(shown: RewriteView) -> Iterator[str]:
 def report_sentence(shown: RewriteView) -> str:
     """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
     wrong = next((c for c in reversed(shown.conditions) if c.witness is not None), None)
-    said = f"`{shown.before}` is rewritten to `{shown.after}`."
+    said = f"{shown.reported_to} rewrites `{shown.before}` to `{shown.after}`."
     if wrong is None:
         return f"{said} No constants were found for which the value changes."
     given = f", for constants with {shown.given}" if shown.given else ""
@@ -233,15 +236,16 @@ def decision_text(found: Decision, width: int | None = None) -> str:
     """A decision as text."""
     given = ", ".join(f"{name} = {number}" for name, number in found.constants.items())
     where = f"{found.type}, {given}" if given else found.type
-    suffice = (
-        "the provers show that these suffice"
-        if found.is_proved
-        else "that these suffice is argued in docs/rewrites.md, and not proved"
-    )
+    suffice = {
+        "proved": "two provers show that these suffice",
+        "stated": "an obligation states that these suffice, and this build folder has no proof of it: run"
+        " sonnx-clip prove",
+        "argued": "that these suffice is argued in docs/rewrites.md, and not proved",
+    }[found.suffice]
     lines = [
         f"{found.before}  ->  {found.after}  ({where})",
         *(_verdict(strength, found.differs.get(strength)) for strength in STRENGTHS),
-        f"{found.points} values of X were tried; {suffice}",
+        f"{found.points} values of X were tried, with zeros, ends and NaNs; {suffice}",
     ]
     return "\n".join(hanging(line, width) for line in lines)
 

@@ -21,6 +21,13 @@ def test_all_rewrites_are_listed():
     assert "clip-relu-by-max-of-min" in rewrites().stdout
 
 
+def test_who_tests_a_condition_is_not_reported():
+    told = rewrites("max-of-min-as-clip").stdout
+    assert "openvino 2026.4.1 ClampFusion (only where A <= B)" in told
+    assert "report:" not in told
+    assert "report: onnxscript 0.7.2" in rewrites("clip-clip-by-max-min").stdout
+
+
 def test_a_theorem_about_functions_is_shown():
     found = json.loads(rewrites("clip-dropped-before-saturation", "--json").stdout)
     assert found["rewrites"] == []
@@ -63,6 +70,7 @@ def test_another_rewrite_is_decided():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["clip-dropped-before-saturation", "float32"], "no constants to decide"),
         (["clip-clip-by-maxmin"], "did you mean `clip-clip-by-max-min`"),
         ([*DISJOINT[:-2]], "the constant --D is missing"),
         ([*DISJOINT, "--E", "1"], "there is no constant E"),
