@@ -120,3 +120,24 @@ def test_export_writes_vectors_and_the_page(name, tmp_path):
     done = run("export", "sonnx", *more, "group", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / f"group/ops/{name}.md").is_file()
+
+
+def test_the_example_in_the_documentation_is_a_specification(tmp_path):
+    """Its claims hold on special values; `make nightly` proves it."""
+    text = repo_file("docs/language.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "sign.yaml").write_text(example, encoding="utf-8")
+    done = run("generate", "--operator", "sign.yaml", "--into", "made", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = run("explain", "float32", "--operator", "sign.yaml", "--x", "-0", cwd=tmp_path)
+    assert told.stdout.startswith("float32: sign(-0) = 0")
+
+
+@pytest.mark.nightly
+def test_the_example_in_the_documentation_is_proved(tmp_path):
+    text = repo_file("docs/language.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "sign.yaml").write_text(example, encoding="utf-8")
+    done = run("prove", "--operator", "sign.yaml", "--build", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "0 by one, 0 not proved" in done.stdout
