@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from sonnx_clip.evidence.cells import cell_of
 from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
 from sonnx_clip.evidence.rewrites import SECTION as REWRITES
 from sonnx_clip.evidence.rewrites import rewrite_entries
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.types import Source
     from sonnx_clip.prove.coq import CoqTheorem
-    from sonnx_clip.prove.outcome import Status
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Example, Property
 
@@ -99,7 +99,6 @@ def entries_of(
 
 # --- The obligations of an entry, by element type -----------------------------------------------------------
 
-_WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
 ByType: TypeAlias = "dict[str, list[ObligationEvidence]]"
 
 
@@ -116,27 +115,11 @@ def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -
 def _cells(spec: Spec, shown: _Shown, found: ByType) -> Iterator[Cell]:
     """What is shown of an entry: for all element types at once, where there is such, then for each."""
     if ALL_TYPES in found or shown.once:
-        yield _cell(ALL_TYPES, found.get(ALL_TYPES, ()))
+        yield cell_of(ALL_TYPES, found.get(ALL_TYPES, ()))
     for etype in spec.element_types:
         speaks = etype.family in shown.families and (shown.types is None or etype.id in shown.types)
         if speaks and not shown.once:
-            yield _cell(etype.id, found.get(etype.id, ()), refuted=etype.family in shown.refuted)
-
-
-def _cell(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool = False) -> Cell:
-    """A refuted entry needs a refutation and a theorem."""
-    ids = tuple(o.obligation.id for o in found)
-    kinds = {o.obligation.kind for o in found} - {"smoke"}
-    if not kinds:
-        return Cell(type=type_id, status="gap", note="no obligation shows it", finding=refuted)
-    refutes = bool({"refutation", "counterexample"} & kinds)
-    if refuted and not (refutes and "theorem" in kinds):
-        lack = "refutes it" if not refutes else "shows its repaired form"
-        return Cell(
-            type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True
-        )
-    status = min((o.status for o in found), key=_WORST_FIRST.index)
-    return Cell(type=type_id, status=status, finding=refuted, obligations=ids)
+            yield cell_of(etype.id, found.get(etype.id, ()), refuted=etype.family in shown.refuted)
 
 
 # --- What is shown of the entries of each section -----------------------------------------------------------

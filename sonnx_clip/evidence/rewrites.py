@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.model import ALL_TYPES, Cell, Entry
+from sonnx_clip.evidence.cells import cell_of
+from sonnx_clip.evidence.model import ALL_TYPES, Entry
 from sonnx_clip.rewrites.model import known_rewrites, known_theorems
 from sonnx_clip.rewrites.views import words_of_condition
 
@@ -12,11 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.evidence.model import ObligationEvidence
-    from sonnx_clip.prove.outcome import Status
     from sonnx_clip.rewrites.model import Rewrite, RewriteEntry, Theorem
 
 SECTION = "rewrites"
-_WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
 
 
 def rewrite_entries(
@@ -66,13 +65,5 @@ def _entry(
         facts=tuple(facts),
         source=None,
         lines=(),
-        cells=(_cell(obligations),),
+        cells=(cell_of(ALL_TYPES, obligations),),
     )
-
-
-def _cell(obligations: Sequence[ObligationEvidence]) -> Cell:
-    if not obligations:
-        return Cell(type=ALL_TYPES, status="gap", note="no obligation shows it")
-    status = min((o.status for o in obligations), key=_WORST_FIRST.index)
-    ids = tuple(o.obligation.id for o in obligations)
-    return Cell(type=ALL_TYPES, status=status, obligations=ids)
