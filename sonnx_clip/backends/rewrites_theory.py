@@ -8,8 +8,8 @@ elsewhere is proved at the critical points: where both terms agree at all of the
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.backends.declared import opposite
 from sonnx_clip.backends.templating import header_lines
@@ -95,22 +95,11 @@ _REALS: Final = _Theory(
 class _Printer(WhymlPrinter):
     """Prints terms and conditions in an abstract theory, where a few numbers have names."""
 
-    literals: ClassVar[Mapping[str, str]] = {}
+    literals: Mapping[str, str] = field(default_factory=dict)
 
     def literal(self, text: str) -> str:
         """The name of a number; that of a real is the number."""
         return self.literals[text] if self.literals else super().literal(text)
-
-
-class _FloatsPrinter(_Printer):
-    literals = _FLOATS.literals
-
-
-class _IntegersPrinter(_Printer):
-    literals = _INTEGERS.literals
-
-
-_PRINTERS: Final = {"float": _FloatsPrinter, "int": _IntegersPrinter, "real": _Printer}
 
 
 def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
@@ -148,7 +137,7 @@ def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
 def _module(theory: _Theory) -> Module:
     clip = operators()["clip"]
     etype = clip.types_of(theory.family)[0]
-    printer = _PRINTERS[theory.family](etype, clip.head)
+    printer = _Printer(etype, clip.head, literals=theory.literals)
     rewrites = [r for r in known_rewrites() if theory.family in r.entry.legal_when]
     used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
     functions = [

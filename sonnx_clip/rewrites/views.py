@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.decide import witness
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from sonnx_clip.rewrites.decide import Decision, Differs
     from sonnx_clip.rewrites.model import Rewrite, Theorem
+
+Status: TypeAlias = Literal["not proved", "proved by one", "proved"]
+"""What the provers show of an obligation, the weakest first."""
 
 WORDS: Final[Mapping[Strength, str]] = {
     "bits": "bit for bit",
@@ -34,7 +37,7 @@ class Condition(Stored):
     strength: Strength
     legal_when: str
     obligations: tuple[str, ...]
-    status: Literal["proved", "proved by one", "not proved"] | None = None
+    status: Status | None = None
     witness: str | None = None
 
     @property
@@ -85,7 +88,7 @@ class RewritesView(Stored):
 def view(
     rewrites: Sequence[Rewrite],
     obligations: Mapping[str, Sequence[str]],
-    statuses: Mapping[str, Literal["proved", "proved by one", "not proved"]],
+    statuses: Mapping[str, Status],
     *,
     witnesses: bool,
 ) -> RewritesView:
@@ -105,7 +108,7 @@ def view(
 def _view(
     rewrite: Rewrite,
     obligations: Mapping[str, Sequence[str]],
-    statuses: Mapping[str, Literal["proved", "proved by one", "not proved"]],
+    statuses: Mapping[str, Status],
     *,
     witnesses: bool,
 ) -> RewriteView:
@@ -161,14 +164,11 @@ def goal_name(rewrite: Rewrite, family: str, strength: Strength) -> str:
     return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
 
 
-def _weakest(
-    statuses: Sequence[Literal["proved", "proved by one", "not proved"]], count: int
-) -> Literal["proved", "proved by one", "not proved"] | None:
+def _weakest(statuses: Sequence[Status], count: int) -> Status | None:
     """The weakest status of all obligations of a condition; None if one has not been proved by a run."""
     if not count or len(statuses) < count:
         return None
-    order = ("not proved", "proved by one", "proved")
-    return min(statuses, key=order.index)
+    return min(statuses, key=get_args(Status).index)
 
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:

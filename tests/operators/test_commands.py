@@ -122,11 +122,16 @@ def test_export_writes_vectors_and_the_page(name, tmp_path):
     assert (tmp_path / f"group/ops/{name}.md").is_file()
 
 
-def test_the_example_in_the_documentation_is_a_specification(tmp_path):
-    """Its claims hold on special values; `make nightly` proves it."""
+def write_example(folder):
+    """Write the complete file of docs/language.md."""
     text = repo_file("docs/language.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    (tmp_path / "sign.yaml").write_text(example, encoding="utf-8")
+    (folder / "sign.yaml").write_text(example, encoding="utf-8")
+
+
+def test_the_example_in_the_documentation_is_a_specification(tmp_path):
+    """Its claims hold on special values; `make nightly` proves it."""
+    write_example(tmp_path)
     done = run("generate", "--operator", "sign.yaml", "--into", "made", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = run("explain", "float32", "--operator", "sign.yaml", "--x", "-0", cwd=tmp_path)
@@ -135,9 +140,7 @@ def test_the_example_in_the_documentation_is_a_specification(tmp_path):
 
 @pytest.mark.nightly
 def test_the_example_in_the_documentation_is_proved(tmp_path):
-    text = repo_file("docs/language.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    (tmp_path / "sign.yaml").write_text(example, encoding="utf-8")
+    write_example(tmp_path)
     done = run("prove", "--operator", "sign.yaml", "--build", ".", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "0 by one, 0 not proved" in done.stdout
