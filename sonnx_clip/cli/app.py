@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
-from sonnx_clip.cli.help import Command
 from sonnx_clip.cli.operand_options import OperandsCommand
+from sonnx_clip.cli.optional_value import OptionalValueCommand
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
 
@@ -75,7 +75,7 @@ _TAKE_NUMBERS = (meaning_commands.explain, meaning_commands.rewrites)
 
 for _command, _example in _COMMANDS:
     _example = f"sonnx-clip {_command.__name__} {_example}"
-    _class = OperandsCommand if _command in _TAKE_NUMBERS else Command
+    _class = OperandsCommand if _command in _TAKE_NUMBERS else OptionalValueCommand
     app.command(_command.__name__, cls=_class, epilog=_example)(_command)
 
 _RETIRED = {

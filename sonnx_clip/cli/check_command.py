@@ -14,7 +14,6 @@ from rich.console import Console
 from sonnx_clip.cli.options import CLIP
 from sonnx_clip.cli.prove_command import load_checked
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
-from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.operator import (
@@ -26,6 +25,7 @@ from sonnx_clip.conform.operator import (
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
 from sonnx_clip.conform.store import CACHE, Store
+from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import (
     check_target,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.units import CheckOptions
+    from sonnx_clip.contexts.model import Context
     from sonnx_clip.spec import Spec
 
 
@@ -61,6 +62,15 @@ def operator_of(name_or_file: str) -> Operator:
         return clip_operator()
     spec = load_checked(name_or_file)
     return Operator(spec, evaluated_oracle(spec))
+
+
+def contexts_of(names: str, operator: str) -> tuple[Context, ...]:
+    """The contexts that `--contexts` names: ``all``, ids, or a file; UserError for an operator but Clip."""
+    if operator != CLIP:
+        raise UserError("--contexts are of clip", f"--operator {operator}", "remove one of them")
+    from sonnx_clip.contexts.model import chosen_contexts
+
+    return chosen_contexts([] if names == "all" else names.split(","))
 
 
 def check_runtime(

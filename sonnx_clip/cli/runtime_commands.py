@@ -47,6 +47,16 @@ def check(
         str | None,
         option("", "Program for one model: './run {model} {in} {out}'.", _OF, value="COMMAND"),
     ] = None,
+    optimiser: Annotated[
+        str | None,
+        option("", "onnxscript, module:function or './optimise {in} {out}'.", _OF, value="NAME"),
+    ] = None,
+    contexts: Annotated[
+        str | None,
+        option(
+            "", "Beside other nodes, too: all, names, or a file.", INPUT, value="all|NAME,…|FILE"
+        ),
+    ] = None,
     operator: Operator = CLIP,
     dtype: OnlyTypes = None,
     require: Annotated[
@@ -104,7 +114,9 @@ def check(
         check_command.show_status(journal, as_json=format == "json")
         return
     if against:
-        others = (exec, so, require, output, repro, journal, scheduler, few_calls)
+        others = (
+            exec, so, require, output, repro, journal, scheduler, few_calls, optimiser, contexts,
+        )  # fmt: skip
         if any(others) or changed or format == "junit":
             raise UserError(
                 "--against allows --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
@@ -112,10 +124,12 @@ def check(
                 todo="remove the other options; --build DIR writes the reports to DIR/dialects",
             )
     from sonnx_clip.conform.units import CheckOptions
-    from sonnx_clip.runtimes.find_runtime import runtime_of
+    from sonnx_clip.runtimes.find_runtime import optimised_name, runtime_of
 
     name = ""  # those that --against compares by default
-    if not against or runtime or onnx or onnx_cmd:
+    if optimiser is not None:
+        name = optimised_name(optimiser, runtime, exec, so, onnx, onnx_cmd)
+    elif not against or runtime or onnx or onnx_cmd:
         name = runtime_of(
             runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
             onnx_cmd=onnx_cmd,
@@ -129,6 +143,7 @@ def check(
         forms,
         level,
         few_calls,
+        contexts=() if contexts is None else check_command.contexts_of(contexts, operator),
         of=check_command.operator_of(operator),
     )
     both: dict[str, Any] = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
 from sonnx_clip.language import show, tree, unparse
+from sonnx_clip.oracle.evaluated import ArrayEvaluator
 from sonnx_clip.root.dtypes import numpy_type
 
 if TYPE_CHECKING:

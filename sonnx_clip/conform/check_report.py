@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Type
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from sonnx_clip.contexts.report import FAILING_IN_CONTEXT, ContextReport
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.find_runtime import require_ascii
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.units import Raised
+    from sonnx_clip.contexts.report import ContextDeviation
     from sonnx_clip.language.scope import Head
 
 _T = TypeVar("_T", int, "Count", "Raised")
@@ -264,6 +266,7 @@ class TypeReport(Stored):
         readings: None if no answers were compared.
         forms: the forms of a model that were judged; None if the runtime opens no models.
         unfinished: what an interrupt left unjudged; None if nothing.
+        contexts: the contexts in which it was asked; they do not change the verdict.
     """
 
     type: str
@@ -282,6 +285,7 @@ class TypeReport(Stored):
     unfinished: str | None = None
     tried: dict[str, Extent] = Field(default_factory=dict)
     refusal: Refusal | None = None
+    contexts: tuple[ContextReport, ...] = ()
 
     @property
     def served_forms(self) -> tuple[FormReport, ...]:
@@ -360,14 +364,24 @@ class Report(Stored):
                 )
 
     @property
+    def context_deviations(self) -> Iterator[tuple[str, ContextReport, ContextDeviation]]:
+        """Every deviation in a context, with its element type."""
+        for found in self.types:
+            for context in found.contexts:
+                yield from ((found.type, context, deviation) for deviation in context.deviations)
+
+    @property
     def failed(self) -> bool:
-        """Whether a class fails, a required type is unsupported, or nothing was compared, or in no form."""
+        """Whether a class or a context fails, a required type is unsupported, or nothing was compared."""
         missing = any(
             found.type in self.required and found.verdict == "unsupported" for found in self.types
         )
         failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
         blind = any(found.has_blind_forms for found in self.types)
-        return self.compared == 0 or missing or failing or blind
+        in_context = any(
+            one.verdict in FAILING_IN_CONTEXT for found in self.types for one in found.contexts
+        )
+        return self.compared == 0 or missing or failing or blind or in_context
 
     @property
     def environment(self) -> dict[str, str]:

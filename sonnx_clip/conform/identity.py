@@ -116,7 +116,7 @@ def _library(runtime: str) -> str:
 def files_named(runtime: str) -> Iterator[Path]:
     """The existing files in the name of a runtime; for a module, the file that Python would import."""
     kind, options, target = split_name(runtime)
-    if kind in ("exec", "onnx-cmd"):
+    if kind in ("exec", "onnx-cmd") or (kind == "optimised" and "{" in target):
         words = command_words(target)
     elif kind == "so":
         words = [options, target]

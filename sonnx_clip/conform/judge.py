@@ -18,10 +18,12 @@ from sonnx_clip.conform.session import Session, StoppedError, open_worker
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
 from sonnx_clip.conform.verdicts import class_reports, compared, crash_words, worst
+from sonnx_clip.contexts.judge import ContextJudge
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
 from sonnx_clip.root.terminal import duration
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, base, covering, every_form
+from sonnx_clip.runtimes.model_runs import ModelWorker
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,11 +31,12 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Stop, Verdict
     from sonnx_clip.conform.operator import Operator
-    from sonnx_clip.conform.units import Unit
+    from sonnx_clip.conform.units import CheckOptions, Unit
+    from sonnx_clip.contexts.model import Context
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import OperatorNode
-    from sonnx_clip.runtimes.worker import Worker
+    from sonnx_clip.runtimes.worker import Child
 
 STRIDED = "layouts of X in memory: X was contiguous"
 """Blind spot of a runtime that takes contiguous tensors only."""
@@ -56,7 +59,8 @@ class LocalJudge:
     def __init__(self, jobs: int = 1, on_pace: Callable[[str], None] = lambda _: None) -> None:
         self.places = jobs
         self._on_pace = on_pace
-        self._workers: set[Worker] = set()
+        self._workers: set[Child] = set()
+        self._idle: list[ModelWorker] = []
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -71,9 +75,14 @@ class LocalJudge:
             self._stopped = True
             for worker in self._workers:
                 worker.kill()
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.close()
 
     def _judge(self, unit: Unit) -> UnitResult:
         options = unit.options
+        if unit.context is not None:
+            return self._judge_context(unit, unit.context)
         forms_only = bool(options.of.dialect)
         try:
             worker, unsupported = open_worker(options, unit.etype)
@@ -101,6 +110,44 @@ class LocalJudge:
             with self._lock:
                 self._workers.discard(worker)
             worker.close()
+
+    def _judge_context(self, unit: Unit, context: Context) -> UnitResult:
+        """Judge a context, in the process that an earlier context has opened, if there is one."""
+        options = unit.options
+        worker = self._model_worker(options)
+        try:
+            judged = ContextJudge(worker, unit.etype, few=options.few_calls).judge(context)
+        except BaseException:
+            self._forget(worker)
+            raise
+        if worker.is_usable:
+            with self._lock:
+                self._idle.append(worker)
+        else:
+            self._forget(worker)
+        return UnitResult(version=worker.version, context=judged)
+
+    def _model_worker(self, options: CheckOptions) -> ModelWorker:
+        """A process of the runtime that runs models; UserError if it opens none."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        try:
+            worker = ModelWorker(options.runtime, options.limits)
+        except UnsupportedError as error:
+            todo = "choose onnxruntime or onnx-reference, or use --onnx, --onnx-cmd or --optimiser"
+            what = f"{options.runtime} cannot be asked in contexts: {error}"
+            raise UserError(what, "--contexts", todo) from None
+        with self._lock:
+            self._workers.add(worker)
+            if self._stopped:
+                worker.kill()
+        return worker
+
+    def _forget(self, worker: ModelWorker) -> None:
+        with self._lock:
+            self._workers.discard(worker)
+        worker.close()
 
     def _count(self, session: Session, unit: Unit) -> dict[str, Any]:
         """Make all calls that are not of a form, and count their results: fields of the result of a unit."""

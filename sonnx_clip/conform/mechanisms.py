@@ -21,11 +21,11 @@ from sonnx_clip.conform.conversions import (
     limited,
     saturated,
 )
-from sonnx_clip.conform.evaluated_oracle import ArrayEvaluator
 from sonnx_clip.conform.operand_orders import operand_orders
 from sonnx_clip.language import tree
 from sonnx_clip.language.show import show
 from sonnx_clip.language.types import FloatBits
+from sonnx_clip.oracle.evaluated import ArrayEvaluator
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:

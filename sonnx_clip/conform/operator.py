@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import OperatorNode
 from sonnx_clip.spec import load_spec

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.verdicts import failing_forms, forms_alike, in_order, shared_deviation
+from sonnx_clip.contexts.report import FAILING_IN_CONTEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         TypeReport,
         Verdict,
     )
+    from sonnx_clip.contexts.report import ContextReport, ContextVerdict
 
 Outcome: TypeAlias = Literal["passed", "failed", "skipped", "error"]
 """``error``: no verdict on the runtime, since the machine lacks something, or nothing was compared."""
@@ -47,7 +49,7 @@ class JudgedCase:
     id: str
     form: str
     outcome: Outcome
-    verdict: Verdict | Literal["nothing compared"]
+    verdict: Verdict | ContextVerdict | Literal["nothing compared"]
     words: str = ""
     deviations: tuple[Deviation, ...] = ()
 
@@ -88,6 +90,8 @@ def cases(report: Report) -> Iterator[JudgedCase]:
         for form in found.forms or ():
             for klass in found.classes:
                 yield _of_form(found.type, klass.id, form)
+        for context in found.contexts:
+            yield _of_context(found.type, context)
 
 
 def _nothing_compared(etype: str, where: str) -> JudgedCase:
@@ -147,6 +151,23 @@ def _reasons(found: TypeReport, klass: ClassReport) -> list[str | None]:
         number = f"{len(failing)} of {len(found.served_forms)}"
         words.append(f"it fails in {number} forms of a model: {named}")
     return words
+
+
+def _of_context(etype: str, context: ContextReport) -> JudgedCase:
+    outcome: Outcome = "passed"
+    if context.verdict in FAILING_IN_CONTEXT:
+        outcome = "failed"
+    elif context.verdict == "refused":
+        outcome = "skipped"
+    words = [f"{one.when}: {one.words}" for one in context.refusals if one.when != "always"]
+    for wrong in context.deviations:
+        words.append(f"{wrong.asked}, X = {wrong.x}: got {wrong.got}, expected {wrong.expected}")
+        words += filter(None, (wrong.rewrite, wrong.legal_when))
+        if wrong.reproduce:
+            words += ["repeat it:", command_line(wrong.reproduce)]
+    return JudgedCase(
+        etype, f"context-{context.id}", "", outcome, context.verdict, "\n".join(words)
+    )
 
 
 def _of_form(type_id: str, id_: str, report: FormReport) -> JudgedCase:

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, Verdict
+from sonnx_clip.conform.context_text import context_lines, failing_contexts
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.simplicity import complexity
 from sonnx_clip.conform.verdicts import (
@@ -101,6 +102,8 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line)
     for line in _deviations(report, spec, pasted=pasted):
         show(line)
+    for line in context_lines(report):
+        show(line, markup=False)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)
     for line in (*closing_lines(report), *report.scope, summary(report)):
@@ -124,6 +127,9 @@ def summary(report: Report) -> str:
     if len(report.kept) != len(report.types):
         compared += f" in {report.seconds:g} s"
     remarks = []
+    if any(found.contexts for found in report.types):
+        asked = sum(len(found.contexts) for found in report.types)
+        remarks.append(f"{failing_contexts(report)} of {counted(asked, 'context')} wrong")
     if report.compared == 0:
         remarks.append("nothing was compared")
     if report.unfinished:
@@ -152,6 +158,10 @@ def reproducers(report: Report) -> str:
             lines.append(command_line(deviation.reproduce))
         else:
             lines.append(f"# {deviation.words}")
+    for etype, context, wrong in report.context_deviations:
+        shown = f"{wrong.asked}, X = {wrong.x}: got {wrong.got}, expected {wrong.expected}"
+        lines.append(f"\n# {etype}, context {context.id}: {shown}")
+        lines.append(command_line(wrong.reproduce) if wrong.reproduce else "# no line repeats it")
     return "\n".join([*lines, ""])
 
 

@@ -24,6 +24,7 @@ from sonnx_clip.conform.check_report import (
 )
 from sonnx_clip.conform.operator import Operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
+from sonnx_clip.contexts.report import ContextReport
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
@@ -32,8 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.conform.accepted import Policy
+    from sonnx_clip.contexts.model import Context
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
+
+
+IN_CONTEXT = "context-"
+"""How the part of a unit begins that is a context, whose id follows."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class CheckOptions:
         level: how much is compared.
         few_calls: whether few calls are made at any level, as for a runtime that starts a program for each.
         identity: a digest of the runtime, the checker and the machine; empty without a store.
+        contexts: the contexts in which the runtime is asked, too.
         of: the operator.
     """
 
@@ -62,6 +69,7 @@ class CheckOptions:
     level: Level = "quick"
     few_calls: bool = False
     identity: str = ""
+    contexts: tuple[Context, ...] = ()
     of: Operator = field(kw_only=True)
 
     @property
@@ -81,6 +89,9 @@ class CheckOptions:
                 f"{kind}-{n}"
                 for kind, count in kinds_of(etype, self.of, self.level)
                 for n in range(count)
+            ]
+            parts += [
+                IN_CONTEXT + context.id for context in self.contexts if context.has_type(etype)
             ]
             found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
         return found
@@ -105,6 +116,12 @@ class Unit:
         return self.part == FIRST
 
     @property
+    def context(self) -> Context | None:
+        """The context that it is; None for calls of the operator alone."""
+        wanted = (one for one in self.options.contexts if IN_CONTEXT + one.id == self.part)
+        return next(wanted, None)
+
+    @property
     def name(self) -> str:
         """Its name for people: ``float32``, ``float32 random-3``."""
         return self.etype if self.first else f"{self.etype} {self.part}"
@@ -114,7 +131,9 @@ class Unit:
         """A digest of everything its result depends on."""
         given = self.options
         of = given.of.name, given.of.dialect
-        chosen = given.policy, given.limits, given.forms, given.few_calls, *of
+        chosen: list[object] = [given.policy, given.limits, given.forms, given.few_calls, *of]
+        if self.context is not None:
+            chosen.append(self.context)
         return digest_of_parts(
             map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen))
         )
@@ -168,6 +187,7 @@ class UnitResult(Stored):
         remarks: remarks beside the results.
         partial: whether it was interrupted before all calls were made.
         made: when it was stored, if it comes from a cache.
+        context: the report on a context, if the unit is one.
     """
 
     version: str
@@ -183,6 +203,7 @@ class UnitResult(Stored):
     remarks: tuple[str, ...] = ()
     partial: bool = False
     made: str = ""
+    context: ContextReport | None = None
 
     @property
     def ends(self) -> bool:
@@ -193,4 +214,5 @@ class UnitResult(Stored):
         """Whether it is stored: no environment failure; in a cache, no crash either."""
         verdicts = {*(self.stopped or ())[:1], *(form.verdict for form in self.forms or ())}
         died = self.tally is not None and any(count.died for count in self.tally.of.values())
+        died = died or (self.context is not None and self.context.verdict == "crashed")
         return "environment" not in verdicts and not (cache and (died or "crashed" in verdicts))

@@ -64,7 +64,7 @@ def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Uni
 
 def follows(first: UnitResult, unit: Unit) -> bool:
     """Whether a unit is judged after this result of the first unit of its element type."""
-    return unit.first or not (first.ends or first.few)
+    return unit.first or not (first.ends or (first.few and unit.context is None))
 
 
 # --- The report on an element type --------------------------------------------------------------------------
@@ -136,6 +136,7 @@ def merged(
         unfinished=unfinished,
         tried=counts.tried,
         refusal=next(refusals, None),
+        contexts=tuple(result.context for result in used if result.context is not None),
     )
 
 

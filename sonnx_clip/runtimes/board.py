@@ -12,7 +12,7 @@ import os
 import pickle
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.calls import Request
 
 IMPORTS, OPENS = -2, -1
 """Values of `call` before the first call: the runtime is imported, or opened for an element type."""
@@ -32,6 +31,22 @@ _HEAD, _REQUEST, _LOG, _BITS = (
     1 << 27,
 )  # only pages that are written take memory
 _NOTES = _HEAD + _REQUEST  # offset of the log
+
+
+class Asked(Protocol):
+    """A request whose answer is a row of `length` values for each of `count` calls, of the type of `pool`."""
+
+    @property
+    def count(self) -> int:
+        """The rows."""
+
+    @property
+    def length(self) -> int:
+        """The values of a row."""
+
+    @property
+    def pool(self) -> Array:
+        """An array of the type of the values."""
 
 
 def unnamed_file(size: int) -> int:
@@ -90,7 +105,7 @@ class Board:
         """The request that was written last."""
         return pickle.loads(self._memory[_HEAD : _HEAD + self._request_size])  # noqa: S301 - the checker wrote it
 
-    def bits(self, request: Request) -> Array:
+    def bits(self, request: Asked) -> Array:
         """The bits of the results, shape (calls, length); TypeError if they do not fit."""
         return np.ndarray(
             (request.count, request.length), request.pool.dtype, self._memory, _NOTES + _LOG

@@ -17,7 +17,7 @@ from sonnx_clip.runtimes.words import words_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.board import Asked, Board
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import ClipFunction, OperatorNode
 
@@ -161,7 +161,7 @@ def _note(board: Board, call: int, failure: Failure) -> None:
     board.note(call=call, **asdict(failure))
 
 
-def read_answer(board: Board, request: Request, died: Died | None = None) -> Answer:
+def read_answer(board: Board, request: Asked, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have damaged notes."""
     found = Answer(board.bits(request), died=died, remarks=remarks_of(board))
     for record in board.notes("call"):

@@ -2,9 +2,9 @@
 
 A name is one line that is enough to open the runtime, in its process or in a reproducer: ``numpy``,
 ``module:function``, ``./file.py:function``, ``exec[big]:qemu-s390x ./harness``,
-``so[clip.toml]:./libclip.so``, ``onnx:module:open`` or ``onnx-cmd:./run {model} {in} {out}``. Entry points of
-the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. Code is imported in the
-process of the runtime only.
+``so[clip.toml]:./libclip.so``, ``onnx:module:open``, ``onnx-cmd:./run {model} {in} {out}`` or
+``optimised[onnxruntime]:module:function``. Entry points of the group ``"sonnx_clip.runtimes"`` name a
+function (x, min, max) or a `Runtime`. Code is imported in the process of the runtime only.
 """
 
 from __future__ import annotations
@@ -38,11 +38,16 @@ _OPENED_BY = {
     "so": "sonnx_clip.runtimes.shared_library",
     "onnx": "sonnx_clip.runtimes.models",
     "onnx-cmd": "sonnx_clip.runtimes.model_command",
+    "optimised": "sonnx_clip.runtimes.optimised",
 }
 """The kinds of names, each with a module whose `open_named` takes a name and a board."""
 MISSING_HELLO = "the program must first write a hello: a frame with its name and its element types"
 ABI_EXAMPLE = 'operands = ["y", "x", "min", "max", "n"], and symbols.float32 = "my_clip"'
 _PLACEHOLDERS = ("model", "in", "out")
+DEFAULT_RUNNER = "onnxruntime"
+"""What runs the models that an optimiser has written."""
+OPTIMISERS = ("onnxscript", "onnxoptimizer", "onnxsim", "onnxslim")
+"""Optimisers of models that are known by the names of their packages, which are in the extra `optimisers`."""
 
 
 # --- Names --------------------------------------------------------------------------------------------------
@@ -56,12 +61,12 @@ def split_name(name: str) -> tuple[str, str, str]:
     >>> split_name("./mine.py:clip")
     ('', '', './mine.py:clip')
     """
-    found = re.fullmatch(r"(exec|so|onnx|onnx-cmd)(\[.*?\])?:(.*)", name, re.DOTALL)
+    found = re.fullmatch(r"(exec|so|onnx|onnx-cmd|optimised)(\[.*?\])?:(.*)", name, re.DOTALL)
     if found is None:
         return "", "", name
     kind, options, target = found.groups("")
     module, _, function = target.rpartition(":")
-    right = {"exec": True, "so": bool(options), "onnx-cmd": not options}
+    right = {"exec": True, "so": bool(options), "onnx-cmd": not options, "optimised": True}
     if not right.get(kind, not options and module != "" and function.isidentifier()):
         return "", "", name
     return kind, options[1:-1], target
@@ -108,10 +113,26 @@ def model_command_words(command: str) -> list[str]:
     return words
 
 
+def optimiser_words(target: str) -> list[str] | None:
+    """The words of the command that an optimiser is; None for a function or a known name.
+
+    UserError if one of the placeholders is missing.
+    """
+    if target in OPTIMISERS or "{" not in target:
+        return None
+    example = "'./optimise {in} {out}'"
+    words = command_words(target, "--optimiser", example)
+    for placeholder in ("{in}", "{out}"):
+        if not any(placeholder in word for word in words):
+            what = f"--optimiser: placeholder {placeholder} is missing"
+            raise UserError(what, todo=f"use {{in}} and {{out}}, for example --optimiser {example}")
+    return words
+
+
 def require_ascii(name: str) -> None:
     """UserError for a name that is not in ASCII and no path or command: it may look like another name."""
     kind, _, target = split_name(name)
-    is_place = kind in ("exec", "so", "onnx-cmd") or (
+    is_place = kind in ("exec", "so", "onnx-cmd", "optimised") or (
         not kind and file_function(target) is not None
     )
     if not name.isascii() and not is_place:
@@ -130,6 +151,8 @@ def module_of(name: str) -> str:
         return entry.module
     if kind == "onnx-cmd":
         model_command_words(target)
+    if kind == "optimised" and optimiser_words(target) is None and target not in OPTIMISERS:
+        _require_function(target)
     if kind:
         return _OPENED_BY[kind]
     if file_function(name) is not None:
@@ -148,6 +171,18 @@ def module_of(name: str) -> str:
         " called with (x, min, max); a library: --so; a program: --exec, --onnx-cmd"
     )
     raise UserError(f"unknown runtime `{name}`", todo=todo)
+
+
+def _require_function(target: str) -> None:
+    """UserError if a target names no function of a module or of a file."""
+    module, _, function = target.rpartition(":")
+    if not module or not function.isidentifier():
+        near = "".join(f"did you mean `{found}`? " for found in nearest(target, OPTIMISERS)[:1])
+        todo = (
+            f"{near}known: {', '.join(OPTIMISERS)}; your own: module:function or ./file.py:function,"
+            " from onnx.ModelProto to onnx.ModelProto; or a command with {in} and {out}"
+        )
+        raise UserError(f"unknown optimiser `{target}`", todo=todo)
 
 
 # --- Runtimes -----------------------------------------------------------------------------------------------
@@ -223,8 +258,10 @@ def environment(
             todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
         elif name in EXTRAS:
             todo = how_to_install(EXTRAS[name])
+        elif kind == "optimised" and (target in OPTIMISERS or "{" in target):
+            todo = how_to_install("optimisers")
         else:
-            module = module_of(target if kind == "onnx" else name)
+            module = module_of(target if kind in ("onnx", "optimised") else name)
             todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
     return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
 
@@ -303,6 +340,19 @@ def _package(one: metadata.EntryPoint) -> str:
 
 
 # --- The options of `sonnx-clip check` ----------------------------------------------------------------------
+
+
+def optimised_name(optimiser: str, runtime: str | None, *others: object) -> str:
+    """The name of the runtime that `--optimiser` gives, whose models `--runtime` runs.
+
+    UserError if there is no such optimiser, or if another option names a runtime, too.
+    """
+    if any(other is not None for other in others):
+        todo = "its models are run by --runtime NAME"
+        raise UserError("--optimiser allows --runtime alone beside it", todo=todo)
+    name = f"optimised[{runtime or DEFAULT_RUNNER}]:{optimiser}"
+    module_of(name)
+    return name
 
 
 def runtime_of(

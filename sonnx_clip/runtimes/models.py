@@ -50,6 +50,9 @@ def runtime_of_models(
     *,
     ranked: bool = False,
     open_unoptimised: OpenModel | None = None,
+    optimisers: tuple[str, ...] = (),
+    open_without: Callable[[bytes, str], ModelFunction] | None = None,
+    graph_that_runs: Callable[[bytes], bytes] | None = None,
     node: OperatorNode = CLIP_NODE,
     strides: bool = True,
     few: bool = False,
@@ -94,6 +97,7 @@ def runtime_of_models(
     def of_node(other: OperatorNode) -> Runtime:
         return runtime_of_models(
             open_model, version, imports, run_text, ranked=ranked, open_unoptimised=open_unoptimised,
+            optimisers=optimisers, open_without=open_without, graph_that_runs=graph_that_runs,
             node=other, strides=strides, few=few,
         )  # fmt: skip
 
@@ -106,6 +110,9 @@ def runtime_of_models(
         call=lambda _: call,
         open_model=open_model,
         open_unoptimised=open_unoptimised,
+        optimisers=optimisers,
+        open_without=open_without,
+        graph_that_runs=graph_that_runs,
         run_model=runs,
         strides=strides,
         few=few,

@@ -86,6 +86,13 @@ class Runtime:
     open_unoptimised: OpenModel | None = (
         None  # without optimising the graph; None if it cannot be chosen
     )
+    optimisers: tuple[
+        str, ...
+    ] = ()  # the names of those of its graph optimisers that can be left out
+    # open_without: opens a model without one of these
+    open_without: Callable[[bytes, str], ModelFunction] | None = None
+    # graph_that_runs: the model that it runs, optimised, as a serialised ONNX model; None if it does not tell
+    graph_that_runs: Callable[[bytes], bytes] | None = None
     # run_model: whether optimised -> the text of what these two do, on an onnx.ModelProto. A runtime that has
     # it is judged in several forms of a model.
     run_model: Callable[[bool], RunText] | None = None

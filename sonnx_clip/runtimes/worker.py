@@ -21,7 +21,6 @@ from sonnx_clip.runtimes.calls import (
     Answer,
     Caller,
     Died,
-    Request,
     failure_of,
     read_answer,
     remarks_of,
@@ -35,6 +34,7 @@ from sonnx_clip.runtimes.words import printable, words_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sonnx_clip.runtimes.board import Asked
     from sonnx_clip.runtimes.runtime import Limits, OperatorNode, RunText
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
@@ -167,7 +167,7 @@ class Child:
             )
         return found
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Asked) -> Answer:
         """The answer to a request up to a crash; RuntimeDiedError if the supervisor was ended."""
         self._board.write_request(request)
         return read_answer(self._board, request, self._order("handle"))

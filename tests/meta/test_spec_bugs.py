@@ -96,7 +96,9 @@ def test_wrong_constant_is_caught(constant, pattern, caught_by, bench):
     bench.monkeypatch.setattr(
         whyml_printer,
         "encode",
-        lambda text, etype: pattern if text == constant else right(text, etype),
+        lambda text, etype: (
+            pattern if text == constant and etype.family != "real" else right(text, etype)
+        ),
     )
     bench.limit_steps(STEPS)
     bench.generate()

@@ -14,8 +14,8 @@ from sonnx_clip.runtimes.runtime import EXTRAS
 def test_the_lock_pins_what_the_project_asks_for() -> None:
     project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    # A user installs a runtime to judge the version that there is; docs/runtimes.md says which were judged.
-    unlocked = {"bench", "import", *EXTRAS.values()} - {"onnx"}
+    # A user installs a runtime or optimiser to judge the version that there is.
+    unlocked = {"bench", "import", "optimisers", *EXTRAS.values()} - {"onnx"}
     locked = [text for extra, texts in extras.items() if extra not in unlocked for text in texts]
     pins = re.findall(
         r"^([a-z0-9-]+)==([^ ]+)", repo_file("requirements.lock").read_text(), re.MULTILINE

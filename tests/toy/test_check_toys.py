@@ -6,9 +6,9 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.conform.operator import Operator
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from tests.command import run

@@ -21,8 +21,8 @@ def _open_model(model: bytes) -> ModelFunction:
 
     @np.errstate(invalid="ignore", over="ignore")
     def run(inputs: Mapping[str, Any]) -> Any:
-        (result,) = evaluator.run(None, dict(inputs))
-        return result
+        results: Any = evaluator.run(None, dict(inputs))
+        return results[0]
 
     return run
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.evaluated_oracle import evaluated_oracle
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 

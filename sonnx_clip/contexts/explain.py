@@ -1,0 +1,214 @@
+"""Names the rewrite of spec/rewrites.yaml that gives what a runtime gave.
+
+A rewrite is named only if it gives every result of the graphs that are grouped under it, right ones included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from sonnx_clip.contexts.graphs import shapes_of
+from sonnx_clip.contexts.meaning import exactly, number, of_step, of_term
+from sonnx_clip.language import tree
+from sonnx_clip.rewrites.model import Rewrite, Theorem, known_rewrites, known_theorems
+from sonnx_clip.rewrites.terms import ELEMENT, operators
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.contexts.judge import Answer
+    from sonnx_clip.contexts.meaning import Candidates
+    from sonnx_clip.contexts.model import Context
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.root.dtypes import Array
+
+
+_STRENGTHS = {"bits": "bit for bit if", "value": "by value if", "numbers": "where X is a number if"}
+_CLIP_DROPPED = ("f(clip(X, A, B))", "f(X)")
+_X: Expr = tree.Name(ELEMENT, tree.Kind.ELEMENT)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A rewrite, and when it is legal in a family: conditions by strength, in words."""
+
+    id: str
+    legal_when: str
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Steps of a context that are one term, from `first` to before `end`."""
+
+    term: Expr
+    first: int
+    end: int
+
+
+def explained(
+    context: Context, etype: str, deviating: Sequence[Answer], right: Sequence[Answer]
+) -> list[tuple[Explanation | None, Sequence[Answer]]]:
+    """Graphs that deviate, by the rewrite that gives every result of theirs; None for those that none gives.
+
+    The rewrite that gives the most graphs comes first, so that few explain all. One is not named if it would
+    change as many other graphs, which are right: then it gives these results by accident.
+
+    Args:
+        context: the context.
+        etype: the element type of X.
+        deviating: graphs with wrong results.
+        right: graphs of the same form whose results are all right.
+    """
+    left = list(deviating)
+    found: list[tuple[Explanation | None, Sequence[Answer]]] = []
+    candidates = [] if context.entry.fork else list(_candidates(context))
+    while left:
+        best: list[Answer] = []
+        named = None
+        for candidate in candidates:
+            given = [answer for answer in left if candidate.gives(context, etype, answer)]
+            if len(given) <= len(best):
+                continue
+            if not candidate.is_contradicted(context, etype, right, len(given)):
+                best, named = given, candidate
+        if named is None:
+            found.append((None, left))
+            break
+        found.append((named.explanation(context, etype), best))
+        left = [answer for answer in left if not any(answer is one for one in best)]
+    return found
+
+
+def _candidates(context: Context) -> Iterator[_Candidate]:
+    for rewrite in known_rewrites():
+        for window in _windows(context):
+            yield _Candidate(rewrite, window)
+    clips = [place for place, step in enumerate(context.steps) if step.op_type == "Clip"]
+    for place in clips:
+        if place + 1 < len(context.steps) and context.steps[place + 1].quantises:
+            for theorem in known_theorems():
+                if (theorem.before, theorem.after) == _CLIP_DROPPED:
+                    yield _Candidate(theorem, _Window(_X, place, place + 1))
+    if clips and clips[-1] - clips[0] == len(clips) - 1:
+        yield _Candidate(None, _Window(_X, clips[0], clips[-1] + 1))
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A rewrite of a window; a theorem that drops the Clip of a window; or None, by which no Clip is left."""
+
+    rewrite: Rewrite | Theorem | None
+    window: _Window
+
+    def is_contradicted(
+        self, context: Context, etype: str, right: Sequence[Answer], most: int
+    ) -> bool:
+        """Whether it would change so many graphs that are right; a theorem has conditions that may fail."""
+        if not isinstance(self.rewrite, Rewrite):
+            return False
+        about = (one for one in right if self._constants(context, etype, one) is not None)
+        changed = (one for one in about if not self.gives(context, etype, one))
+        return sum(1 for _ in islice(changed, most)) == most
+
+    def _constants(self, context: Context, etype: str, answer: Answer) -> dict[str, Array] | None:
+        """The constants with which the rewrite is about a graph; None if it is not."""
+        if not isinstance(self.rewrite, Rewrite):
+            return {}
+        type_ = context.types_of_steps(etype)[self.window.first]
+        family = operators()["clip"].element_type(type_).family
+        types = [known.id for known in self.rewrite.element_types(family)]
+        if type_ not in types or not self.rewrite.fits(family):
+            return None
+        return _unified(self.rewrite.before, self.window.term, answer.asked.bounds.values, type_)
+
+    def gives(self, context: Context, etype: str, answer: Answer) -> bool:
+        """Whether it gives every result of a graph."""
+        types = context.types_of_steps(etype)
+        bounds = answer.asked.bounds.values
+        after = self.rewrite.after if isinstance(self.rewrite, Rewrite) else _X
+        constants = self._constants(context, etype, answer)
+        if constants is None:
+            return False
+        found: Candidates = exactly(answer.x)
+        shapes = shapes_of(context)
+        place = 0
+        while place < len(context.steps):
+            if place == self.window.first:
+                found = of_term(after, found, constants, types[place])
+                place = self.window.end
+            else:
+                step = context.steps[place]
+                found = of_step(step, found, bounds, types[place], shapes[place])
+                place += 1
+        return bool(found.allow(answer.got).all())
+
+    def explanation(self, context: Context, etype: str) -> Explanation:
+        """Its id, and when it is legal."""
+        if self.rewrite is None:
+            return Explanation("", "never: it is as if no Clip were there")
+        if isinstance(self.rewrite, Theorem):
+            return Explanation(self.rewrite.id, self.rewrite.holds)
+        family = operators()["clip"].element_type(context.clip_type(etype)).family
+        stated = self.rewrite.entry.legal_when.get(family, {})
+        words = "; ".join(f"{_STRENGTHS[strength]} {text}" for strength, text in stated.items())
+        if self.rewrite.entry.given:
+            words += f" (given {self.rewrite.entry.given})"
+        return Explanation(self.rewrite.id, words)
+
+
+def _windows(context: Context) -> Iterator[_Window]:
+    """Every run of steps that are operators of spec/, as one term each, the longest first."""
+    count = len(context.steps)
+    for length in range(count, 0, -1):
+        for first in range(count - length + 1):
+            steps = context.steps[first : first + length]
+            if all(step.term for step in steps):
+                term: Expr = steps[0].call
+                for step in steps[1:]:
+                    term = _with_x(step.call, term)
+                yield _Window(term, first, first + length)
+
+
+def _with_x(outer: Expr, inner: Expr) -> Expr:
+    """A call whose X is a term."""
+    if isinstance(outer, tree.Name) and outer.id == ELEMENT:
+        return inner
+    if isinstance(outer, tree.Call):
+        arguments = tuple(_with_x(part, inner) for part in outer.arguments)
+        return type(outer)(outer.function, arguments, outer.kind)
+    return outer
+
+
+def _unified(
+    pattern: Expr, term: Expr, bounds: Mapping[str, Array], etype: str
+) -> dict[str, Array] | None:
+    """The constants with which a pattern is a term; None if it is not."""
+    found: dict[str, Array] = {}
+
+    def fits(part: Expr, actual: Expr) -> bool:
+        if isinstance(part, tree.Call) and isinstance(actual, tree.Call):
+            same = part.function == actual.function and len(part.arguments) == len(actual.arguments)
+            return same and all(map(fits, part.arguments, actual.arguments))
+        if isinstance(part, tree.Name) and part.id == ELEMENT:
+            return isinstance(actual, tree.Name) and actual.id == ELEMENT
+        value = _constant(actual, bounds, etype)
+        if value is None:
+            return False
+        if isinstance(part, tree.Number):
+            return number(part.text, etype).tobytes() == value.tobytes()
+        if isinstance(part, tree.Name):
+            known = found.setdefault(part.id, value)
+            return known.tobytes() == value.tobytes()
+        return False
+
+    return found if fits(pattern, term) else None
+
+
+def _constant(term: Expr, bounds: Mapping[str, Array], etype: str) -> Array | None:
+    if isinstance(term, tree.Number):
+        return number(term.text, etype)
+    if isinstance(term, tree.Name) and term.id in bounds:
+        return bounds[term.id]
+    return None

@@ -1,0 +1,309 @@
+"""The contexts and steps of spec/contexts.yaml, or of another file of that form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import prod
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.parse import suggestion
+from sonnx_clip.language.types import Part
+from sonnx_clip.rewrites.terms import operators, read_term
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.document import read_document, shown_path
+from sonnx_clip.spec.structure import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.language.types import ElementType
+
+FILE: Final = "spec/contexts.yaml"
+SHAPE = (1, 16, 2, 4)
+ENTRIES = prod(SHAPE)
+"""The entries of X in every context."""
+
+Numbers: TypeAlias = tuple[Annotated[int, Field(ge=-(2**63))], ...]
+Shape: TypeAlias = tuple[Annotated[int, Field(ge=1)], ...]
+Id: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+TypeId: TypeAlias = Literal[
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip
+
+
+class Constant(Part):
+    """A constant of a node: one value for all entries, or the values of a list.
+
+    The element type is that of the step's input, if none is named.
+    """
+
+    values: Annotated[tuple[str, ...], Field(min_length=1)]
+    shape: Shape = ()
+    type: TypeId | None = None
+
+    @property
+    def declared_shape(self) -> Shape:
+        """Its shape: a scalar for one value, a list for several, if none is given."""
+        if self.shape or (len(self.values) == 1 and self.type != "int64"):
+            return self.shape
+        return (len(self.values),)
+
+
+class Backwards(Part):
+    """A rearrangement: the entries along an axis in the opposite order."""
+
+    backwards_along: Annotated[int, Field(ge=0)]
+
+
+class Arithmetic(Part):
+    """One operation of IEEE 754 with a number, rounded to nearest."""
+
+    times: str | None = None
+    plus: str | None = None
+    over: str | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Arithmetic:
+        if len(self.given) != 1:
+            raise ValueError("name one of times, plus and over")
+        return self
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The operation and its number."""
+        every = {"times": self.times, "plus": self.plus, "over": self.over}
+        return {name: text for name, text in every.items() if text is not None}
+
+
+class Step(Part):
+    """A node, and what it means. One of `term` and the five meanings is given; see spec/contexts.yaml."""
+
+    id: Id
+    term: str = ""
+    node: str = ""
+    constants: dict[str, Constant] = Field(default_factory=dict)
+    shape: Shape | None = None
+    first_shape: Shape | None = None
+    moves: Literal["same"] | tuple[Annotated[int, Field(ge=0)], ...] | Backwards | None = None
+    computes: Arithmetic | None = None
+    open: tuple[Literal["zero", "rounding"], ...] = ()
+    converts: TypeId | None = None
+    quantises: TypeId | None = None
+    dequantises: TypeId | None = None
+
+    @model_validator(mode="after")
+    def _has_a_meaning(self) -> Step:
+        meanings = (self.moves, self.computes, self.converts, self.quantises, self.dequantises)
+        given = sum(meaning is not None for meaning in meanings) + bool(self.term)
+        if given != 1:
+            raise ValueError(
+                "a step has one of term, moves, computes, converts, quantises, dequantises"
+            )
+        if bool(self.term) == bool(self.node):
+            raise ValueError("a step has a node, or the term that it is")
+        return self
+
+    @property
+    def to_type(self) -> str | None:
+        """The element type of its result; None for that of its input."""
+        return self.converts or self.quantises or self.dequantises
+
+    @property
+    def op_type(self) -> str:
+        """Its operator in ONNX."""
+        if self.term:
+            return operators()[self.call.function].operator
+        found = re.match(r"\w+", self.node)
+        return found[0] if found else ""
+
+    @cached_property
+    def call(self) -> tree.Call:
+        """Its term: an operator, applied to X and to constants."""
+        found = read_term(self.term, f"{FILE} ({self.id}.term)")
+        is_call = isinstance(found, tree.Call) and found.function in operators()
+        arguments = found.arguments if isinstance(found, tree.Call) else ()
+        simple = all(isinstance(part, (tree.Name, tree.Number)) for part in arguments)
+        if not is_call or not simple:
+            what = f"`{self.term}` is no operator applied to X and constants"
+            raise UserError(what, f"{FILE} ({self.id}.term)", "write one node in each step")
+        assert isinstance(found, tree.Call)
+        return found
+
+
+class ContextEntry(Part):
+    """A context as the file has it."""
+
+    id: Id
+    title: str
+    steps: Annotated[tuple[str, ...], Field(min_length=1)]
+    types: tuple[TypeId, ...] = ()
+    bounds: str = "usual"
+    inside: Literal["", "If", "Loop"] = ""
+    fork: bool = False
+    two_zeros: Literal["", "plus", "minus"] = ""
+
+
+Pair: TypeAlias = Annotated[tuple[str, str], Field(min_length=2, max_length=2)]
+
+
+class ContextsFile(Part):
+    """The file."""
+
+    format: Annotated[int, Field(ge=1, le=1)]
+    steps: tuple[Step, ...] = ()
+    contexts: Annotated[tuple[ContextEntry, ...], Field(min_length=1)]
+    bounds: dict[str, tuple[Pair, ...]] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """A context with its steps."""
+
+    entry: ContextEntry
+    steps: tuple[Step, ...]
+    pairs: tuple[Pair, ...]
+    few: tuple[Pair, ...]  # of these, for few calls
+    second: tuple[Pair, ...]  # for the second Clip; empty if it has none
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.entry.id
+
+    @property
+    def title(self) -> str:
+        """What it is, in words."""
+        return self.entry.title
+
+    @property
+    def chain(self) -> str:
+        """Its operators in order: ``Relu → Clip``."""
+        return " → ".join(step.op_type for step in self.steps)
+
+    @property
+    def first_shape(self) -> Shape:
+        """The shape of X."""
+        wanted = (step.first_shape for step in self.steps if step.first_shape is not None)
+        return next(wanted, SHAPE)
+
+    def types_of_steps(self, etype: str) -> tuple[str, ...]:
+        """The element type of the input of each step, and of the result."""
+        found = [etype]
+        for step in self.steps:
+            found.append(step.to_type or found[-1])
+        return tuple(found)
+
+    def clip_type(self, etype: str) -> str:
+        """The element type of the bounds."""
+        by_step = zip(self.steps, self.types_of_steps(etype), strict=False)
+        with_bounds = (type_ for step, type_ in by_step if step.term)
+        return next(with_bounds, etype)
+
+    def has_type(self, etype: ElementType) -> bool:
+        """Whether it is asked with a first input of an element type."""
+        if self.entry.types and etype.id not in self.entry.types:
+            return False
+        if etype.id == "bfloat16" or etype.numpy is None:
+            return False
+        if etype.family != "float" and any(step.computes for step in self.steps):
+            return etype.id in self.entry.types  # few runtimes have integer arithmetic
+        types = self.types_of_steps(etype.id)
+        for step, type_ in zip(self.steps, types, strict=False):
+            if step.term:
+                known = [known.id for known in operators()[step.call.function].element_types]
+                if type_ not in known:
+                    return False
+        return True
+
+
+def _read(file: Path) -> ContextsFile:
+    document, _ = read_document(file)
+    return validate(ContextsFile, document)
+
+
+@cache
+def _standard() -> ContextsFile:
+    return _read(repo_file(FILE))
+
+
+def standard_contexts() -> tuple[Context, ...]:
+    """The contexts of spec/contexts.yaml."""
+    return _contexts(_standard(), shown_path(repo_file(FILE)))
+
+
+def contexts_of_file(file: Path) -> tuple[Context, ...]:
+    """The contexts of another file, which may use the steps and bounds of spec/contexts.yaml.
+
+    UserError if it is not of that form.
+    """
+    return _contexts(_read(file), shown_path(file))
+
+
+def chosen_contexts(names: Sequence[str]) -> tuple[Context, ...]:
+    """The contexts with these ids, those of a file that is named, or all if `names` is empty.
+
+    UserError for an unknown name, and for a wrong file.
+    """
+    if not names:
+        return standard_contexts()
+    known = {context.id: context for context in standard_contexts()}
+    chosen: dict[str, Context] = {}
+    for name in names:
+        if name.endswith((".yaml", ".yml")):
+            from pathlib import Path
+
+            chosen |= {context.id: context for context in contexts_of_file(Path(name))}
+        elif name in known:
+            chosen[name] = known[name]
+        else:
+            todo = f"{suggestion(name, known, 'there are')}; or name a YAML file"
+            raise UserError(f"there is no context `{name}`", "--contexts", todo)
+    return tuple(chosen.values())
+
+
+def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
+    standard = _standard()
+    steps = _by_id([*standard.steps, *(content.steps if content is not standard else ())], place)
+    bounds = {**standard.bounds, **content.bounds}
+    for step in steps.values():
+        if step.term:
+            _ = step.call
+    found = []
+    for entry in content.contexts:
+        for name in entry.steps:
+            if name not in steps:
+                raise _unknown("step", name, steps, f"{place} ({entry.id}.steps)")
+        if entry.bounds not in bounds:
+            raise _unknown("list of bounds", entry.bounds, bounds, f"{place} ({entry.id}.bounds)")
+        chain = tuple(steps[name] for name in entry.steps)
+        has_second = any("C" in step.term for step in chain)
+        second = bounds["second"] if has_second else ()
+        few = bounds["few"] if entry.bounds == "usual" else bounds[entry.bounds]
+        found.append(Context(entry, chain, bounds[entry.bounds], few, second))
+    ids = [context.id for context in found]
+    for id_ in ids:
+        if ids.count(id_) > 1:
+            raise UserError(f"the context `{id_}` is there twice", place, "rename one of them")
+    return tuple(found)
+
+
+def _by_id(steps: Iterable[Step], place: str) -> dict[str, Step]:
+    found: dict[str, Step] = {}
+    for step in steps:
+        if step.id in found:
+            raise UserError(f"the step `{step.id}` is there twice", place, "rename one of them")
+        found[step.id] = step
+    return found
+
+
+def _unknown(kind: str, name: str, known: Iterable[str], place: str) -> UserError:
+    return UserError(
+        f"there is no {kind} `{name}`", place, suggestion(name, list(known), "there are")
+    )

@@ -1,0 +1,199 @@
+"""The bounds and the inputs with which a context is asked."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.contexts.graphs import ATTRIBUTES_OPSET
+from sonnx_clip.contexts.meaning import number
+from sonnx_clip.contexts.model import ENTRIES, Context
+from sonnx_clip.language import encode, show, tree
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import opposite
+from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
+from sonnx_clip.spec.bounds_in_use import bounds_in_use, holds, values_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.contexts.graphs import BoundsAs
+    from sonnx_clip.contexts.model import Pair, Step
+    from sonnx_clip.language.types import ElementType
+
+_PAIRS_OF_OTHER_OPSETS = 24
+_SEED = 7
+# Numbers that people read easily; those that a type does not hold are left out.
+_ORDINARY = (
+    "0",
+    "1",
+    "-1",
+    "2",
+    "-2",
+    "5",
+    "-5",
+    "3",
+    "-3",
+    "0.5",
+    "-0.5",
+    "1.5",
+    "-1.5",
+    "4",
+    "7",
+    "100",
+    "-100",
+)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of the Clips of a context: A and B, and C and D of a second one."""
+
+    values: Mapping[str, Array]
+    etype: str
+
+    def shown(self, context: Context) -> str:
+        """The chain of a context with these bounds: ``Relu → Clip(nan, 1)``."""
+        element_type = _element_type(self.etype)
+        texts = {
+            name: show(int(value.view(bits_type(self.etype))), element_type)
+            for name, value in self.values.items()
+        }
+        return " → ".join(_with_bounds(step, texts) for step in context.steps)
+
+
+def _with_bounds(step: Step, texts: Mapping[str, str]) -> str:
+    """The operator of a step, with the constants beside X if it has bounds."""
+    if not step.term:
+        return step.op_type
+    given = [
+        texts[part.id] if isinstance(part, tree.Name) else part.text
+        for part in step.call.arguments
+        if isinstance(part, tree.Number) or (isinstance(part, tree.Name) and part.id in texts)
+    ]
+    return f"{step.op_type}({', '.join(given)})" if given else step.op_type
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A context with bounds, in an operator set."""
+
+    bounds: Bounds
+    opset: int
+    bounds_as: BoundsAs
+
+
+def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> tuple[Asked, ...]:
+    """The bounds and operator sets with which a context is asked.
+
+    All bounds in the first operator set, and fewer in the others; attributes are no NaN.
+    """
+    every = pairs_of(context, etype, few=few)
+    found = []
+    for place, opset in enumerate(opsets):
+        if opset == ATTRIBUTES_OPSET:
+            ordinary = [bounds for bounds in every if not _has_nan(bounds)]
+            found += [
+                Asked(bounds, opset, "attributes") for bounds in ordinary[:_PAIRS_OF_OTHER_OPSETS]
+            ]
+        elif place == 0:
+            found += [Asked(bounds, opset, "initializers") for bounds in every]
+        elif not few:
+            found += [
+                Asked(bounds, opset, "initializers") for bounds in every[:_PAIRS_OF_OTHER_OPSETS]
+            ]
+    return tuple(found)
+
+
+def pairs_of(context: Context, etype: str, *, few: bool) -> tuple[Bounds, ...]:
+    """The bounds of a context: those of its list, and then those in use."""
+    clip_type = context.clip_type(etype)
+    element_type = _element_type(clip_type)
+    listed = _held(context.few if few else context.pairs, element_type)
+    if context.second:
+        second = _held(context.second, element_type)
+        chosen = [
+            Bounds({"A": a, "B": b, "C": c, "D": d}, clip_type)
+            for (a, b), (c, d) in product(listed, second[:2] if few else second)
+        ]
+        return tuple(chosen)
+    pairs = list(listed)
+    if not few and context.entry.bounds == "usual":
+        spec = operators()["clip"]
+        for bounds in bounds_in_use(spec, element_type):
+            if bounds.is_whole:
+                low, high = bounds.sides
+                pairs.append((from_bits(low, clip_type), from_bits(high, clip_type)))
+    distinct = {(a.tobytes(), b.tobytes()): (a, b) for a, b in pairs}
+    return tuple(Bounds({"A": a, "B": b}, clip_type) for a, b in distinct.values())
+
+
+def _held(pairs: Sequence[Pair], etype: ElementType) -> list[tuple[Array, Array]]:
+    return [
+        (number(low, etype.id), number(high, etype.id))
+        for low, high in pairs
+        if holds(low, etype) and holds(high, etype)
+    ]
+
+
+def _has_nan(bounds: Bounds) -> bool:
+    return any(bool(np.isnan(value)) for value in bounds.values.values())
+
+
+@cache
+def _element_type(id_: str) -> ElementType:
+    return operators()["clip"].element_type(id_)
+
+
+def inputs_of(context: Context, etype: str, bounds: Bounds) -> Array:
+    """The entries of X, shape (128,): the ones that show most are first.
+
+    Values at and around the bounds and their opposites, ordinary numbers, special values, and random ones.
+    """
+    chosen = dict.fromkeys(_near(etype, bounds))
+    element_type = _element_type(etype)
+    chosen |= dict.fromkeys(_encoded(_ORDINARY, element_type))
+    chosen |= dict.fromkeys(special_patterns(element_type))
+    patterns = list(chosen)[:ENTRIES]
+    found = from_bits(patterns, etype)
+    seed = [_SEED, zlib.crc32(context.id.encode())]
+    rest = _random(etype, bounds, ENTRIES - len(patterns), np.random.default_rng(seed))
+    return np.concatenate([found, rest])
+
+
+def _encoded(texts: Sequence[str], etype: ElementType) -> Iterator[int]:
+    for text in texts:
+        if holds(text, etype):
+            yield int(encode(text, etype))
+
+
+def _near(etype: str, bounds: Bounds) -> Iterator[int]:
+    """Values at and around the bounds, where X has their element type; and then around their opposites."""
+    if etype != bounds.etype:
+        return
+    element_type = _element_type(etype)
+    sides = [int(value.view(bits_type(etype))) for value in bounds.values.values()]
+    yield from values_at(sides, element_type)
+    if element_type.family != "uint":
+        yield from values_at([int(opposite(side, element_type)) for side in sides], element_type)
+
+
+def _random(etype: str, bounds: Bounds, count: int, generator: np.random.Generator) -> Array:
+    """Numbers around the interval of the bounds, and others."""
+    target = numpy_type(etype)
+    if target.kind in "iu":
+        limits = np.iinfo(target)
+        return generator.integers(limits.min, limits.max, count, dtype=target, endpoint=True)
+    sides = [float(value) for value in bounds.values.values()]
+    finite = [side for side in sides if np.isfinite(side)]
+    half = 1.5 * max(map(abs, finite), default=1.0) or 1.0
+    with np.errstate(over="ignore"):
+        around = half * generator.uniform(-1, 1, count)
+        other = generator.normal(0, 3, count)
+        return np.where(np.arange(count) % 2 == 0, around, other).astype(target)

@@ -1,0 +1,34 @@
+"""Python that repeats what a graph gave, in a new process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.contexts.graphs import array_text
+from sonnx_clip.root.dtypes import bits_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.contexts.graphs import Model
+    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.model_runs import ModelWorker
+
+
+def reproducer(worker: ModelWorker, model: Model, feeds: Mapping[str, Array], entry: int) -> str:
+    """Lines of Python that run a model, and print the bits of an entry of its result; empty if none can."""
+    if True not in worker.texts:
+        return ""
+    set_up, result = worker.texts[True]
+    given = ", ".join(f'"{name}": {array_text(feeds[name])}' for name in model.inputs)
+    bits = bits_type(model.etype).name
+    lines = [
+        "import ml_dtypes, numpy as np, onnx, onnx.parser",
+        worker.imports,
+        *model.statements(),
+        *([set_up] if set_up else []),
+        f"d = {{{given}}}",
+        f"y = {result}",
+        f"print(np.asarray(y).reshape(-1)[{entry}], hex(np.asarray(y).reshape(-1).view(np.{bits})[{entry}]))",
+    ]
+    return "\n".join(lines)

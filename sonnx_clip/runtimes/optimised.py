@@ -1,0 +1,178 @@
+"""The runtime behind ``optimised[onnxruntime]:module:function``: an optimiser of models before a runtime.
+
+The function takes an onnx.ModelProto and returns one. It may be the name of a known optimiser, or a command
+with ``{in}`` and ``{out}``, the files of both models. The runtime itself does not optimise.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import onnx
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import how_to_install
+from sonnx_clip.root.run_program import run_limited
+from sonnx_clip.runtimes.find_runtime import (
+    DEFAULT_RUNNER,
+    OPTIMISERS,
+    find_runtime,
+    named,
+    optimiser_words,
+    quoted,
+    split_name,
+)
+from sonnx_clip.runtimes.models import runtime_of_models
+from sonnx_clip.runtimes.program import Refused
+from sonnx_clip.runtimes.runtime import CLIP_NODE
+from sonnx_clip.runtimes.words import how_ended, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
+
+    Optimise = Callable[[onnx.ModelProto], Any]
+
+_LARGEST = 1 << 26  # bytes of a result; the models that are asked have a few thousand
+
+
+class WrongModelError(AssertionError):
+    """The result of an optimiser is no model that can take the place of the one it was given."""
+
+
+def open_named(name: str, _: Board | None = None) -> Runtime:
+    """The runtime of a name such as ``optimised[onnxruntime]:onnxscript``; UserError as `opened`."""
+    runner, optimise, version = _parts(name)
+    assert runner.open_unoptimised is not None
+    open_plain = runner.open_unoptimised
+    starts_a_program = optimiser_words(split_name(name)[2]) is not None
+
+    def run_text(optimised: bool) -> tuple[str, str]:
+        kind = "opened" if optimised else "opened_plain"
+        return f"f = {kind}({quoted(name)})(p.SerializeToString())", "f(d)"
+
+    return runtime_of_models(
+        _through(optimise, open_plain), f"{version}, run by {runner.version}",
+        f"from {__name__} import opened, opened_plain", run_text, open_unoptimised=open_plain,
+        graph_that_runs=lambda model: _checked(optimise, model).SerializeToString(),
+        few=runner.few or starts_a_program,
+    )  # fmt: skip
+
+
+def opened(name: str) -> OpenModel:
+    """How a model is optimised and opened, for reproducers."""
+    runner, optimise, _ = _parts(name)
+    assert runner.open_unoptimised is not None
+    return _through(optimise, runner.open_unoptimised)
+
+
+def opened_plain(name: str) -> OpenModel:
+    """How a model is opened as it is, for reproducers."""
+    open_plain = _parts(name)[0].open_unoptimised
+    assert open_plain is not None
+    return open_plain
+
+
+def _parts(name: str) -> tuple[Runtime, Optimise, str]:
+    """The runtime that runs models, the optimiser, and what this is called."""
+    _, options, target = split_name(name)
+    runner = find_runtime(options or DEFAULT_RUNNER, CLIP_NODE)
+    if runner.open_unoptimised is None:
+        todo = f"use --runtime {DEFAULT_RUNNER}"
+        raise UserError(f"{options} cannot run models without optimising them", "--runtime", todo)
+    if target in OPTIMISERS:
+        try:
+            return runner, _known(target), f"{target} {metadata.version(target)}"
+        except (ImportError, metadata.PackageNotFoundError) as error:
+            raise UserError(f"environment: {error}", target, how_to_install("optimisers")) from None
+    words = optimiser_words(target)
+    if words is not None:
+        return runner, _by_command(words), target
+    function, version = named(target)
+    if not callable(function):
+        raise TypeError(f"{target} is not a function")
+    return runner, function, version
+
+
+def _known(name: str) -> Optimise:
+    """An optimiser by the name of its package; ImportError if it is not installed."""
+    module = import_module("onnxscript.optimizer" if name == "onnxscript" else name)
+    if name == "onnxscript":
+        return module.optimize  # type: ignore[no-any-return]
+    if name == "onnxoptimizer":
+        return lambda model: module.optimize(model, module.get_fuse_and_elimination_passes())
+    if name == "onnxsim":
+        return lambda model: module.simplify(model)[0]
+    return module.slim  # type: ignore[no-any-return]
+
+
+def _by_command(words: list[str]) -> Optimise:
+    """An optimiser that is a program; it ends with this process, which the supervisor limits."""
+
+    def optimise(model: onnx.ModelProto) -> onnx.ModelProto:
+        with tempfile.TemporaryDirectory(
+            prefix="sonnx-clip-", ignore_cleanup_errors=True
+        ) as folder:
+            places = {"in": Path(folder) / "in.onnx", "out": Path(folder) / "out.onnx"}
+            places["in"].write_bytes(model.SerializeToString())
+            filled = [
+                re.sub(r"\{(in|out)\}", lambda found: str(places[found[1]]), w) for w in words
+            ]
+            done = run_limited(filled, None, tied=False)
+            if done.unstarted is not None:
+                raise done.unstarted
+            if done.status < 0:
+                raise Refused(how_ended(-done.status))
+            if done.status:
+                lines = [line.strip() for line in done.words.splitlines() if line.strip()]
+                last = printable(lines[-1]) if lines else "its standard error is empty"
+                raise Refused(f"status {done.status}: {last}")
+            if not places["out"].is_file():
+                raise WrongModelError("it ended with status 0 and wrote no model")
+            size = places["out"].stat().st_size
+            if size > _LARGEST:
+                raise WrongModelError(f"it wrote a model of {size:,} bytes")
+            return _parsed(places["out"].read_bytes())
+
+    return optimise
+
+
+def _through(optimise: Optimise, open_plain: OpenModel) -> OpenModel:
+    def open_model(model: bytes) -> ModelFunction:
+        return open_plain(_checked(optimise, model).SerializeToString())
+
+    return open_model
+
+
+def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
+    """The result of an optimiser; WrongModelError if it is no valid model of the same inputs and outputs."""
+    before = onnx.load_from_string(model)
+    found = optimise(onnx.load_from_string(model))
+    if not isinstance(found, onnx.ModelProto):
+        raise WrongModelError(f"it returned {type(found).__name__}, not an onnx.ModelProto")
+    if found.ByteSize() > _LARGEST:
+        raise WrongModelError(f"it returned a model of {found.ByteSize():,} bytes")
+    try:
+        onnx.checker.check_model(found, full_check=True)
+    except Exception as error:  # noqa: BLE001 - its exceptions have no common class
+        raise WrongModelError(f"its model is not valid: {printable(str(error), 300)}") from None
+    for kind in ("input", "output"):
+        names = [value.name for value in getattr(before.graph, kind)]
+        now = [value.name for value in getattr(found.graph, kind)]
+        if names != now:
+            what = f"its model has the {kind}s {', '.join(now)}, not {', '.join(names)}"
+            raise WrongModelError(printable(what, 300))
+    return found
+
+
+def _parsed(data: bytes) -> onnx.ModelProto:
+    try:
+        return onnx.load_from_string(data)
+    except Exception as error:  # noqa: BLE001 - whatever is in it
+        raise WrongModelError(f"what it wrote is no model: {printable(str(error), 300)}") from None

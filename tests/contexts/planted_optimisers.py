@@ -1,0 +1,240 @@
+"""Optimisers of models for `check --optimiser`: right ones, and ones with a mistake that was seen in use.
+
+Each takes an onnx.ModelProto and returns one.
+"""
+
+import os
+import time
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+__version__ = "1"
+
+
+def _constants(model):
+    return {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+
+
+def _readers(model, name):
+    return [node for node in model.graph.node if name in node.input]
+
+
+def _pairs(model, first, second):
+    """Every node of one operator whose result a node of another alone reads, with that."""
+    for node in list(model.graph.node):
+        readers = _readers(model, node.output[0])
+        if node.op_type == first and len(readers) == 1 and readers[0].op_type == second:
+            yield node, readers[0]
+
+
+def _bounds(model, node):
+    known = _constants(model)
+    return [known.get(name) for name in node.input[1:3]]
+
+
+def _set_bounds(model, node, low, high):
+    for place, value in ((1, low), (2, high)):
+        name = f"{node.output[0]}_bound{place}"
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
+        node.input[place] = name
+
+
+def _join(model, before, after):
+    """Let `after` read what `before` reads, and remove that."""
+    after.input[0] = before.input[0]
+    model.graph.node.remove(before)
+
+
+def nothing(model):
+    return model
+
+
+def names_nodes(model):
+    for place, node in enumerate(model.graph.node):
+        node.name = f"node{place}"
+    return model
+
+
+def relu_into_clip(model):
+    """Right for every number: a Relu is dropped only if min is at least zero."""
+    for relu, clip in _pairs(model, "Relu", "Clip"):
+        low, high = _bounds(model, clip)
+        if low is not None and high is not None and low >= 0 and high >= low:
+            _join(model, relu, clip)
+    return model
+
+
+def removes_identity(model):
+    """Right: no node reads an Identity."""
+    for node in list(model.graph.node):
+        if node.op_type == "Identity" and node.output[0] not in [
+            o.name for o in model.graph.output
+        ]:
+            for reader in _readers(model, node.output[0]):
+                reader.input[0] = node.input[0]
+            model.graph.node.remove(node)
+    return model
+
+
+def drops_relu(model):
+    for relu, clip in _pairs(model, "Relu", "Clip"):
+        _join(model, relu, clip)
+    return model
+
+
+def drops_relu_after(model):
+    for clip, relu in _pairs(model, "Clip", "Relu"):
+        output = relu.output[0]
+        model.graph.node.remove(relu)
+        clip.output[0] = output
+    return model
+
+
+def merges_clips(model):
+    """max of the lower bounds and min of the upper ones: wrong for disjoint intervals."""
+    for first, second in _pairs(model, "Clip", "Clip"):
+        (a, b), (c, d) = _bounds(model, first), _bounds(model, second)
+        if None not in (a, b, c, d):
+            _set_bounds(model, second, np.maximum(a, c), np.minimum(b, d))
+            _join(model, first, second)
+    return model
+
+
+def drops_second_clip(model):
+    for first, second in _pairs(model, "Clip", "Clip"):
+        output = second.output[0]
+        model.graph.node.remove(second)
+        first.output[0] = output
+    return model
+
+
+def merges_zeros(model):
+    """Constants that are equal become the first of them."""
+    first = None
+    for one in model.graph.initializer:
+        value = numpy_helper.to_array(one)
+        if value.dtype.kind == "f" and value.size == 1 and value == 0:
+            first = value if first is None else first
+            one.CopyFrom(numpy_helper.from_array(first, one.name))
+    return model
+
+
+def drops_casts(model):
+    for first, clip in _pairs(model, "Cast", "Clip"):
+        if clip.output[0] == "t1" and first.attribute[0].i == onnx.TensorProto.FLOAT16:
+            known = _constants(model)
+            for name in clip.input[1:]:
+                for one in model.graph.initializer:
+                    if one.name == name:
+                        one.CopyFrom(numpy_helper.from_array(known[name].astype(np.float32), name))
+            _join(model, first, clip)
+    return model
+
+
+def loses_attributes(model):
+    for node in model.graph.node:
+        if node.op_type == "Clip" and len(model.graph.node) > 1:
+            del node.attribute[:]
+    return model
+
+
+def loses_max_behind_matmul(model):
+    for _, clip in _pairs(model, "MatMul", "Clip"):
+        if len(clip.input) == 3:
+            del clip.input[2]
+    return model
+
+
+def swaps_max_and_min(model):
+    for high, low in _pairs(model, "Max", "Min"):
+        high.input[1], low.input[1] = low.input[1], high.input[1]
+        high.op_type, low.op_type = "Min", "Max"
+    return model
+
+
+def drops_clip_before_quantise(model):
+    for clip, quantise in _pairs(model, "Clip", "QuantizeLinear"):
+        _join(model, clip, quantise)
+    return model
+
+
+def moves_neg(model):
+    """neg(clip(X, A, B)) as clip(neg(X), A, B): the bounds stay as they are."""
+    for clip, neg in _pairs(model, "Clip", "Neg"):
+        first = helper.make_node("Neg", [clip.input[0]], ["negated"])
+        clip.input[0], clip.output[0] = "negated", neg.output[0]
+        place = list(model.graph.node).index(clip)
+        model.graph.node.remove(neg)
+        model.graph.node.insert(place, first)
+    return model
+
+
+# --- Hostile ones -------------------------------------------------------------------------------------------
+
+
+def invalid(model):
+    model.graph.node[0].input[0] = "nowhere"
+    return model
+
+
+def renames_output(model):
+    name = model.graph.output[0].name
+    model.graph.output[0].name = "other"
+    model.graph.node.append(helper.make_node("Identity", [name], ["other"]))
+    return model
+
+
+def garbage(_):
+    return b"garbage"
+
+
+def none(_):
+    return None
+
+
+def ends(_):
+    os._exit(3)
+
+
+def raises(_):
+    raise ValueError("pattern not understood")
+
+
+def hangs(_):
+    time.sleep(3600)
+
+
+def prints_much(model):
+    print("x" * (1 << 22))
+    return model
+
+
+def huge(model):
+    weights = numpy_helper.from_array(np.zeros(1 << 25, np.float32), "unused")
+    model.graph.initializer.append(weights)
+    return model
+
+
+# --- A runtime of models whose fused kernel is wrong: `check --onnx` ----------------------------------------
+
+
+def open_fused(model):
+    """The reference evaluator, with a fused MatMul and Clip that replaces NaN by its lower bound."""
+    from onnx.reference import ReferenceEvaluator
+
+    proto = onnx.load_from_string(model)
+    evaluator = ReferenceEvaluator(proto)
+    is_fused = [node.op_type for node in proto.graph.node] == ["MatMul", "Clip"]
+    names = [one.name for one in proto.graph.input]
+
+    def run(*arrays):
+        with np.errstate(all="ignore"):
+            y = evaluator.run(None, dict(zip(names, arrays, strict=True)))[0]
+        if is_fused:
+            low = _constants(proto).get("a")
+            y = np.where(np.isnan(y), low, y).astype(y.dtype)
+        return y
+
+    return run

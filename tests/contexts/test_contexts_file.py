@@ -1,0 +1,93 @@
+"""A file of contexts, and what is said of a wrong one; and that every context makes a valid model."""
+
+import numpy as np
+import pytest
+
+from sonnx_clip.contexts.graphs import graphs, opsets_of
+from sonnx_clip.contexts.meaning import exactly, of_step
+from sonnx_clip.contexts.model import chosen_contexts, contexts_of_file, standard_contexts
+from sonnx_clip.contexts.plan import inputs_of, pairs_of
+from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.root.errors import UserError
+
+onnx = pytest.importorskip("onnx")
+
+OWN = """format: 1
+steps:
+  - id: times-two
+    node: Mul (x, two)
+    constants: {two: {values: [2]}}
+    computes: {times: 2}
+contexts:
+  - {id: mine, title: Clip of a product, types: [float32], steps: [times-two, clip, relu]}
+"""
+
+
+def test_a_file_has_its_own_steps_and_those_of_the_project(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN)
+    (context,) = contexts_of_file(file)
+    assert context.chain == "Mul → Clip → Relu"
+    assert chosen_contexts([str(file), "relu-clip"])[1].id == "relu-clip"
+
+
+WRONG = {
+    "steps: [times-two, clip, relu]": ("steps: [times-two, clap]", "clap"),
+    "computes: {times: 2}": ("computes: {times: 2, plus: 1}", "times"),
+    "node: Mul (x, two)": ("term: mul(X, 2)", "term"),
+    "format: 1": ("format: 7", "format"),
+    "id: times-two": ("id: relu", "relu"),
+    "title: Clip of a product": ("titel: Clip of a product", "titel"),
+    "types: [float32]": ("types: [float31]", "float31"),
+    "{two: {values: [2]}}": ("{two: {values: []}}", "values"),
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_file_gets_one_message(tmp_path, line):
+    changed, named = WRONG[line]
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN.replace(line, changed))
+    with pytest.raises(UserError) as caught:
+        contexts_of_file(file)
+    assert named in str(caught.value)
+
+
+def test_an_unknown_context_is_named():
+    with pytest.raises(UserError, match="relu-clip"):
+        chosen_contexts(["relu-clipp"])
+
+
+@pytest.mark.parametrize("context", standard_contexts(), ids=lambda context: context.id)
+def test_every_context_makes_valid_models_in_each_of_its_types(context):
+    types = [etype for etype in operators()["clip"].element_types if context.has_type(etype)]
+    assert types
+    for etype in types:
+        bounds = pairs_of(context, etype.id, few=True)[0]
+        for opset in opsets_of(context, etype.id, 21):
+            bounds_as = "attributes" if opset == 10 else "initializers"
+            found = graphs(context, etype.id, bounds.values, opset, bounds_as)
+            for model in (found.whole, *found.parts):
+                onnx.checker.check_model(model.proto(), full_check=True)
+
+
+@pytest.mark.parametrize("id_", ["relu-clip", "clip-clip", "neg-clip-quantise-uint8", "fork"])
+def test_the_expected_result_is_that_of_the_reference_evaluator(id_):
+    """An independent implementation, where nothing is left open."""
+    from onnx.reference import ReferenceEvaluator
+
+    (context,) = chosen_contexts([id_])
+    for bounds in pairs_of(context, "float32", few=True):
+        low, high = bounds.values["A"], bounds.values["B"]
+        if not (np.isfinite(low) and low <= high and np.isfinite(high)):
+            continue  # the evaluator has another reading there
+        x = inputs_of(context, "float32", bounds)
+        x = x[np.isfinite(x)]
+        x = np.resize(x, 128)
+        model = graphs(context, "float32", bounds.values, 13).whole.proto()
+        with np.errstate(all="ignore"):
+            (found,) = ReferenceEvaluator(model).run(None, {"x": x.reshape(1, 16, 2, 4)})
+        right = exactly(x)
+        for step in context.steps:
+            right = of_step(step, right, bounds.values, right.expected.dtype.name, (128,))
+        assert right.allow(found.reshape(-1)[:128]).all()

@@ -1,0 +1,155 @@
+"""`check --contexts` finds planted optimisers and fused kernels, and says nothing of right ones."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sonnx_clip.contexts.judge import ContextJudge
+from sonnx_clip.contexts.model import chosen_contexts
+from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.runtimes.model_runs import ModelWorker
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
+
+pytest.importorskip("onnxruntime")
+HERE = "tests.contexts.planted_optimisers"
+
+
+def judged(name, contexts, etype="float32", limits=LIMITS, *, few=False):
+    """The reports on contexts, by their ids."""
+    worker = ModelWorker(name, limits)
+    try:
+        judge = ContextJudge(worker, etype, few=few)
+        element_type = operators()["clip"].element_type(etype)
+        chosen = [one for one in chosen_contexts(contexts) if one.has_type(element_type)]
+        return {context.id: judge.judge(context) for context in chosen}
+    finally:
+        worker.close()
+
+
+def optimised(name, *contexts, etype="float32", **how):
+    return judged(f"optimised[onnxruntime]:{HERE}:{name}", contexts, etype, **how)
+
+
+SELECTIONS = ("relu-clip", "clip-relu", "clip-clip", "max-min", "neg-clip-neg", "identity-clip")
+WRONG = {
+    # optimiser: context, rewrite, X, got and expected
+    "drops_relu": ("relu-clip", "relu-dropped-before-clip"),
+    "drops_relu_after": ("clip-relu", "relu-dropped-after-clip"),
+    "merges_clips": ("clip-clip", "clip-clip-by-max-min"),
+    "drops_second_clip": ("clip-clip", "second-clip-dropped"),
+    "merges_zeros": ("beside-plus-zero", "zeros-merged"),
+    "drops_casts": ("cast-float16", ""),
+    "loses_attributes": ("relu-clip", ""),
+    "loses_max_behind_matmul": ("matmul-clip", ""),
+    "swaps_max_and_min": ("max-min", ""),
+    "drops_clip_before_quantise": ("neg-clip-quantise-uint8", "clip-dropped-before-saturation"),
+    "moves_neg": ("neg-clip-neg", ""),
+}
+
+
+@pytest.mark.parametrize("name", ["nothing", "names_nodes", "relu_into_clip", "removes_identity"])
+def test_right_optimiser_conforms(name):
+    found = optimised(name, *SELECTIONS)
+    assert {one.verdict for one in found.values()} == {"conforms"}
+    assert all(one.compared > 5000 for one in found.values())
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_optimiser_is_found_and_its_rewrite_is_named(name):
+    context, rewrite = WRONG[name]
+    report = optimised(name, context)[context]
+    assert report.verdict == "context"
+    first = report.deviations[0]
+    assert first.got != first.expected
+    assert first.one_by_one == first.plain == first.expected
+    if rewrite:
+        assert rewrite in {deviation.rewrite for deviation in report.deviations}
+
+
+def test_a_wrong_optimiser_is_right_beside_other_neighbours():
+    found = optimised("drops_relu", "clip-relu", "clip-clip", "conv-clip")
+    assert {one.verdict for one in found.values()} == {"conforms"}
+
+
+@pytest.mark.parametrize("etype", ["int8", "uint8", "float16", "float64"])
+def test_every_kind_of_type_finds_merged_clips(etype):
+    report = optimised("merges_clips", "clip-clip", etype=etype)["clip-clip"]
+    assert report.verdict == "context"
+    assert report.deviations[0].rewrite == "clip-clip-by-max-min"
+
+
+def test_fused_kernel_of_a_runtime_is_found():
+    found = judged(f"onnx:{HERE}:open_fused", ["matmul-clip", "gemm-clip"])
+    assert found["gemm-clip"].verdict in ("conforms", "alone")
+    report = found["matmul-clip"]
+    assert report.verdict == "context"
+    first = report.deviations[0]
+    assert first.x.decimal == "nan"
+    assert first.expected == first.one_by_one
+    assert first.plain is None
+
+
+HOSTILE = {
+    # optimiser: verdict, and what the words name
+    "invalid": ("invalid", "not valid"),
+    "renames_output": ("invalid", "other"),
+    "garbage": ("invalid", "bytes"),
+    "none": ("invalid", "NoneType"),
+    "raises": ("refused", "pattern not understood"),
+    "prints_much": ("conforms", ""),
+}
+
+
+def test_optimiser_that_ends_its_process_has_crashed():
+    report = optimised("ends", "relu-clip", few=True)["relu-clip"]
+    assert report.verdict == "crashed"
+    assert report.served == 0
+
+
+@pytest.mark.nightly
+def test_model_of_128_megabytes_is_invalid():
+    report = optimised("huge", "relu-clip", few=True)["relu-clip"]
+    assert report.verdict == "invalid"
+
+
+@pytest.mark.nightly
+def test_optimiser_that_hangs_is_ended():
+    report = optimised("hangs", "relu-clip", few=True, limits=Limits(call=1))["relu-clip"]
+    assert report.verdict == "crashed"
+    assert "no answer" in report.refusals[0].words
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_optimiser_ends_with_one_verdict(name):
+    verdict, words = HOSTILE[name]
+    report = optimised(name, "relu-clip", few=True)["relu-clip"]
+    assert report.verdict == verdict
+    assert words in "".join(refusal.words for refusal in report.refusals)
+
+
+def test_a_command_is_an_optimiser(tmp_path, monkeypatch):
+    program = tmp_path / "optimise.py"
+    program.write_text(
+        "import sys, onnx\n"
+        "from tests.contexts.planted_optimisers import drops_relu\n"
+        "onnx.save(drops_relu(onnx.load(sys.argv[1])), sys.argv[2])\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    command = f"{sys.executable} {program} {{in}} {{out}}"
+    report = judged(f"optimised[onnxruntime]:{command}", ["relu-clip"], "int8")["relu-clip"]
+    assert report.verdict == "context"
+    assert report.deviations[0].rewrite == "relu-dropped-before-clip"
+
+
+def test_reproducer_shows_the_wrong_result_in_a_new_process(tmp_path):
+    report = optimised("drops_relu", "relu-clip")["relu-clip"]
+    first = report.deviations[0]
+    done = subprocess.run(
+        [sys.executable, "-c", first.reproduce], capture_output=True, text=True, check=True
+    )
+    printed = done.stdout.split()
+    assert int(printed[-1], 16) == int(first.got.bits, 16)
+    assert np.float32(printed[0]) == np.float32(first.got.decimal)
