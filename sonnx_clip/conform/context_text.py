@@ -40,6 +40,7 @@ def context_lines(report: Report) -> Iterator[str]:
     for blocks in _by_cause(report).values():
         yield ""
         yield from _block(blocks)
+    yield from _right_as_a_whole(report)
     yield from _refusals(report)
     yield ""
     yield NOT_SAID
@@ -96,6 +97,19 @@ def _block(entries: list[tuple[str, ContextReport, ContextDeviation]]) -> Iterat
         yield f"  as by the rewrite {first.rewrite} (spec/rewrites.yaml), which is legal {first.legal_when}"
     elif first.legal_when:
         yield f"  {first.legal_when}"
+
+
+def _right_as_a_whole(report: Report) -> Iterator[str]:
+    """Where the whole graph is right, and a node alone is not: that verdict is about another kernel."""
+    found = [
+        f"{context.id} ({of_type.type}, {context.better:,} results)"
+        for of_type in report.types
+        for context in of_type.contexts
+        if context.better
+    ]
+    if found:
+        yield ""
+        yield f"right as a whole, wrong one node at a time: {', '.join(found)}"
 
 
 def _refusals(report: Report) -> Iterator[str]:

@@ -18,7 +18,8 @@ from sonnx_clip.rewrites.terms import ELEMENT, operators
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.contexts.judge import Answer
+    from sonnx_clip.contexts.answer import Answer
+    from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.meaning import Candidates
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.language.tree import Expr
@@ -48,8 +49,8 @@ class _Window:
 
 
 def explained(
-    context: Context, etype: str, deviating: Sequence[Answer], right: Sequence[Answer]
-) -> list[tuple[Explanation | None, Sequence[Answer]]]:
+    context: Context, etype: str, deviating: Sequence[Wrong], right: Sequence[Answer]
+) -> list[tuple[Explanation | None, Sequence[Wrong]]]:
     """Graphs that deviate, by the rewrite that gives every result of theirs; None for those that none gives.
 
     The rewrite that gives the most graphs comes first, so that few explain all. One is not named if it would
@@ -58,17 +59,17 @@ def explained(
     Args:
         context: the context.
         etype: the element type of X.
-        deviating: graphs with wrong results.
+        deviating: wrong results of graphs.
         right: graphs of the same form whose results are all right.
     """
     left = list(deviating)
-    found: list[tuple[Explanation | None, Sequence[Answer]]] = []
+    found: list[tuple[Explanation | None, Sequence[Wrong]]] = []
     candidates = [] if context.entry.fork else list(_candidates(context))
     while left:
-        best: list[Answer] = []
+        best: list[Wrong] = []
         named = None
         for candidate in candidates:
-            given = [answer for answer in left if candidate.gives(context, etype, answer)]
+            given = [one for one in left if candidate.explains(context, etype, one)]
             if len(given) <= len(best):
                 continue
             if not candidate.is_contradicted(context, etype, right, len(given)):
@@ -77,7 +78,7 @@ def explained(
             found.append((None, left))
             break
         found.append((named.explanation(context, etype), best))
-        left = [answer for answer in left if not any(answer is one for one in best)]
+        left = [one for one in left if not any(one is other for other in best)]
     return found
 
 
@@ -108,8 +109,8 @@ class _Candidate:
         """Whether it would change so many graphs that are right; a theorem has conditions that may fail."""
         if not isinstance(self.rewrite, Rewrite):
             return False
-        about = (one for one in right if self._constants(context, etype, one) is not None)
-        changed = (one for one in about if not self.gives(context, etype, one))
+        given = (self._gives(context, etype, one) for one in right)
+        changed = (gives for gives in given if gives is not None and not gives.all())
         return sum(1 for _ in islice(changed, most)) == most
 
     def _constants(self, context: Context, etype: str, answer: Answer) -> dict[str, Array] | None:
@@ -123,14 +124,19 @@ class _Candidate:
             return None
         return _unified(self.rewrite.before, self.window.term, answer.asked.bounds.values, type_)
 
-    def gives(self, context: Context, etype: str, answer: Answer) -> bool:
-        """Whether it gives every result of a graph."""
+    def explains(self, context: Context, etype: str, wrong: Wrong) -> bool:
+        """Whether it gives wrong results of a graph, and all that are right."""
+        gives = self._gives(context, etype, wrong.answer)
+        return gives is not None and bool(gives[wrong.considered].all())
+
+    def _gives(self, context: Context, etype: str, answer: Answer) -> Array | None:
+        """Which results of a graph it gives; None if it is not about the graph."""
         types = context.types_of_steps(etype)
         bounds = answer.asked.bounds.values
         after = self.rewrite.after if isinstance(self.rewrite, Rewrite) else _X
         constants = self._constants(context, etype, answer)
         if constants is None:
-            return False
+            return None
         found: Candidates = exactly(answer.x)
         shapes = shapes_of(context)
         place = 0
@@ -142,7 +148,7 @@ class _Candidate:
                 step = context.steps[place]
                 found = of_step(step, found, bounds, types[place], shapes[place])
                 place += 1
-        return bool(found.allow(answer.got).all())
+        return found.allow(answer.got)
 
     def explanation(self, context: Context, etype: str) -> Explanation:
         """Its id, and when it is legal."""

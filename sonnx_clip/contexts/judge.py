@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sonnx_clip.contexts.answer import Answer, meaning_of_graph
+from sonnx_clip.contexts.blame import wrong_results
 from sonnx_clip.contexts.explain import Explanation, explained
-from sonnx_clip.contexts.graphs import Graphs, graphs, opsets_of, shapes_of
-from sonnx_clip.contexts.meaning import Candidates, alike, exactly, of_step
+from sonnx_clip.contexts.graphs import graphs, opsets_of
+from sonnx_clip.contexts.meaning import alike
 from sonnx_clip.contexts.plan import asked, inputs_of
 from sonnx_clip.contexts.report import (
     CONTEXT_VERDICTS,
@@ -36,56 +38,13 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.graphs import Model
     from sonnx_clip.contexts.model import Context
-    from sonnx_clip.contexts.plan import Asked
     from sonnx_clip.contexts.report import ContextVerdict, Way
     from sonnx_clip.runtimes.model_runs import ModelWorker
 
 _FIRST_OPSET = 13
-
-
-@dataclass
-class Answer:
-    """A graph that was asked, and what came of it.
-
-    Args:
-        asked: its bounds and operator set.
-        models: the whole and its parts.
-        x: the entries of X, flat.
-        origin: for each entry of the result, the entry of X that it comes from.
-        right: what the composed meanings allow.
-        whole: the whole graph, as the runtime opens it by default.
-        parts: its nodes, one at a time.
-    """
-
-    asked: Asked
-    models: Graphs
-    x: Array
-    origin: Array
-    right: Candidates
-    whole: Outcome
-    parts: Outcome
-    plain: Outcome | None = None
-    parts_optimised: Outcome | None = None
-    with_inputs: Outcome | None = None
-    graph: str = ""
-
-    @property
-    def is_served(self) -> bool:
-        """Whether the whole graph gave a result."""
-        return self.whole.failure is None
-
-    @property
-    def got(self) -> Array:
-        """The result of the whole graph."""
-        assert not isinstance(self.whole.last, Failure)
-        return self.whole.last
-
-    @property
-    def wrong(self) -> Array:
-        """Which entries of the whole graph's result are wrong."""
-        return ~self.right.allow(self.got)
 
 
 @dataclass(frozen=True)
@@ -135,7 +94,8 @@ class ContextJudge:
         served = [answer for answer in answers if answer.is_served]
         suspicious = [answer for answer in answers if self._needs_more(answer)]
         self._ask_more(context, suspicious)
-        deviations = self._deviations(context, served)
+        wrong = [one for answer in served for one in wrong_results(context, answer, self._etype)]
+        deviations = self._deviations(context, served, wrong)
         fields: dict[str, Any] = {
             "graphs": len(answers),
             "served": len(served),
@@ -143,7 +103,7 @@ class ContextJudge:
             "opsets": opsets,
             "deviations": tuple(deviations),
             "refusals": tuple(self._refusals(context, answers)),
-            "alone": sum(_count_alone(context, answer, self._etype) for answer in served),
+            "alone": sum(one.count for one in wrong if one.kind == "alone"),
             "better": sum(_count_better(answer) for answer in served),
             "runs": self._worker.runs - before,
         }
@@ -168,7 +128,7 @@ class ContextJudge:
         outcomes = self._worker.run(chains)
         for one, models, x in prepared:
             whole, parts = next(outcomes), next(outcomes)
-            right, origin = _meaning(context, self._etype, one.bounds.values, x)
+            right, origin = meaning_of_graph(context, self._etype, one.bounds.values, x)
             yield Answer(one, models, x, origin, right, whole, parts)
 
     def _chain(self, models: Sequence[Model], x: Array, context: Context, how: str) -> Chain:
@@ -219,44 +179,46 @@ class ContextJudge:
 
     # --- Causes
 
-    def _deviations(self, context: Context, served: Sequence[Answer]) -> list[ContextDeviation]:
+    def _deviations(
+        self, context: Context, served: Sequence[Answer], wrong: Sequence[Wrong]
+    ) -> list[ContextDeviation]:
         """Wrong results, grouped by kind and cause."""
-        groups: dict[_Cause, list[Answer]] = defaultdict(list)
+        groups: dict[_Cause, list[Wrong]] = defaultdict(list)
+        for one in wrong:
+            if one.kind != "alone":
+                without = self._blamed(context, one, groups) if one.kind == "context" else ()
+                bounds_as = one.answer.asked.bounds_as
+                groups[_Cause(one.kind, one.step, without, bounds_as)].append(one)
+        right: dict[str, list[Answer]] = defaultdict(list)
         for answer in served:
             if not answer.wrong.any():
-                continue
-            kind, step = _kind(context, answer, self._etype)
-            if kind == "alone":
-                continue
-            without = self._blamed(context, answer, groups) if kind == "context" else ()
-            groups[_Cause(kind, step, without, answer.asked.bounds_as)].append(answer)
+                right[answer.asked.bounds_as].append(answer)
         found = []
-        for cause, answers in groups.items():
-            explanations: list[tuple[Explanation | None, Sequence[Answer]]] = [(None, answers)]
+        for cause, group in groups.items():
+            explanations: list[tuple[Explanation | None, Sequence[Wrong]]] = [(None, group)]
             if cause.kind == "context":
-                alike_ = [answer for answer in served if answer.asked.bounds_as == cause.bounds_as]
-                right = [answer for answer in alike_ if not answer.wrong.any()]
-                explanations = explained(context, self._etype, answers, right)
+                explanations = explained(context, self._etype, group, right[cause.bounds_as])
             for rewrite, by_it in explanations:
                 found.append(self._deviation(context, cause, rewrite, by_it))
         return sorted(found, key=lambda deviation: CONTEXT_VERDICTS.index(deviation.kind))
 
-    def _blamed(self, context: Context, answer: Answer, known: Iterable[_Cause]) -> tuple[str, ...]:
+    def _blamed(self, context: Context, wrong: Wrong, known: Iterable[_Cause]) -> tuple[str, ...]:
         """The optimisers of which each, left out alone, makes it right; known ones are tried first."""
         for cause in known:
             names = cause.without
-            if names and self._heals(context, answer, names) == names:
+            if names and self._heals(context, wrong, names) == names:
                 return names
-        return self._heals(context, answer, self._worker.optimisers)
+        return self._heals(context, wrong, self._worker.optimisers)
 
-    def _heals(self, context: Context, answer: Answer, names: Sequence[str]) -> tuple[str, ...]:
+    def _heals(self, context: Context, wrong: Wrong, names: Sequence[str]) -> tuple[str, ...]:
+        answer = wrong.answer
         chains = [
             self._chain([answer.models.whole], answer.x, context, WITHOUT + name) for name in names
         ]
         healed = []
         for name, outcome in zip(names, self._worker.run(chains), strict=True):
             last = outcome.last
-            if not isinstance(last, Failure) and answer.right.allow(last).all():
+            if not isinstance(last, Failure) and answer.right.allow(last)[wrong.entries].all():
                 healed.append(name)
         return tuple(healed)
 
@@ -265,35 +227,32 @@ class ContextJudge:
         context: Context,
         cause: _Cause,
         rewrite: Explanation | None,
-        answers: Sequence[Answer],
+        wrong: Sequence[Wrong],
     ) -> ContextDeviation:
-        first = answers[0]
-        entry = int(np.flatnonzero(first.wrong)[0])
-        asked_ = first.asked
+        first = wrong[0].answer
+        entry = wrong[0].first
+        given = first.asked
         bits = {
             name: _value(value.reshape(1), 0).bits or ""
-            for name, value in asked_.bounds.values.items()
+            for name, value in given.bounds.values.items()
         }
-        graph = self._graph_that_ran(first) if cause.kind == "context" else ""
         return ContextDeviation(
             kind=cause.kind,
-            asked=asked_.bounds.shown(context),
+            asked=given.bounds.shown(context),
             bounds_bits=bits,
-            opset=asked_.opset,
-            bounds_as=asked_.bounds_as,
+            opset=given.opset,
+            bounds_as=given.bounds_as,
             x=_value(first.x, int(first.origin[entry])),
             got=_value(first.got, entry),
             expected=_value(first.right.expected, entry),
-            one_by_one=_outcome_value(first.parts, entry),
-            plain=None if first.plain is None else _outcome_value(first.plain, entry),
-            with_inputs=None
-            if first.with_inputs is None
-            else _outcome_value(first.with_inputs, entry),
+            one_by_one=_result(first.parts, entry),
+            plain=_value_of(first.plain, entry),
+            with_inputs=_value_of(first.with_inputs, entry),
             step=cause.step,
-            pairs=len(answers),
-            results=sum(int(answer.wrong.sum()) for answer in answers),
+            pairs=len(wrong),
+            results=sum(one.count for one in wrong),
             without=cause.without,
-            graph=graph,
+            graph=self._graph_that_ran(first) if cause.kind == "context" else "",
             rewrite="" if rewrite is None else rewrite.id,
             legal_when="" if rewrite is None else rewrite.legal_when,
             reproduce=self._reproducer(context, first, entry),
@@ -361,76 +320,6 @@ def _feeds(x: Array, context: Context) -> dict[str, Array]:
     return feeds
 
 
-def _meaning(
-    context: Context, etype: str, bounds: Mapping[str, Array], x: Array
-) -> tuple[Candidates, Array]:
-    """What the steps may give for X, and the entry of X from which each entry of the result comes."""
-    found = exactly(x)
-    origin = exactly(np.arange(len(x)))
-    first: Candidates | None = None
-    types = context.types_of_steps(etype)
-    for step, type_, shape in zip(context.steps, types, shapes_of(context), strict=False):
-        found = of_step(step, found, bounds, type_, shape)
-        if step.moves is not None:
-            origin = of_step(step, origin, bounds, type_, shape)
-        first = first or found
-    places = origin.expected
-    if context.entry.fork:
-        assert first is not None
-        count = max(len(found.rows), len(first.rows))
-        rows = [
-            np.concatenate(
-                [found.rows[min(i, len(found.rows) - 1)], first.rows[min(i, len(first.rows) - 1)]]
-            )
-            for i in range(count)
-        ]
-        found = Candidates(tuple(rows), np.concatenate([found.defined, first.defined]))
-        places = np.concatenate([places, np.arange(len(x))])
-    return found, places
-
-
-# --- Who is to blame ----------------------------------------------------------------------------------------
-
-
-def _kind(context: Context, answer: Answer, etype: str) -> tuple[ContextVerdict, str]:
-    """Whether the context, a neighbour or Clip alone is wrong; and the step that is wrong by itself."""
-    wrong = answer.wrong
-    for outcome in (answer.parts, answer.parts_optimised):
-        if outcome is None or outcome.failure is not None:
-            continue
-        last = outcome.last
-        assert not isinstance(last, Failure)
-        if not alike(last, answer.got)[wrong].all():
-            continue
-        step = _wrong_step(context, answer, outcome, etype)
-        if step is not None:
-            is_clip = step.op_type == "Clip"
-            return ("alone" if is_clip else "neighbour"), step.id
-    return "context", ""
-
-
-def _wrong_step(context: Context, answer: Answer, outcome: Outcome, etype: str) -> Any:
-    """The first node that gives a wrong result for its actual input; None if none does."""
-    given = answer.x
-    types = context.types_of_steps(etype)
-    steps = zip(context.steps, types, shapes_of(context), outcome.results, strict=False)
-    for step, type_, shape, result in steps:
-        if isinstance(result, Failure):
-            return None
-        right = of_step(step, exactly(given), answer.asked.bounds.values, type_, shape)
-        if not right.allow(result).all():
-            return step
-        given = result
-    return None
-
-
-def _count_alone(context: Context, answer: Answer, etype: str) -> int:
-    """Wrong results that Clip gives by itself, too."""
-    if not answer.wrong.any() or _kind(context, answer, etype)[0] != "alone":
-        return 0
-    return int(answer.wrong.sum())
-
-
 def _count_better(answer: Answer) -> int:
     """Right results of the whole where one node at a time gives wrong ones."""
     last = answer.parts.last
@@ -478,8 +367,12 @@ def _value(array: Array, entry: int) -> Value:
     return Value(decimal=show(pattern, etype), bits=hex_bits(pattern, name))
 
 
-def _outcome_value(outcome: Outcome, entry: int) -> Value:
+def _result(outcome: Outcome, entry: int) -> Value:
     last = outcome.last
     if isinstance(last, Failure):
         return Value(decimal=f"refused: {last.words}")
     return _value(last, entry)
+
+
+def _value_of(outcome: Outcome | None, entry: int) -> Value | None:
+    return None if outcome is None else _result(outcome, entry)

@@ -1,0 +1,95 @@
+"""Who is to blame for each wrong result of a graph: Clip alone, another node alone, or no node alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.contexts.graphs import shapes_of
+from sonnx_clip.contexts.meaning import alike, exactly, of_step
+from sonnx_clip.runtimes.calls import Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.contexts.answer import Answer
+    from sonnx_clip.contexts.model import Context
+    from sonnx_clip.contexts.report import ContextVerdict
+    from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.model_runs import Outcome
+
+_NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Wrong results of a graph with one to blame.
+
+    Args:
+        answer: the graph.
+        kind: ``alone`` if Clip alone gives them, ``neighbour`` if another node does, else ``context``.
+        step: the step that gives them alone; empty in a context.
+        entries: which entries of the result, shape (n,).
+    """
+
+    answer: Answer
+    kind: ContextVerdict
+    step: str
+    entries: Array
+
+    @property
+    def count(self) -> int:
+        """How many results."""
+        return int(self.entries.sum())
+
+    @property
+    def first(self) -> int:
+        """The first of these entries."""
+        return int(np.flatnonzero(self.entries)[0])
+
+    @property
+    def considered(self) -> Array:
+        """The entries that a cause must explain: these, and those that are right."""
+        return self.entries | ~self.answer.wrong
+
+
+def wrong_results(context: Context, answer: Answer, etype: str) -> Iterator[Wrong]:
+    """The wrong results of a graph, by who is to blame."""
+    left = answer.wrong
+    for outcome in (answer.parts, answer.parts_optimised):
+        if outcome is None or isinstance(outcome.last, Failure) or not left.any():
+            continue
+        same_value = alike(outcome.last, answer.got) | (outcome.last == answer.got)
+        blamed = _wrong_steps(context, answer, outcome, etype)
+        for place in np.unique(blamed[left & same_value]):
+            if place == _NOBODY:
+                continue
+            step = context.steps[place]
+            entries = left & same_value & (blamed == place)
+            kind: ContextVerdict = "alone" if step.op_type == "Clip" else "neighbour"
+            yield Wrong(answer, kind, step.id, entries)
+            left = left & ~entries
+    if left.any():
+        yield Wrong(answer, "context", "", left)
+
+
+def _wrong_steps(context: Context, answer: Answer, outcome: Outcome, etype: str) -> Array:
+    """For each entry of the result, the first node that is wrong for its actual input; -1 if none is."""
+    given = answer.x
+    blamed = np.full(len(given), _NOBODY)
+    after_first = blamed
+    types = context.types_of_steps(etype)
+    steps = zip(context.steps, types, shapes_of(context), outcome.results, strict=False)
+    for place, (step, type_, shape, result) in enumerate(steps):
+        assert not isinstance(result, Failure)
+        right = of_step(step, exactly(given), answer.asked.bounds.values, type_, shape)
+        if step.moves is not None:
+            blamed = of_step(step, exactly(blamed), {}, type_, shape).expected
+        wrong = ~right.allow(result)
+        blamed = np.where(wrong & (blamed == _NOBODY), place, blamed)
+        given = result
+        if place == 0:
+            after_first = blamed
+    return np.concatenate([blamed, after_first]) if context.entry.fork else blamed
