@@ -87,7 +87,7 @@ def normalise(
 
     if output is not None and not is_standard_output(output):
         require_folder_of(output)
-    options = NormaliseOptions(assume == "finite", _shapes(input_shape or []), self_check)
+    options = NormaliseOptions(assume == "finite", shapes_of(input_shape or []), self_check)
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if format == "json":
@@ -99,7 +99,7 @@ def normalise(
     raise typer.Exit(run.exit_status)
 
 
-def _shapes(texts: list[str]) -> dict[str, list[int]]:
+def shapes_of(texts: list[str]) -> dict[str, list[int]]:
     """The shapes in ``NAME=1,3,64,96``; a scalar is ``NAME=``."""
     found: dict[str, list[int]] = {}
     for text in texts:

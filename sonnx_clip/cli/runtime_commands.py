@@ -57,6 +57,13 @@ def check(
             "", "Beside other nodes, too: all, names, or a file.", INPUT, value="all|NAME,…|FILE"
         ),
     ] = None,
+    model: Annotated[
+        Path | None,
+        option("", "The Clips of your model, with their neighbours.", INPUT, value="FILE.onnx"),
+    ] = None,
+    input_shape: Annotated[
+        list[str] | None, option("", "With --model: NAME=1,3,64,96.", INPUT, value="NAME=SIZES")
+    ] = None,
     operator: Operator = CLIP,
     dtype: OnlyTypes = None,
     require: Annotated[
@@ -134,6 +141,20 @@ def check(
             runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
             onnx_cmd=onnx_cmd,
         )  # fmt: skip
+    if model is not None:
+        from sonnx_clip.cli.model_commands import shapes_of
+        from sonnx_clip.cli.own_model_command import check_own_model
+
+        if changed or dtype or require or against or contexts or journal or scheduler or build:
+            todo = (
+                "remove the other options; --runtime, --optimiser, --input-shape and --repro remain"
+            )
+            raise UserError("--model judges the windows of one model", todo=todo)
+        shapes = shapes_of(input_shape or [])
+        limits = Limits(limit, start_limit)
+        as_json = format == "json"
+        status_ = check_own_model(name, model, shapes, limits, as_json=as_json, repro=repro)
+        raise typer.Exit(status_)
     options = CheckOptions(
         name,
         dtype or [],

@@ -121,7 +121,7 @@ class ContextJudge:
         parts_how = PLAIN if self._worker.has_plain else OPTIMISED
         for one in every:
             models = graphs(context, self._etype, one.bounds.values, one.opset, one.bounds_as)
-            x = inputs_of(context, self._etype, one.bounds)
+            x = inputs_of(context.id, self._etype, one.bounds)
             prepared.append((one, models, x))
             chains.append(self._chain([models.whole], x, context, OPTIMISED))
             chains.append(self._chain(models.parts, x, context, parts_how))

@@ -151,8 +151,8 @@ def _element_type(id_: str) -> ElementType:
     return operators()["clip"].element_type(id_)
 
 
-def inputs_of(context: Context, etype: str, bounds: Bounds) -> Array:
-    """The entries of X, shape (128,): the ones that show most are first.
+def inputs_of(name: str, etype: str, bounds: Bounds) -> Array:
+    """The entries of X, shape (128,), for a graph of a name: the ones that show most are first.
 
     Values at and around the bounds and their opposites, ordinary numbers, special values, and random ones.
     """
@@ -162,7 +162,7 @@ def inputs_of(context: Context, etype: str, bounds: Bounds) -> Array:
     chosen |= dict.fromkeys(special_patterns(element_type))
     patterns = list(chosen)[:ENTRIES]
     found = from_bits(patterns, etype)
-    seed = [_SEED, zlib.crc32(context.id.encode())]
+    seed = [_SEED, zlib.crc32(name.encode())]
     rest = _random(etype, bounds, ENTRIES - len(patterns), np.random.default_rng(seed))
     return np.concatenate([found, rest])
 

@@ -81,7 +81,7 @@ def test_the_expected_result_is_that_of_the_reference_evaluator(id_):
         low, high = bounds.values["A"], bounds.values["B"]
         if not (np.isfinite(low) and low <= high and np.isfinite(high)):
             continue  # the evaluator has another reading there
-        x = inputs_of(context, "float32", bounds)
+        x = inputs_of(context.id, "float32", bounds)
         x = x[np.isfinite(x)]
         x = np.resize(x, 128)
         model = graphs(context, "float32", bounds.values, 13).whole.proto()

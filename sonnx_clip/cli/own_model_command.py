@@ -1,0 +1,180 @@
+"""`sonnx-clip check --model FILE.onnx`: the windows of the Clips of a model, judged and printed."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError, EncodeError
+from rich.console import Console
+
+from sonnx_clip.contexts.own_model import ModelReport, feeds_of, judge_window
+from sonnx_clip.contexts.windows import cut_windows
+from sonnx_clip.lint.model_file import parse_model, read_model
+from sonnx_clip.lint.tensors import shown
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import make_folder, write_whole
+from sonnx_clip.root.terminal import counted, progress
+from sonnx_clip.runtimes.model_runs import ModelWorker
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.contexts.own_model import WindowDeviation, WindowReport
+    from sonnx_clip.contexts.windows import Cut, Window
+    from sonnx_clip.runtimes.runtime import Limits
+
+_SHOWN = 3
+
+
+def check_own_model(
+    runtime: str,
+    model: Path,
+    shapes: Mapping[str, Sequence[int]],
+    limits: Limits,
+    *,
+    as_json: bool,
+    repro: Path | None,
+) -> int:
+    """Judge a runtime on the windows of a model, and print the report.
+
+    Returns 1 if a window deviates or nothing was compared, else 0. UserError for a file that is no model or
+    has no Clip, an unknown runtime, and one that opens no models.
+    """
+    cut = _cut(model, shapes)
+    try:
+        worker = ModelWorker(runtime, limits)
+    except (UnsupportedError, RuntimeDiedError) as error:
+        todo = "choose onnxruntime or onnx-reference, or use --onnx, --onnx-cmd or --optimiser"
+        raise UserError(f"{runtime} cannot run models: {error}", "--model", todo) from None
+    windows: list[WindowReport] = []
+    try:
+        with progress(runtime, len(cut.windows), "windows", Console(stderr=True)) as show:
+            for window in cut.windows:
+                windows.append(judge_window(worker, window))
+                show(len(windows), window.chain)
+    except RuntimeDiedError as error:
+        raise UserError(f"{runtime} dies on every graph: {error}", str(model)) from None
+    finally:
+        worker.close()
+    report = ModelReport(
+        model=shown(str(model)),
+        runtime_version=worker.version,
+        windows=tuple(windows),
+        left_out=cut.left_out,
+        runs=worker.runs,
+    )
+    if repro is not None:
+        _write_windows(repro, cut.windows, report, worker)
+    if as_json:
+        print(report.model_dump_json(indent=1))
+    else:
+        print("\n".join(_lines(report)))
+    return int(report.failed)
+
+
+def _cut(file: Path, shapes: Mapping[str, Sequence[int]]) -> Cut:
+    """The windows of the model in a file; UserError as `check_own_model`."""
+    model = parse_model(read_model(file), file)
+    where = shown(str(file))
+    try:
+        onnx.load_external_data_for_model(model, str(file.parent))
+        onnx.checker.check_model(model)
+        cut = cut_windows(model, shapes)
+    except UserError:
+        raise
+    except (
+        onnx.checker.ValidationError, onnx.shape_inference.InferenceError, DecodeError, EncodeError, OSError,
+        ValueError, TypeError, RuntimeError,
+    ) as error:  # fmt: skip
+        words = shown(" ".join(str(error).split())[:300])
+        todo = "correct the model; onnx.checker.check_model has details"
+        raise UserError(f"not a valid model: {words}", where, todo) from None
+    if not cut.windows and not cut.left_out:
+        todo = "name a model with Clip; `sonnx-clip lint` lists its nodes"
+        raise UserError("the graph of the model has no Clip", where, todo)
+    return cut
+
+
+def _lines(report: ModelReport) -> Iterator[str]:
+    yield f"{report.runtime_version}, {report.model}"
+    for number, window in enumerate(report.windows, 1):
+        yield ""
+        names = ", ".join(window.clips[:_SHOWN])
+        more = f" and {len(window.clips) - _SHOWN} more" if len(window.clips) > _SHOWN else ""
+        yield f"window {number}: {window.chain}; {counted(len(window.clips), 'Clip')}: {names}{more}"
+        yield from (f"  {line}" for line in _of_window(window))
+    if report.left_out:
+        yield ""
+        for name, why in report.left_out.items():
+            yield f"not asked: {name}: {why}"
+    wrong = sum(bool(window.deviations) for window in report.windows)
+    clips = sum(len(window.clips) for window in report.windows)
+    compared = sum(window.compared for window in report.windows)
+    yield ""
+    yield "Not asked: larger windows, Clips in functions and in bodies, other shapes, other processors."
+    judged = f"{counted(len(report.windows), 'window')} of {counted(clips, 'Clip')}"
+    yield (
+        f"{judged}: {wrong} differ from one node at a time; {compared:,} results compared,"
+        f" {report.runs:,} models run"
+    )
+
+
+def _of_window(window: WindowReport) -> Iterator[str]:
+    if window.words:
+        yield f"no result: {' '.join(window.words.split())}"
+    if not window.compared:
+        return
+    for deviation in window.deviations:
+        yield _of_deviation(deviation)
+    if not window.deviations:
+        yield f"{window.compared:,} results as one node at a time, rounding apart"
+    if window.alone:
+        yield f"Clip alone is wrong for {window.alone:,} results: see `sonnx-clip check` without --model"
+    if window.not_reached:
+        behind = f" (behind {window.producer})" if window.producer else ""
+        yield f"not reached at Clip: {', '.join(window.not_reached)}{behind}"
+
+
+def _of_deviation(deviation: WindowDeviation) -> str:
+    plain = "" if deviation.plain is None else f"; without optimisation {deviation.plain}"
+    return (
+        f"{deviation.kind}: {deviation.results:,} results of {deviation.output}, fed with {deviation.feed}:"
+        f" got {deviation.got}, one node at a time {deviation.one_by_one}{plain}"
+    )
+
+
+def _write_windows(
+    folder: Path, windows: Sequence[Window], report: ModelReport, worker: ModelWorker
+) -> None:
+    """Write each window that deviates as a model with its inputs, and a script that runs it."""
+    make_folder(folder)
+    lines = ["# Runs each window that deviates, and prints the result that is wrong. sh again.sh"]
+    set_up, result = worker.texts[True]
+    for number, (window, found) in enumerate(zip(windows, report.windows, strict=True), 1):
+        if not found.deviations:
+            continue
+        first = found.deviations[0]
+        name = f"window-{number}"
+        onnx.save(window.whole(first.output), folder / f"{name}.onnx")
+        inputs = feeds_of(window, first.feed)
+        np.savez(folder / f"{name}.npz", *inputs.values())
+        names = ", ".join(f'"{one}"' for one in window.inputs)
+        code = "\n".join(
+            [
+                "import numpy as np, onnx, onnx.parser",
+                worker.imports,
+                f'p = onnx.load("{name}.onnx")',
+                *([set_up] if set_up else []),
+                f'd = dict(zip([{names}], np.load("{name}.npz").values()))',
+                f"y = {result}",
+                f"print(np.asarray(y).reshape(-1)[{first.entry}])",
+            ]
+        )
+        lines += [f"\n# {_of_deviation(first)}", shlex.join([sys.executable, "-c", code])]
+    write_whole(folder / "again.sh", "\n".join([*lines, ""]))

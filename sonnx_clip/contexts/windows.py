@@ -1,0 +1,321 @@
+"""Cuts each Clip of a model out with its neighbours: its producer, and two levels of consumers.
+
+A window keeps the real shapes and weights. Windows that are equal but for names and weights are one. The
+input of a Clip is never made an output of its window: that would prevent the fusion that is looked for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sonnx_clip.root.dtypes import Array
+
+_LEVELS = 2
+_WITH_BODIES = frozenset({"If", "Loop", "Scan"})
+_MOST_ENTRIES = 1 << 22  # of an input of a window
+_ATTRIBUTES_OPSET = 10
+
+
+@dataclass(frozen=True)
+class Window:
+    """A Clip with its neighbours.
+
+    Args:
+        clips: the names of the Clips that have this window.
+        nodes: in their order.
+        clip: the index of the Clip.
+        inputs: the element type and the shape of each input, by name.
+        outputs: the element type and the shape of each output, by name.
+        inner: those of the other results, by name.
+        constants: by name.
+        bounds: of the Clip; None for one that is absent or no constant.
+        opset: of the model.
+    """
+
+    clips: tuple[str, ...]
+    nodes: tuple[onnx.NodeProto, ...]
+    clip: int
+    inputs: Mapping[str, Typed]
+    outputs: Mapping[str, Typed]
+    inner: Mapping[str, Typed]
+    constants: Mapping[str, Array]
+    bounds: tuple[Array | None, Array | None]
+    imports: tuple[onnx.OperatorSetIdProto, ...]
+    ir_version: int
+
+    @property
+    def chain(self) -> str:
+        """Its operators in order, with the bounds of the Clip."""
+        named = [node.op_type for node in self.nodes]
+        low, high = ("" if bound is None else f"{bound:g}" for bound in self.bounds)
+        named[self.clip] = f"Clip({low}, {high})"
+        return ", ".join(named)
+
+    @property
+    def x(self) -> str:
+        """The name of the Clip's input."""
+        return str(self.nodes[self.clip].input[0])
+
+    @property
+    def y(self) -> str:
+        """The name of the Clip's output."""
+        return str(self.nodes[self.clip].output[0])
+
+    def typed(self, name: str) -> Typed:
+        """The element type and shape of a value."""
+        return next(kind[name] for kind in (self.inputs, self.outputs, self.inner) if name in kind)
+
+    def whole(self, output: str) -> onnx.ModelProto:
+        """The model of the window, with one of its outputs first."""
+        others = [name for name in self.outputs if name != output]
+        return self._model(self.nodes, self.inputs, [output, *others])
+
+    def parts(self) -> Iterator[tuple[onnx.ModelProto, tuple[str, ...], str]]:
+        """Each node as a model for each of its outputs: the model, its inputs, and the output."""
+        for node in self.nodes:
+            read = dict.fromkeys(name for name in node.input if name and name not in self.constants)
+            inputs = {name: self.typed(name) for name in read}
+            for output in node.output:
+                if output:
+                    yield self._model([node], inputs, [output]), tuple(inputs), output
+
+    def _model(
+        self, nodes: Sequence[onnx.NodeProto], inputs: Mapping[str, Typed], outputs: Sequence[str]
+    ) -> onnx.ModelProto:
+        read = {name for node in nodes for name in node.input}
+        constants = [
+            numpy_helper.from_array(value, name)
+            for name, value in self.constants.items()
+            if name in read
+        ]
+        results = [self.typed(name).declared(name) for name in outputs]
+        given = [typed.declared(name) for name, typed in inputs.items()]
+        graph = helper.make_graph(list(nodes), "window", given, results, constants)
+        return helper.make_model(
+            graph, opset_imports=list(self.imports), ir_version=self.ir_version
+        )
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The element type of a value, as NumPy calls it, and its shape."""
+
+    etype: str
+    shape: tuple[int, ...]
+
+    def declared(self, name: str) -> onnx.ValueInfoProto:
+        """The declaration of a value in a graph."""
+        code = helper.np_dtype_to_tensor_dtype(np.dtype(self.etype))
+        return helper.make_tensor_value_info(name, code, self.shape)
+
+
+@dataclass
+class Cut:
+    """The windows of a model, and why others could not be cut, by the name of a Clip."""
+
+    windows: list[Window] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> Cut:
+    """Cut the windows of a model's graph; Clips in functions and in bodies of nodes are left out.
+
+    Args:
+        model: with its constants loaded; it is changed.
+        shapes: of inputs, by name.
+
+    Raises:
+        UserError: there is no such input.
+    """
+    _declare(model, shapes)
+    del model.graph.value_info[:]
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    graph = _Graph(inferred)
+    found = Cut()
+    by_key: dict[Any, int] = {}
+    for place, node in enumerate(graph.nodes):
+        if node.op_type != "Clip" or node.domain not in ("", "ai.onnx"):
+            continue
+        name = node.name or f"Clip that gives {node.output[0]}"
+        try:
+            window = graph.window(place, name)
+        except _NotCutError as error:
+            found.left_out[name] = str(error)
+            continue
+        key = _key(window)
+        if key in by_key:
+            earlier = found.windows[by_key[key]]
+            found.windows[by_key[key]] = replace(earlier, clips=(*earlier.clips, name))
+        else:
+            by_key[key] = len(found.windows)
+            found.windows.append(window)
+    return found
+
+
+class _NotCutError(Exception):
+    """A window cannot be cut, for the reason in the text."""
+
+
+def _declare(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
+    by_name = {value.name: value for value in model.graph.input}
+    for name, shape in shapes.items():
+        if name not in by_name:
+            todo = f"it has {', '.join(by_name) or 'none'}"
+            raise UserError(f"the model has no input {name}", "--input-shape", todo)
+        declared = by_name[name].type.tensor_type.shape
+        del declared.dim[:]
+        for size in shape:
+            declared.dim.add().dim_value = size
+
+
+class _Graph:
+    """The graph of a model, whose shapes are inferred as far as possible."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        graph = model.graph
+        self.nodes = list(graph.node)
+        self._model = model
+        self._constants = {one.name: one for one in graph.initializer}
+        self._producer: dict[str, int] = {}
+        self._consumers: dict[str, list[int]] = defaultdict(list)
+        for place, node in enumerate(self.nodes):
+            if node.op_type == "Constant" and node.attribute[0].name == "value":
+                self._constants[node.output[0]] = node.attribute[0].t
+                continue
+            for name in node.output:
+                self._producer[name] = place
+            for name in node.input:
+                self._consumers[name].append(place)
+        declared = [*graph.value_info, *graph.input, *graph.output]
+        self._declared = {value.name: value for value in declared}
+        self._results = {value.name for value in graph.output}
+
+    def window(self, clip: int, name: str) -> Window:
+        """The window of a Clip; _NotCutError if a shape is not known, or a neighbour has a body."""
+        places = sorted(self._places(clip))
+        nodes = [self.nodes[place] for place in places]
+        produced = {output for node in nodes for output in node.output if output}
+        read = dict.fromkeys(name for node in nodes for name in node.input if name)
+        inputs = {
+            one: self._typed(one)
+            for one in read
+            if one not in produced and one not in self._constants
+        }
+        x = self.nodes[clip].input[0]
+        outputs = {one: self._typed(one) for one in self._outputs(places) if one != x}
+        if not outputs:
+            raise _NotCutError("nothing of its window is an output")
+        inner = {one: self._typed(one) for one in produced if one not in outputs}
+        constants = {
+            one: numpy_helper.to_array(self._constants[one])
+            for one in read
+            if one in self._constants
+        }
+        return Window(
+            clips=(name,),
+            nodes=tuple(nodes),
+            clip=places.index(clip),
+            inputs=inputs,
+            outputs=outputs,
+            inner=inner,
+            constants=constants,
+            bounds=self._bounds(self.nodes[clip]),
+            imports=tuple(self._model.opset_import),
+            ir_version=min(self._model.ir_version, 10),
+        )
+
+    def _places(self, clip: int) -> set[int]:
+        """The places of a Clip, of its producer, and of two levels of consumers."""
+        found = {clip}
+        producer = self._producer.get(self.nodes[clip].input[0])
+        if producer is not None and self.nodes[producer].op_type not in _WITH_BODIES:
+            found.add(producer)
+        level = {clip}
+        for _ in range(_LEVELS):
+            outputs = [name for place in level for name in self.nodes[place].output]
+            readers = {place for name in outputs for place in self._consumers[name]}
+            level = {place for place in readers if self.nodes[place].op_type not in _WITH_BODIES}
+            found |= level
+        return found
+
+    def _outputs(self, places: Sequence[int]) -> Iterator[str]:
+        """The results of some nodes that the model gives, or that another node or none reads."""
+        for place in places:
+            for name in self.nodes[place].output:
+                readers = self._consumers[name]
+                is_read_elsewhere = any(reader not in places for reader in readers)
+                if name and (name in self._results or not readers or is_read_elsewhere):
+                    yield name
+
+    def _typed(self, name: str) -> Typed:
+        declared = self._declared.get(name)
+        if declared is None or not declared.type.HasField("tensor_type"):
+            raise _NotCutError(f"the type of {name} is not known")
+        tensor = declared.type.tensor_type
+        sizes = [dimension.dim_value for dimension in tensor.shape.dim]
+        if not tensor.HasField("shape") or not all(sizes):
+            raise _NotCutError(f"the shape of {name} is not known: use --input-shape")
+        if np.prod(sizes, dtype=object) > _MOST_ENTRIES:
+            raise _NotCutError(f"{name} has more than {_MOST_ENTRIES:,} entries")
+        dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        if dtype.kind not in "fiub":
+            raise _NotCutError(f"{name} has the element type {dtype}")
+        return Typed(dtype.name, tuple(sizes))
+
+    def _bounds(self, clip: onnx.NodeProto) -> tuple[Array | None, Array | None]:
+        """The constant bounds of a Clip; attributes until operator set 10."""
+        attributes = {one.name: np.float32(one.f) for one in clip.attribute}
+        if attributes:
+            low, high = (attributes.get(name) for name in ("min", "max"))
+            return _or_none(low), _or_none(high)
+        found: list[Array | None] = []
+        for place in (1, 2):
+            name = clip.input[place] if place < len(clip.input) else ""
+            constant = self._constants.get(name)
+            found.append(None if constant is None else numpy_helper.to_array(constant).reshape(()))
+        return found[0], found[1]
+
+
+def _or_none(value: np.float32 | None) -> Array | None:
+    return None if value is None else np.asarray(value)
+
+
+def _key(window: Window) -> Any:
+    """What equal windows share: nodes, attributes, connections, shapes, and constants of one entry."""
+    numbers: dict[str, int] = {}
+
+    def number(name: str) -> int:
+        return numbers.setdefault(name, len(numbers))
+
+    def constant(name: str) -> Any:
+        value = window.constants.get(name)
+        if value is None:
+            return number(name) if name else ""
+        return value.dtype.name, value.shape, value.tobytes() if value.size == 1 else b""
+
+    nodes = tuple(
+        (
+            node.op_type,
+            tuple(map(constant, node.input)),
+            tuple(map(number, node.output)),
+            tuple(sorted(one.SerializeToString() for one in node.attribute)),
+        )
+        for node in window.nodes
+    )
+    typed = (*_sorted(window.inputs, number), *_sorted(window.outputs, number))
+    return nodes, typed
+
+
+def _sorted(values: Mapping[str, Typed], number: Any) -> Iterable[tuple[int, Typed]]:
+    return sorted(((number(name), typed) for name, typed in values.items()), key=lambda one: one[0])
