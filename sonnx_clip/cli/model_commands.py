@@ -24,12 +24,22 @@ def lint(
     require_clip: Annotated[
         bool, option("--require-clip", "Status 3 if a model has no Clip node.", INPUT)
     ] = False,
+    fusions: Annotated[
+        bool, option("--fusions", "Report rewrites in use that would be wrong here.", INPUT)
+    ] = False,
     format: Annotated[
         Literal["text", "json", "sarif"],
         option("", "--json for short.", OUTPUT, value="text|json|sarif"),
     ] = "text",
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
+    if fusions:
+        from sonnx_clip.cli.fusions_command import list_fusions
+
+        if accept_inferred or require_clip or format == "sarif":
+            todo = "remove the other options; --json remains"
+            raise UserError("--fusions is a report of its own", todo=todo)
+        raise typer.Exit(list_fusions(models, as_json=format == "json"))
     from sonnx_clip.root.isolated import without_collection
 
     with without_collection():

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError, EncodeError
 from rich.console import Console
 
+from sonnx_clip.cli.loaded_model import with_messages
 from sonnx_clip.contexts.own_model import ModelReport, feeds_of, judge_window
 from sonnx_clip.contexts.windows import cut_windows
-from sonnx_clip.lint.model_file import parse_model, read_model
 from sonnx_clip.lint.tensors import shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.contexts.own_model import WindowDeviation, WindowReport
-    from sonnx_clip.contexts.windows import Cut, Window
+    from sonnx_clip.contexts.windows import Window
     from sonnx_clip.runtimes.runtime import Limits
 
 _SHOWN = 3
@@ -46,7 +45,10 @@ def check_own_model(
     Returns 1 if a window deviates or nothing was compared, else 0. UserError for a file that is no model or
     has no Clip, an unknown runtime, and one that opens no models.
     """
-    cut = _cut(model, shapes)
+    cut = with_messages(model, lambda proto: cut_windows(proto, shapes))
+    if not cut.windows and not cut.left_out:
+        todo = "name a model with Clip; `sonnx-clip lint` lists its nodes"
+        raise UserError("the graph of the model has no Clip", shown(str(model)), todo)
     try:
         worker = ModelWorker(runtime, limits)
     except (UnsupportedError, RuntimeDiedError) as error:
@@ -76,29 +78,6 @@ def check_own_model(
     else:
         print("\n".join(_lines(report)))
     return int(report.failed)
-
-
-def _cut(file: Path, shapes: Mapping[str, Sequence[int]]) -> Cut:
-    """The windows of the model in a file; UserError as `check_own_model`."""
-    model = parse_model(read_model(file), file)
-    where = shown(str(file))
-    try:
-        onnx.load_external_data_for_model(model, str(file.parent))
-        onnx.checker.check_model(model)
-        cut = cut_windows(model, shapes)
-    except UserError:
-        raise
-    except (
-        onnx.checker.ValidationError, onnx.shape_inference.InferenceError, DecodeError, EncodeError, OSError,
-        ValueError, TypeError, RuntimeError,
-    ) as error:  # fmt: skip
-        words = shown(" ".join(str(error).split())[:300])
-        todo = "correct the model; onnx.checker.check_model has details"
-        raise UserError(f"not a valid model: {words}", where, todo) from None
-    if not cut.windows and not cut.left_out:
-        todo = "name a model with Clip; `sonnx-clip lint` lists its nodes"
-        raise UserError("the graph of the model has no Clip", where, todo)
-    return cut
 
 
 def _lines(report: ModelReport) -> Iterator[str]:

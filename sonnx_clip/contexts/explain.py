@@ -122,7 +122,7 @@ class _Candidate:
         types = [known.id for known in self.rewrite.element_types(family)]
         if type_ not in types or not self.rewrite.fits(family):
             return None
-        return _unified(self.rewrite.before, self.window.term, answer.asked.bounds.values, type_)
+        return unified(self.rewrite.before, self.window.term, answer.asked.bounds.values, type_)
 
     def explains(self, context: Context, etype: str, wrong: Wrong) -> bool:
         """Whether it gives wrong results of a graph, and all that are right."""
@@ -187,10 +187,10 @@ def _with_x(outer: Expr, inner: Expr) -> Expr:
     return outer
 
 
-def _unified(
+def unified(
     pattern: Expr, term: Expr, bounds: Mapping[str, Array], etype: str
 ) -> dict[str, Array] | None:
-    """The constants with which a pattern is a term; None if it is not."""
+    """The constants with which a pattern is a term of constants of shape (); None if it is not."""
     found: dict[str, Array] = {}
 
     def fits(part: Expr, actual: Expr) -> bool:

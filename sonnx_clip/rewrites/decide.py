@@ -92,7 +92,7 @@ def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) ->
     _require_same(names, texts)
     values = {name: encode(texts[name], in_type.etype) for name in names}
     differs = {
-        strength: _shown(found, in_type)
+        strength: shown_difference(found, in_type)
         for strength in STRENGTHS
         if (found := difference(in_type, before, after, values, strength)) is not None
     }
@@ -162,7 +162,7 @@ def witness(rewrite: Rewrite, family: str, strength: Strength) -> Witness | None
         found = difference(in_type, rewrite.before, rewrite.after, values, strength)
         if found is not None:
             constants = {name: _number(value, in_type) for name, value in values.items()}
-            return Witness(etype.id, constants, _shown(found, in_type))
+            return Witness(etype.id, constants, shown_difference(found, in_type))
     return None
 
 
@@ -180,7 +180,8 @@ def _choices(rewrite: Rewrite, in_type: Meaning) -> Iterator[dict[str, Value]]:
             return
 
 
-def _shown(found: Difference, in_type: Meaning) -> Differs:
+def shown_difference(found: Difference, in_type: Meaning) -> Differs:
+    """A difference with its numbers as text."""
     after = None if found.after is None else _number(found.after, in_type)
     return Differs(x=_number(found.x, in_type), before=_number(found.before, in_type), after=after)
 

@@ -1,0 +1,42 @@
+"""`sonnx-clip lint --fusions`: rewrites in use that would change values of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+
+from sonnx_clip.cli.loaded_model import with_messages
+from sonnx_clip.contexts.fusions import IllegalRewrite, illegal_rewrites
+from sonnx_clip.root.stored import Stored
+from sonnx_clip.root.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class FusionsReport(Stored):
+    """The rewrites that would be wrong, by model."""
+
+    models: dict[str, tuple[IllegalRewrite, ...]]
+
+
+def list_fusions(models: Sequence[Path], *, as_json: bool) -> int:
+    """Print the rewrites that would be wrong; 1 if there is one, else 0. UserError for a wrong file."""
+    found = {str(file): with_messages(file, _of_model) for file in models}
+    if as_json:
+        print(FusionsReport(models=found).model_dump_json(indent=1))
+    else:
+        for file, illegal in found.items():
+            print(f"{file}: {counted(len(illegal), 'rewrite')} in use would be wrong")
+            for one in illegal:
+                print(f"  {one.node}: {one.nodes} ({one.type})")
+                print(f"    by {one.rewrite} as {one.after}: {one.differs}")
+                print(f"    made by {'; '.join(one.seen)}; see docs/rewrites.md#{one.rewrite}")
+    return int(any(found.values()))
+
+
+def _of_model(model: onnx.ModelProto) -> tuple[IllegalRewrite, ...]:
+    inferred = onnx.shape_inference.infer_shapes(model)
+    return tuple(illegal_rewrites(inferred))
