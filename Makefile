@@ -43,7 +43,7 @@ prove: say-prove setup ## generate, prove, judge the runtimes, write build/evide
 	@tools/unchanged.sh generate $$(command -v why3) -- $(BIN)/sonnx-clip generate
 	@$(BIN)/python -m sonnx_clip.oracle.built >/dev/null || true # without it, clip uses its NumPy kernels
 	@status=0; $(MAKE) -k -j 2 proofs verdicts || status=$$?; \
-	tools/unchanged.sh evidence build/*.json build/*/proofs.json build/verdicts build/dialects build/replays build/evidence -- \
+	tools/unchanged.sh evidence build/*.json build/*/proofs.json build/verdicts build/dialects build/contexts build/replays build/evidence -- \
 	    $(BIN)/sonnx-clip evidence && exit $$status
 
 say-prove:
@@ -67,6 +67,10 @@ verdicts:
 	    case " $(RUNTIMES) " in *" $$1 "*) [ $$status -ne 1 ] || status=0;; esac; \
 	    exit $$status' verdict 2>&1 | cat || failed=1; \
 	status=0; $(BIN)/sonnx-clip check --against onnx --against sonnx-2026-01 --brief --build build $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
+	[ $$status -le 1 ] || failed=$$status; \
+	mkdir -p build/contexts; \
+	status=0; $(BIN)/sonnx-clip check --runtime onnxruntime --dtype float32 --dtype int8 --contexts --brief \
+	    --build build -o build/contexts/onnxruntime.json $(CHECK_ARGS) 2>&1 | cat || status=$$?; \
 	[ $$status -le 1 ] || failed=$$status; \
 	exit $$failed
 
@@ -133,6 +137,10 @@ bench: setup setup-bench ## benchmarks, as ratios; status 1 if one misses its ta
 .PHONY: runtimes
 runtimes: setup-runtimes ## judge every runtime that has an adapter, and write docs/runtimes.md
 	.venv-runtimes/bin/python tools/judge_runtimes.py $(NAMES)
+
+.PHONY: contexts
+contexts: setup-runtimes ## judge runtimes and optimisers beside other nodes; writes docs/contexts-judged.md
+	.venv-runtimes/bin/python tools/judge_contexts.py $(NAMES)
 
 .PHONY: kernels
 kernels: setup-python setup-c ## build the C kernels of sonnx_clip.clip for this user and processor

@@ -242,7 +242,7 @@ setup_import() {
 }
 
 setup_runtimes() {
-    local extras=onnx,torch,jax,openvino,tract,litert what="torch, jax, openvino, tract and litert"
+    local extras=onnx,torch,jax,openvino,tract,litert,optimisers what="runtimes and optimisers of models"
     local otherwise="only installed runtimes are judged"
     venv=.venv-runtimes
     setup_python

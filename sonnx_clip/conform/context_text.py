@@ -9,10 +9,14 @@ from sonnx_clip.contexts.report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.contexts.report import ContextDeviation, ContextRefusal, ContextReport
+
+    ByType: TypeAlias = Mapping[str, Sequence[ContextReport]]
+    Found: TypeAlias = tuple[str, ContextReport, ContextDeviation]
 
 NOT_SAID = (
     "Contexts say nothing of larger patterns, of other shapes, of other processors and of other"
@@ -30,18 +34,18 @@ _WAYS = {
 }
 
 
-def context_lines(report: Report) -> Iterator[str]:
-    """The lines on contexts; none if no context was asked."""
-    if not any(found.contexts for found in report.types):
+def context_lines(by_type: ByType) -> Iterator[str]:
+    """The lines on contexts by element type; none if no context was asked."""
+    if not any(by_type.values()):
         return
-    for found in report.types:
-        if found.contexts:
-            yield _counts(found.type, found.contexts)
-    for blocks in _by_cause(report).values():
+    for etype, contexts in by_type.items():
+        if contexts:
+            yield _counts(etype, contexts)
+    for blocks in by_cause(by_type):
         yield ""
         yield from _block(blocks)
-    yield from _right_as_a_whole(report)
-    yield from _refusals(report)
+    yield from _right_as_a_whole(by_type)
+    yield from _refusals(by_type)
     yield ""
     yield NOT_SAID
 
@@ -56,21 +60,19 @@ def _counts(etype: str, contexts: Iterable[ContextReport]) -> str:
     return f"{shown} of {etype}: {verdicts}; {graphs:,} graphs, {compared:,} results compared"
 
 
-def _by_cause(
-    report: Report,
-) -> dict[tuple[object, ...], list[tuple[str, ContextReport, ContextDeviation]]]:
-    """Deviations, together where the same optimiser, rewrite or step is to blame."""
-    found = defaultdict(list)
-    for of_type in report.types:
-        for context in of_type.contexts:
+def by_cause(by_type: ByType) -> list[list[Found]]:
+    """Deviations, together where the same optimiser, rewrite or step is to blame; the worst kind first."""
+    found: dict[tuple[object, ...], list[Found]] = defaultdict(list)
+    for etype, contexts in by_type.items():
+        for context in contexts:
             for deviation in context.deviations:
                 named = (deviation.without, deviation.rewrite, deviation.step)
                 key = (deviation.kind, *named) if any(named) else (deviation.kind, context.id)
-                found[key].append((of_type.type, context, deviation))
-    return dict(sorted(found.items(), key=lambda item: CONTEXT_VERDICTS.index(item[1][0][2].kind)))
+                found[key].append((etype, context, deviation))
+    return sorted(found.values(), key=lambda group: CONTEXT_VERDICTS.index(group[0][2].kind))
 
 
-def _block(entries: list[tuple[str, ContextReport, ContextDeviation]]) -> Iterator[str]:
+def _block(entries: Sequence[Found]) -> Iterator[str]:
     etype, _, first = entries[0]
     names = list(dict.fromkeys(one.id for _, one, _ in entries))
     types = list(dict.fromkeys(type_ for type_, _, _ in entries))
@@ -99,12 +101,12 @@ def _block(entries: list[tuple[str, ContextReport, ContextDeviation]]) -> Iterat
         yield f"  {first.legal_when}"
 
 
-def _right_as_a_whole(report: Report) -> Iterator[str]:
+def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
     """Where the whole graph is right, and a node alone is not: that verdict is about another kernel."""
     found = [
-        f"{context.id} ({of_type.type}, {context.better:,} results)"
-        for of_type in report.types
-        for context in of_type.contexts
+        f"{context.id} ({etype}, {context.better:,} results)"
+        for etype, contexts in by_type.items()
+        for context in contexts
         if context.better
     ]
     if found:
@@ -112,16 +114,16 @@ def _right_as_a_whole(report: Report) -> Iterator[str]:
         yield f"right as a whole, wrong one node at a time: {', '.join(found)}"
 
 
-def _refusals(report: Report) -> Iterator[str]:
+def _refusals(by_type: ByType) -> Iterator[str]:
     """What is not served in the same way whole and in parts; what is always refused is left out."""
     found: dict[tuple[str, str], list[tuple[str, ContextReport, ContextRefusal]]] = defaultdict(
         list
     )
-    for of_type in report.types:
-        for context in of_type.contexts:
+    for etype, contexts in by_type.items():
+        for context in contexts:
             for refusal in context.refusals:
                 if refusal.when != "always":
-                    found[refusal.when, refusal.words].append((of_type.type, context, refusal))
+                    found[refusal.when, refusal.words].append((etype, context, refusal))
     for (when, words), entries in found.items():
         names = list(dict.fromkeys(one.id for _, one, _ in entries))
         types = list(dict.fromkeys(type_ for type_, _, _ in entries))

@@ -102,7 +102,7 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line)
     for line in _deviations(report, spec, pasted=pasted):
         show(line)
-    for line in context_lines(report):
+    for line in context_lines({found.type: found.contexts for found in report.types}):
         show(line, markup=False)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)

@@ -25,6 +25,7 @@ from sonnx_clip.conform.check_report import (
 from sonnx_clip.conform.operator import Operator, machine_types
 from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.contexts.report import ContextReport
+from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
@@ -133,7 +134,8 @@ class Unit:
         of = given.of.name, given.of.dialect
         chosen: list[object] = [given.policy, given.limits, given.forms, given.few_calls, *of]
         if self.context is not None:
-            chosen.append(self.context)
+            # Its expected results depend on the operators that are its steps.
+            chosen += [self.context, [spec.digest for spec in operators().values()]]
         return digest_of_parts(
             map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen))
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import sonnx_clip
 from sonnx_clip.backends.generate import LEFT_BY_COQC
 from sonnx_clip.conform.check_report import FAILING
+from sonnx_clip.conform.context_text import failing_contexts
 from sonnx_clip.evidence.entries import entries_of
 from sonnx_clip.evidence.model import TAKEN, Argument, CKernelEvidence, CoqEvidence, Evidence
 from sonnx_clip.evidence.operators import argument_line, operator_evidence
@@ -44,6 +45,7 @@ from sonnx_clip.spec.coverage import PATH as COVERAGE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from sonnx_clip.conform.check_report import Report
     from sonnx_clip.evidence.model import Basis
     from sonnx_clip.evidence.proved import ProofResults
     from sonnx_clip.evidence.records import Records
@@ -226,6 +228,7 @@ def _argument(
         result = f"{view.report.compared:,} answers compared, {recorded}" if view.report else ""
         folder = "build/dialects/" if " against " in view.name else "build/verdicts/"
         lines.append((f"Runtime {view.name}", "its answers, class by class", result, folder, None))
+    lines += _context_lines(found)
     result, basis = _mutants(found)
     lines += [
         ("Mutants", "small mistakes in the specification and the kernels are found", result, MUTANTS, basis),
@@ -237,6 +240,27 @@ def _argument(
     for name, shows, result, record, basis_of in lines:
         basis = basis_of or (TAKEN if result else "not run")
         yield Argument(name=name, shows=shows, result=result, record=record, basis=basis)
+
+
+def _context_lines(found: Records) -> list[tuple[str, str, str, str, Basis | None]]:
+    """A line for each runtime that was asked beside other nodes; one for none."""
+    shows = (
+        "graphs of Clip and its neighbours: the whole, its nodes one at a time, and their meaning"
+    )
+    results = {name: _contexts_in_words(report) for name, report in found.contexts.items()}
+    return [
+        (f"Beside other nodes, {name}", shows, result, "build/contexts/", None)
+        for name, result in (results or {"onnxruntime": ""}).items()
+    ]
+
+
+def _contexts_in_words(report: Report) -> str:
+    """How many contexts are wrong, in which types, and how much was compared."""
+    contexts = [context for one in report.types for context in one.contexts]
+    types = " and ".join(one.type for one in report.types if one.contexts)
+    compared = sum(context.compared for context in contexts)
+    wrong = f"{failing_contexts(report)} of {counted(len(contexts), 'context')} of {types} wrong"
+    return f"{report.runtime_version}: {wrong}; {compared:,} results compared" if contexts else ""
 
 
 def _counts(sorts: Iterable[str], separator: str) -> str:

@@ -20,6 +20,7 @@ _COMMANDS = {
     "build/frama-c.json": "sonnx-clip prove --road frama-c",
     "build/replays/": "sh generated/replay.sh",
     "build/dialects/": "sonnx-clip check --against onnx --build build",
+    "build/contexts/": "sonnx-clip check --runtime onnxruntime --contexts -o build/contexts/onnxruntime.json",
     MUTANTS: "make mutants",
 }
 _NOT_RUN = ("stale", "not run")

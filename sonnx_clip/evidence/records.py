@@ -90,6 +90,7 @@ class Records(ProvedOperator):
 
     coverage: tuple[Covered, ...]  # the sentences of the sources, each with its answer
     dialects: Mapping[str, Report]  # against versions of ONNX's Clip, by runtime and version
+    contexts: Mapping[str, Report]  # beside other nodes, by runtime
     frama_c: FramaCRecord | None
     coq: CoqRecord | None
     replays: tuple[ReplayEvidence, ...]  # of these obligations
@@ -120,6 +121,7 @@ def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
         proofs=proofs,
         reports=read_reports(build, spec),
         dialects=read_reports(build, spec, "dialects"),
+        contexts=read_reports(build, spec, "contexts"),
         frama_c=read_record(frama_c, FramaCRecord, "run: make frama-c")
         if frama_c.exists()
         else None,
@@ -170,6 +172,10 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
         again = f"run: sonnx-clip check --runtime {path.stem} --json -o {path}; or remove the file"
         if folder == "dialects":
             again = "run: sonnx-clip check --against onnx --build build; or remove the file"
+        elif folder == "contexts":
+            again = (
+                f"run: sonnx-clip check --runtime {path.stem} --contexts -o {path}; or remove it"
+            )
         report = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
         if report.code_sha256 != code_digest(report.runtime):

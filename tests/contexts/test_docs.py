@@ -1,5 +1,6 @@
 """The command says what docs/contexts.md shows, and gives Python that repeats it."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -70,3 +71,18 @@ def test_wrong_arguments_get_one_message(arguments, named):
     assert done.returncode == 2
     assert named in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_journal_keeps_contexts_and_two_runs_agree(tmp_path):
+    """The second run takes the results from the journal, a third one makes them again: the same report."""
+    journal = ("--journal", str(tmp_path / "journal"))
+    reports = []
+    for name, more in (("one", journal), ("two", journal), ("three", ())):
+        file = tmp_path / f"{name}.json"
+        done = run(*CHECK, "relu-clip,clip-relu", "--few-calls", "-o", str(file), *more)
+        assert done.returncode == 1
+        if name == "two":
+            assert "3 of them in" in done.stderr
+        reports.append(json.loads(file.read_text())["types"][0]["contexts"])
+    assert reports[0] == reports[1] == reports[2]
+    assert [one["id"] for one in reports[0]] == ["relu-clip", "clip-relu"]
