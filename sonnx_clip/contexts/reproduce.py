@@ -23,7 +23,7 @@ def reproducer(worker: ModelWorker, model: Model, feeds: Mapping[str, Array], en
     given = ", ".join(f'"{name}": {array_text(feeds[name])}' for name in model.inputs)
     bits = bits_type(model.etype).name
     lines = [
-        "import ml_dtypes, numpy as np, onnx, onnx.parser",
+        "import numpy as np, onnx",
         worker.imports,
         *model.statements(),
         *([set_up] if set_up else []),

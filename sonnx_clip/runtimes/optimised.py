@@ -39,6 +39,16 @@ if TYPE_CHECKING:
 
     Optimise = Callable[[onnx.ModelProto], Any]
 
+_CALLS = {
+    "onnxscript": ("onnxscript.optimizer", "onnxscript.optimizer.optimize(p)"),
+    "onnxoptimizer": (
+        "onnxoptimizer", "onnxoptimizer.optimize(p, onnxoptimizer.get_fuse_and_elimination_passes())",
+    ),
+    "onnxsim": ("onnxsim", "onnxsim.simplify(p)[0]"),
+    "onnxslim": ("onnxslim", "onnxslim.slim(p)"),
+}  # fmt: skip
+"""The module of each known optimiser, and the call on a model ``p``, for reproducers."""
+
 _LARGEST = 1 << 26  # bytes of a result; the models that are asked have a few thousand
 
 
@@ -52,31 +62,32 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
     assert runner.open_unoptimised is not None
     open_plain = runner.open_unoptimised
     starts_a_program = optimiser_words(split_name(name)[2]) is not None
+    imports, call = _text(name)
+    set_up, result = runner.run_texts[False]
 
     def run_text(optimised: bool) -> tuple[str, str]:
-        kind = "opened" if optimised else "opened_plain"
-        return f"f = {kind}({quoted(name)})(p.SerializeToString())", "f(d)"
+        return (f"p = {call}; {set_up}" if optimised else set_up), result
 
     return runtime_of_models(
         _through(optimise, open_plain), f"{version}, run by {runner.version}",
-        f"from {__name__} import opened, opened_plain", run_text, open_unoptimised=open_plain,
+        f"{runner.imports}; {imports}", run_text, open_unoptimised=open_plain,
         graph_that_runs=lambda model: _checked(optimise, model).SerializeToString(),
         few=runner.few or starts_a_program,
     )  # fmt: skip
 
 
-def opened(name: str) -> OpenModel:
-    """How a model is optimised and opened, for reproducers."""
-    runner, optimise, _ = _parts(name)
-    assert runner.open_unoptimised is not None
-    return _through(optimise, runner.open_unoptimised)
+def _text(name: str) -> tuple[str, str]:
+    """Python that imports an optimiser, and that applies it to the model ``p``; a known one needs no more."""
+    target = split_name(name)[2]
+    if target in OPTIMISERS:
+        module, call = _CALLS[target]
+        return f"import {module}", call
+    return f"from {__name__} import optimiser", f"optimiser({quoted(name)})(p)"
 
 
-def opened_plain(name: str) -> OpenModel:
-    """How a model is opened as it is, for reproducers."""
-    open_plain = _parts(name)[0].open_unoptimised
-    assert open_plain is not None
-    return open_plain
+def optimiser(name: str) -> Optimise:
+    """The optimiser of a name, for reproducers."""
+    return _parts(name)[1]
 
 
 def _parts(name: str) -> tuple[Runtime, Optimise, str]:
