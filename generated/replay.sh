@@ -3409,10 +3409,14 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "second_clip_dropped_float_value_exact" \
   -G "second_clip_dropped_float_numbers_legal" \
   -G "second_clip_dropped_float_numbers_exact" \
+  -G "first_clip_dropped_float_bits_legal" \
+  -G "first_clip_dropped_float_bits_exact" \
   -G "first_clip_dropped_float_value_legal" \
   -G "first_clip_dropped_float_value_exact" \
   -G "first_clip_dropped_float_numbers_legal" \
   -G "first_clip_dropped_float_numbers_exact" \
+  -G "clip_relu_by_max_of_min_float_bits_legal" \
+  -G "clip_relu_by_max_of_min_float_bits_exact" \
   -G "clip_relu_by_max_of_min_float_value_legal" \
   -G "clip_relu_by_max_of_min_float_value_exact" \
   -G "clip_relu_by_max_of_min_float_numbers_legal" \
@@ -3421,10 +3425,14 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "clip_relu_by_max_of_both_float_value_exact" \
   -G "clip_relu_by_max_of_both_float_numbers_legal" \
   -G "clip_relu_by_max_of_both_float_numbers_exact" \
+  -G "relu_clip_by_negative_min_float_bits_legal" \
+  -G "relu_clip_by_negative_min_float_bits_exact" \
   -G "relu_clip_by_negative_min_float_value_legal" \
   -G "relu_clip_by_negative_min_float_value_exact" \
   -G "relu_clip_by_negative_min_float_numbers_legal" \
   -G "relu_clip_by_negative_min_float_numbers_exact" \
+  -G "relu_clip_by_positive_min_float_bits_legal" \
+  -G "relu_clip_by_positive_min_float_bits_exact" \
   -G "relu_clip_by_positive_min_float_value_legal" \
   -G "relu_clip_by_positive_min_float_value_exact" \
   -G "relu_clip_by_positive_min_float_numbers_legal" \
@@ -3439,6 +3447,8 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "relu_clip_by_max_float_value_exact" \
   -G "relu_clip_by_max_float_numbers_legal" \
   -G "relu_clip_by_max_float_numbers_exact" \
+  -G "relu_dropped_before_clip_float_bits_legal" \
+  -G "relu_dropped_before_clip_float_bits_exact" \
   -G "relu_dropped_before_clip_float_value_legal" \
   -G "relu_dropped_before_clip_float_value_exact" \
   -G "relu_dropped_before_clip_float_numbers_legal" \
@@ -3449,6 +3459,7 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "relu_dropped_after_clip_float_value_exact" \
   -G "relu_dropped_after_clip_float_numbers_legal" \
   -G "relu_dropped_after_clip_float_numbers_exact" \
+  -G "clip_from_zero_as_relu_and_min_float_bits_exact" \
   -G "clip_from_zero_as_relu_and_min_float_value_legal" \
   -G "clip_from_zero_as_relu_and_min_float_value_exact" \
   -G "clip_from_zero_as_relu_and_min_float_numbers_legal" \
@@ -3456,10 +3467,14 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "clip_from_zero_to_infinity_as_relu_float_bits_exact" \
   -G "clip_from_zero_to_infinity_as_relu_float_value_legal" \
   -G "clip_from_zero_to_infinity_as_relu_float_numbers_legal" \
+  -G "min_of_max_as_clip_float_bits_legal" \
+  -G "min_of_max_as_clip_float_bits_exact" \
   -G "min_of_max_as_clip_float_value_legal" \
   -G "min_of_max_as_clip_float_value_exact" \
   -G "min_of_max_as_clip_float_numbers_legal" \
   -G "min_of_max_as_clip_float_numbers_exact" \
+  -G "max_of_min_as_clip_float_bits_legal" \
+  -G "max_of_min_as_clip_float_bits_exact" \
   -G "max_of_min_as_clip_float_value_legal" \
   -G "max_of_min_as_clip_float_value_exact" \
   -G "max_of_min_as_clip_float_numbers_legal" \
@@ -3639,7 +3654,7 @@ digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw gen
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
-  valid "$valid" goals 6564 smoke "$asked" false "$false" smokes 280 >"$record.new"
+  valid "$valid" goals 6594 smoke "$asked" false "$false" smokes 280 >"$record.new"
 mv "$record.new" "$record"
-echo "$valid of 6564 goals Valid (3282 obligations, two provers); smoke: $false of $asked Valid, 280 asked"
-[ "$valid" -eq 6564 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 280 ]
+echo "$valid of 6594 goals Valid (3297 obligations, two provers); smoke: $false of $asked Valid, 280 asked"
+[ "$valid" -eq 6594 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 280 ]
