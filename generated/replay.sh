@@ -3409,10 +3409,14 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "second_clip_dropped_float_value_exact" \
   -G "second_clip_dropped_float_numbers_legal" \
   -G "second_clip_dropped_float_numbers_exact" \
+  -G "first_clip_dropped_float_bits_legal" \
+  -G "first_clip_dropped_float_bits_exact" \
   -G "first_clip_dropped_float_value_legal" \
   -G "first_clip_dropped_float_value_exact" \
   -G "first_clip_dropped_float_numbers_legal" \
   -G "first_clip_dropped_float_numbers_exact" \
+  -G "clip_relu_by_max_of_min_float_bits_legal" \
+  -G "clip_relu_by_max_of_min_float_bits_exact" \
   -G "clip_relu_by_max_of_min_float_value_legal" \
   -G "clip_relu_by_max_of_min_float_value_exact" \
   -G "clip_relu_by_max_of_min_float_numbers_legal" \
@@ -3421,13 +3425,30 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "clip_relu_by_max_of_both_float_value_exact" \
   -G "clip_relu_by_max_of_both_float_numbers_legal" \
   -G "clip_relu_by_max_of_both_float_numbers_exact" \
+  -G "relu_clip_by_negative_min_float_bits_legal" \
+  -G "relu_clip_by_negative_min_float_bits_exact" \
   -G "relu_clip_by_negative_min_float_value_legal" \
   -G "relu_clip_by_negative_min_float_value_exact" \
   -G "relu_clip_by_negative_min_float_numbers_legal" \
   -G "relu_clip_by_negative_min_float_numbers_exact" \
+  -G "relu_clip_by_positive_min_float_bits_legal" \
+  -G "relu_clip_by_positive_min_float_bits_exact" \
   -G "relu_clip_by_positive_min_float_value_legal" \
   -G "relu_clip_by_positive_min_float_value_exact" \
   -G "relu_clip_by_positive_min_float_numbers_legal" \
+  -G "relu_clip_by_clipped_bounds_float_bits_legal" \
+  -G "relu_clip_by_clipped_bounds_float_bits_exact" \
+  -G "relu_clip_by_clipped_bounds_float_value_legal" \
+  -G "relu_clip_by_clipped_bounds_float_value_exact" \
+  -G "relu_clip_by_clipped_bounds_float_numbers_legal" \
+  -G "relu_clip_by_max_float_bits_legal" \
+  -G "relu_clip_by_max_float_bits_exact" \
+  -G "relu_clip_by_max_float_value_legal" \
+  -G "relu_clip_by_max_float_value_exact" \
+  -G "relu_clip_by_max_float_numbers_legal" \
+  -G "relu_clip_by_max_float_numbers_exact" \
+  -G "relu_dropped_before_clip_float_bits_legal" \
+  -G "relu_dropped_before_clip_float_bits_exact" \
   -G "relu_dropped_before_clip_float_value_legal" \
   -G "relu_dropped_before_clip_float_value_exact" \
   -G "relu_dropped_before_clip_float_numbers_legal" \
@@ -3438,6 +3459,7 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "relu_dropped_after_clip_float_value_exact" \
   -G "relu_dropped_after_clip_float_numbers_legal" \
   -G "relu_dropped_after_clip_float_numbers_exact" \
+  -G "clip_from_zero_as_relu_and_min_float_bits_exact" \
   -G "clip_from_zero_as_relu_and_min_float_value_legal" \
   -G "clip_from_zero_as_relu_and_min_float_value_exact" \
   -G "clip_from_zero_as_relu_and_min_float_numbers_legal" \
@@ -3445,10 +3467,14 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "clip_from_zero_to_infinity_as_relu_float_bits_exact" \
   -G "clip_from_zero_to_infinity_as_relu_float_value_legal" \
   -G "clip_from_zero_to_infinity_as_relu_float_numbers_legal" \
+  -G "min_of_max_as_clip_float_bits_legal" \
+  -G "min_of_max_as_clip_float_bits_exact" \
   -G "min_of_max_as_clip_float_value_legal" \
   -G "min_of_max_as_clip_float_value_exact" \
   -G "min_of_max_as_clip_float_numbers_legal" \
   -G "min_of_max_as_clip_float_numbers_exact" \
+  -G "max_of_min_as_clip_float_bits_legal" \
+  -G "max_of_min_as_clip_float_bits_exact" \
   -G "max_of_min_as_clip_float_value_legal" \
   -G "max_of_min_as_clip_float_value_exact" \
   -G "max_of_min_as_clip_float_numbers_legal" \
@@ -3464,6 +3490,18 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "min_into_clip_float_value_exact" \
   -G "min_into_clip_float_numbers_legal" \
   -G "min_into_clip_float_numbers_exact" \
+  -G "max_before_clip_float_bits_legal" \
+  -G "max_before_clip_float_bits_exact" \
+  -G "max_before_clip_float_value_legal" \
+  -G "max_before_clip_float_value_exact" \
+  -G "max_before_clip_float_numbers_legal" \
+  -G "max_before_clip_float_numbers_exact" \
+  -G "min_before_clip_float_bits_legal" \
+  -G "min_before_clip_float_bits_exact" \
+  -G "min_before_clip_float_value_legal" \
+  -G "min_before_clip_float_value_exact" \
+  -G "min_before_clip_float_numbers_legal" \
+  -G "min_before_clip_float_numbers_exact" \
   -G "infinite_bounds_dropped_float_bits_legal" \
   -G "infinite_bounds_dropped_float_value_legal" \
   -G "infinite_bounds_dropped_float_numbers_legal" \
@@ -3474,12 +3512,18 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "zeros_merged_float_bits_exact" \
   -G "zeros_merged_float_value_legal" \
   -G "zeros_merged_float_numbers_legal" \
+  -G "zeros_merged_to_minus_float_bits_legal" \
+  -G "zeros_merged_to_minus_float_bits_exact" \
+  -G "zeros_merged_to_minus_float_value_legal" \
+  -G "zeros_merged_to_minus_float_numbers_legal" \
   -G "absent_max_as_infinity_float_bits_legal" \
   -G "absent_max_as_infinity_float_value_legal" \
   -G "absent_max_as_infinity_float_numbers_legal" \
   -G "absent_min_as_infinity_float_bits_legal" \
   -G "absent_min_as_infinity_float_value_legal" \
   -G "absent_min_as_infinity_float_numbers_legal" \
+  -G "neg_into_clip_float_bits_legal" \
+  -G "neg_into_clip_float_bits_exact" \
   -G "neg_into_clip_float_value_legal" \
   -G "neg_into_clip_float_value_exact" \
   -G "neg_into_clip_float_numbers_legal" \
@@ -3490,6 +3534,22 @@ ask proof generated/why3/rewrites.mlw RewritesOfFloats -a inline_all -a introduc
   -G "symmetric_clip_as_min_of_abs_float_value_exact" \
   -G "symmetric_clip_as_min_of_abs_float_numbers_legal" \
   -G "symmetric_clip_as_min_of_abs_float_numbers_exact" \
+  -G "symmetric_clip_after_abs_float_bits_legal" \
+  -G "symmetric_clip_after_abs_float_bits_exact" \
+  -G "symmetric_clip_after_abs_float_value_legal" \
+  -G "symmetric_clip_after_abs_float_value_exact" \
+  -G "symmetric_clip_after_abs_float_numbers_legal" \
+  -G "symmetric_clip_after_abs_float_numbers_exact" \
+  -G "clip_before_abs_float_value_legal" \
+  -G "clip_before_abs_float_value_exact" \
+  -G "clip_before_abs_float_numbers_legal" \
+  -G "clip_before_abs_float_numbers_exact" \
+  -G "abs_dropped_after_clip_float_bits_legal" \
+  -G "abs_dropped_after_clip_float_bits_exact" \
+  -G "abs_dropped_after_clip_float_value_legal" \
+  -G "abs_dropped_after_clip_float_value_exact" \
+  -G "abs_dropped_after_clip_float_numbers_legal" \
+  -G "abs_dropped_after_clip_float_numbers_exact" \
   -G "constant_folded_by_min_of_max_float_value_legal" \
   -G "constant_folded_by_min_of_max_float_value_exact"
 ask smoke generated/why3/rewrites.mlw RewritesOfFloats  \
@@ -3507,6 +3567,8 @@ ask proof generated/why3/rewrites.mlw RewritesOfIntegers -a inline_all -a introd
   -G "clip_relu_by_max_of_both_int_bits_legal" \
   -G "relu_clip_by_negative_min_int_bits_legal" \
   -G "relu_clip_by_positive_min_int_bits_legal" \
+  -G "relu_clip_by_clipped_bounds_int_bits_legal" \
+  -G "relu_clip_by_max_int_bits_legal" \
   -G "relu_dropped_before_clip_int_bits_legal" \
   -G "relu_dropped_before_clip_int_bits_exact" \
   -G "relu_dropped_after_clip_int_bits_legal" \
@@ -3519,6 +3581,8 @@ ask proof generated/why3/rewrites.mlw RewritesOfIntegers -a inline_all -a introd
   -G "clip_as_body_of_onnx_int_bits_legal" \
   -G "max_into_clip_int_bits_legal" \
   -G "min_into_clip_int_bits_legal" \
+  -G "max_before_clip_int_bits_legal" \
+  -G "min_before_clip_int_bits_legal" \
   -G "widest_bounds_dropped_int_bits_legal" \
   -G "equal_bounds_as_constant_int_bits_legal" \
   -G "absent_max_as_highest_int_bits_legal" \
@@ -3539,6 +3603,8 @@ ask proof generated/why3/rewrites.mlw RewritesOfReals -a inline_all -a introduce
   -G "clip_relu_by_max_of_both_real_bits_legal" \
   -G "relu_clip_by_negative_min_real_bits_legal" \
   -G "relu_clip_by_positive_min_real_bits_legal" \
+  -G "relu_clip_by_clipped_bounds_real_bits_legal" \
+  -G "relu_clip_by_max_real_bits_legal" \
   -G "relu_dropped_before_clip_real_bits_legal" \
   -G "relu_dropped_before_clip_real_bits_exact" \
   -G "relu_dropped_after_clip_real_bits_legal" \
@@ -3550,7 +3616,19 @@ ask proof generated/why3/rewrites.mlw RewritesOfReals -a inline_all -a introduce
   -G "clip_as_body_of_onnx_real_bits_legal" \
   -G "max_into_clip_real_bits_legal" \
   -G "min_into_clip_real_bits_legal" \
+  -G "max_before_clip_real_bits_legal" \
+  -G "min_before_clip_real_bits_legal" \
   -G "equal_bounds_as_constant_real_bits_legal" \
+  -G "neg_into_clip_real_bits_legal" \
+  -G "neg_into_clip_real_bits_exact" \
+  -G "symmetric_clip_as_min_of_abs_real_bits_legal" \
+  -G "symmetric_clip_as_min_of_abs_real_bits_exact" \
+  -G "symmetric_clip_after_abs_real_bits_legal" \
+  -G "symmetric_clip_after_abs_real_bits_exact" \
+  -G "clip_before_abs_real_bits_legal" \
+  -G "clip_before_abs_real_bits_exact" \
+  -G "abs_dropped_after_clip_real_bits_legal" \
+  -G "abs_dropped_after_clip_real_bits_exact" \
   -G "constant_folded_by_min_of_max_real_bits_legal"
 ask smoke generated/why3/rewrites.mlw RewritesOfReals  \
   -G "smoke_rewrites_real"
@@ -3576,7 +3654,7 @@ digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw gen
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
-  valid "$valid" goals 6438 smoke "$asked" false "$false" smokes 280 >"$record.new"
+  valid "$valid" goals 6594 smoke "$asked" false "$false" smokes 280 >"$record.new"
 mv "$record.new" "$record"
-echo "$valid of 6438 goals Valid (3219 obligations, two provers); smoke: $false of $asked Valid, 280 asked"
-[ "$valid" -eq 6438 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 280 ]
+echo "$valid of 6594 goals Valid (3297 obligations, two provers); smoke: $false of $asked Valid, 280 asked"
+[ "$valid" -eq 6594 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 280 ]
