@@ -15,14 +15,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from sonnx_clip.backends.templating import templates
-from sonnx_clip.conform.check_report import FAILING
-from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
 from sonnx_clip.evidence.first_screen import remaining, tasks, tiles
 from sonnx_clip.evidence.model import SHOWN
+from sonnx_clip.evidence.quotation import readable
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
+from sonnx_clip.evidence.trace_cells import (
+    PARTIAL_SIGN,
+    VERDICT_SIGNS,
+    SentenceAnchors,
+    runtime_cell,
+)
+from sonnx_clip.evidence.witness_inputs import witness_inputs
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.prove.frama_c import PROVERS
@@ -38,7 +44,6 @@ if TYPE_CHECKING:
         Evidence,
         ObligationEvidence,
         OperatorEvidence,
-        Shown,
     )
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
@@ -46,10 +51,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered
 
-VERDICT_SIGNS = {
-    "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
-    "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
-}  # fmt: skip
 _SEVERITIES = ("high", "medium", "low")
 _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?"}
 
@@ -87,7 +88,11 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         machines=_machines(runtimes),
         text=spec.page(SOURCE).title,
         ranked=ranked,
-        worst=worst_of,
+        runtime_cell=runtime_cell,
+        partial_sign=PARTIAL_SIGN,
+        sentences=SentenceAnchors.of(found.coverage),
+        readable=readable,
+        witness_inputs=witness_inputs(spec),
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
         panels=picture.panels(spec),
@@ -151,21 +156,6 @@ def packed(data: Any) -> str:
     """JSON, compressed by gzip and written in base64, in which no text can end a script element."""
     text = json.dumps(escape_in_data(data), ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def worst_of(runtime: RuntimeView, classes: Iterable[str], types: Iterable[str]) -> Shown | None:
-    """The worst verdict of a runtime in some classes and types; None where it has none of them.
-
-    What was not run makes the whole ``not run``, unless something fails.
-    """
-    verdicts = {
-        of_type[klass]
-        for type_id, of_type in runtime.verdicts.items() if type_id in types
-        for klass in classes if klass in of_type
-    }  # fmt: skip
-    decided = [verdict for verdict in verdicts if verdict != "not run"]
-    found = worst(decided) if decided else None
-    return "not run" if "not run" in verdicts and found not in FAILING else found
 
 
 def _machines(runtimes: Iterable[RuntimeView]) -> list[str]:
@@ -240,6 +230,7 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
+        "operands": [operand.key for operand in found.spec.operands],
     }  # fmt: skip
 
 
@@ -273,4 +264,6 @@ def _entry(entry: Entry) -> dict[str, Any]:
     found = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
     for cell in found["cells"]:
         cell["status"] = f"{'refuted, repaired: ' * cell['finding']}{cell['status']}"
+    if entry.source:
+        found["source"]["readable"] = readable(entry.source.quote)
     return found

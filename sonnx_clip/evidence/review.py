@@ -24,6 +24,7 @@ from sonnx_clip.spec.quotes import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import SourceFinding
@@ -107,6 +108,7 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
     """
     reader = MarkdownIt("commonmark", {"html": True}).enable("table")
     reader.use(dollarmath_plugin, renderer=_formula, allow_labels=False, double_inline=True)
+    anchors = set(re.findall(r'<a id="([^"]+)"', text))
     tokens: list[Token] = []
     for token in reader.parse(text):
         first, last = token.map or (0, 0)
@@ -124,13 +126,19 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
         drawn = convert(token.content, display="block") if is_formula else ""
         tokens.append(Token("html_block", "", 0, content=drawn) if is_formula else token)
         for inner in token.children or ():
-            if inner.type == "link_open" and not str(inner.attrs["href"]).startswith(
-                ("#", "https://")
-            ):
-                inner.attrs = {
-                    "title": str(inner.attrs["href"])
-                }  # it leads into the group's repository
+            if inner.type == "link_open":
+                inner.attrs = _attributes(str(inner.attrs["href"]), anchors)
     return str(reader.renderer.render(tokens, reader.options, {}))
+
+
+def _attributes(target: str, anchors: AbstractSet[str]) -> dict[str, str | int | float]:
+    """The attributes of a link; one that leads nowhere on the page has no address, and names its target."""
+    if target.startswith("https://") or (target.startswith("#") and target[1:] in anchors):
+        return {"href": target}
+    if target.startswith("#"):
+        name = target[1:].removeprefix("source-")
+        return {"class": "lost", "title": f"the page has no anchor {name}"}
+    return {"title": target}  # it leads into the group's repository
 
 
 def _formula(content: str, options: Mapping[str, Any]) -> str:

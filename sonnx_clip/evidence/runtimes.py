@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,12 @@ class RuntimeView:
     name: str
     report: Report | None
     verdicts: dict[str, dict[str, Shown]]
+
+    @property
+    def counts(self) -> dict[Shown, int]:
+        """How many pairs of an element type and a class have each verdict, the most frequent first."""
+        verdicts = Counter(v for of_type in self.verdicts.values() for v in of_type.values())
+        return dict(verdicts.most_common())
 
     @property
     def forms(self) -> dict[str, dict[str, Shown]]:

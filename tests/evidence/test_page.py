@@ -57,9 +57,14 @@ def test_every_link_leads_to_the_page_or_to_details(page, written):
     details |= {
         f"{section}-{e['id']}" for section, entries in data["entries"].items() for e in entries
     }
+    details |= {
+        f"source-{source}-{sentence['line']}"
+        for source, sentences in data["sources"].items()
+        for sentence in sentences
+    }
     inside = {link[1:] for link in page.links if link.startswith("#")}
-    beside = [link for link in page.links if not link.startswith("#")]
-    assert beside == ["explorer.html", "review.html"]
+    beside = {link.partition("#")[0] for link in page.links if not link.startswith("#")}
+    assert beside == {"index.html", "explorer.html", "review.html"}
     assert sorted(inside - set(page.ids) - details) == []
     assert len(page.links) > 300
 
@@ -94,7 +99,7 @@ def test_it_is_small_and_nothing_is_loaded_or_tells_where_it_was_made(page, writ
 
 
 def test_first_screen_has_claim_argument_evidence_and_the_basis_of_each_line(written):
-    first = written.html.partition("<body>")[2].partition("<nav")[0]
+    first = written.html.partition("<body>")[2].partition('id="trace"')[0]
     assert all(f"<h2>{name}</h2>" in first for name in ("Claim", "Argument", "Evidence"))
     for line in written.evidence.argument:
         shown = line.basis.replace("taken from records, not repeated", "from records")
@@ -158,8 +163,14 @@ def test_words_of_records_are_escaped(spoilt):
     assert "<" not in packed({"text": made.HOSTILE})
 
 
+def test_sections_are_folded_except_the_trace(written):
+    sections = re.findall(r'<details class="section" id="([\w-]+)"( open)?>', written.html)
+    assert [section for section, opened in sections if opened] == ["trace"]
+    assert {"findings", "runtimes", "entries", "sources", "obligations"} <= {s for s, _ in sections}
+
+
 def test_unchecked_runtime_is_not_run(written):
-    block = written.html.partition('id="runtime-onnxruntime"')[2].partition("</section>")[0]
+    block = written.html.partition('id="runtime-onnxruntime"')[2].partition("</details>")[0]
     assert "not run" in block
     assert "v-conforms" not in block
 
@@ -180,7 +191,9 @@ def test_text_contrasts_with_its_background(theme):
     names = ("ok", "one", "bad", "find", "off", "inverted", "low", "high", "inside")
     pairs = [(name, f"{name}-bg") for name in names]
     pairs += [
-        (name, ground) for name in ("ink", "soft", "link") for ground in ("paper", "sheet", "band")
+        (name, ground)
+        for name in ("ink", "soft", "link")
+        for ground in ("paper", "sheet", "band", "one-bg")
     ]
     for text, ground in pairs:
         light, dark = sorted((_luminance(colours[text]), _luminance(colours[ground])), reverse=True)

@@ -80,7 +80,7 @@ const sections = {
       rows.length > 0 && table("runtimes", rows, "Runtime", "Verdict", "First recorded deviation in the class"),
       el("p", { class: "soft" }, type.width
         ? [!rows.length && "No recorded deviation. ", others.filter(([, names]) => names.length).map(([word, names]) => `${capital(word)}: ${names.join(", ")}. `),
-          el("a", { href: "index.html#deviations" }, "Lines that reproduce them")]
+          el("a", { href: "index.html#runtimes" }, "Lines that reproduce them")]
         : `No runtime has ${type.id} numbers.`)];
   },
 

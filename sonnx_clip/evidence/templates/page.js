@@ -1,4 +1,3 @@
-"use strict";
 // Renders the details of the page on demand, from JSON that #data holds compressed. Texts are set as text.
 (async () => {
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
@@ -16,9 +15,17 @@
   const chip = (words, kind = `s-${words.replaceAll(" ", "-")}`) => el("span", { class: `chip ${kind}` }, words);
   const listed = (items) => items.flatMap((item, i) => (i ? [", ", item] : [item]));
   const row = (...cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell)));
-  const table = (rows, ...head) => el("div", { class: "scroll" }, el("table", {},
+  // On a narrow screen the cells of a row stand below each other, each after the head of its column.
+  const labelled = (made) => {
+    const heads = [...made.querySelectorAll("thead th")].map((head) => head.textContent);
+    for (const line of made.querySelectorAll("tbody tr"))
+      [...line.cells].forEach((cell, column) => { if (heads[column] && cell.colSpan === 1) cell.dataset.label = heads[column]; });
+    return made;
+  };
+  const table = (rows, ...head) => el("div", { class: "scroll" }, labelled(el("table", { class: "stack" },
     head.length && el("thead", {}, el("tr", {}, head.map((name) => el("th", {}, name)))),
-    el("tbody", {}, rows)));
+    el("tbody", {}, rows))));
+  document.querySelectorAll("table.stack:not(.argument)").forEach(labelled);
 
   // Where each id stands: its anchor, and the group that is opened for it.
   const anchors = new Map(Object.entries(data.anchors));
@@ -46,6 +53,19 @@
     return anchor ? el("a", { href: `#${anchor}` }, words) : words;
   };
 
+  const explore = (type, values, words) => {
+    const input = new URLSearchParams([["type", type], ...data.operands.map((key, i) => [key, values[i] ?? ""])]);
+    return el("a", { href: `explorer.html#${input}` }, words);
+  };
+  // An input of the class, in the first type that has one. The explorer knows the classes of Clip alone.
+  const exploreClass = ({ section, id }) => {
+    if (section !== "classes") return "";
+    const [type, classes] = Object.entries(data.vectors).find(([, classes]) => classes[id]) ?? [];
+    return type && explore(type, data.operands.map((key) => classes[id][0][key]), "Explore an input of this class");
+  };
+  const toTrace = ({ section, id }) =>
+    document.getElementById(`trace-${section}-${id}`) && el("a", { href: `#trace-${section}-${id}` }, "Row in the trace");
+
   const toLine = (source, line) => { // the sentence in which a line lies begins at it or before
     const begins = (data.sources[source] ?? []).map((item) => item.line).filter((one) => one <= line);
     return begins.length ? el("a", { href: `#source-${source}-${Math.max(...begins)}` }, `line ${line}`) : `line ${line}`;
@@ -61,8 +81,8 @@
 
   const render = {
     entries: (group) => data.entries[group].map((e) => el("section", { class: "entry", id: `${e.section}-${e.id}` },
-      el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", "))),
-      e.source ? el("blockquote", {}, e.source.cited && "In our words: ", e.source.quote, el("footer", {},
+      el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", ")), exploreClass(e), toTrace(e)),
+      e.source ? el("blockquote", {}, e.source.cited && "In our words: ", el("span", { title: e.source.quote }, e.source.readable), el("footer", {},
         `${e.source.title}; section “${e.source.section}”, `,
         listed(e.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
         Object.entries(e.aliases).map(([tensor, alias]) => `; there called [${alias}] below ${tensor}`)))
@@ -94,7 +114,7 @@
 
     vectors: (type) => Object.entries(data.vectors[type]).map(([klass, vectors]) => [
       el("h4", { id: `v-${type}.${klass}` }, to(klass)),
-      table(vectors.map((v) => row(soft(v.id), code(`${v.x} ${v.min} ${v.max}`), ["= ", code(v.expected)], code(v.comment),
+      table(vectors.map((v) => row(explore(type, data.operands.map((key) => v[key]), v.id), code(`${v.x} ${v.min} ${v.max}`), ["= ", code(v.expected)], code(v.comment),
         soft([...new Set(v.acceptable.map(({ latitude }) => latitude))].join(", ")))))]),
 
     sources: (source) => {
@@ -112,7 +132,7 @@
 
     deviations: (runtime) => data.deviations[runtime].map((d) => el("details", { class: "ob" },
       el("summary", {}, chip(d.latitude || d.kind, `v-${d.kind}`), ` ${d.type}, ${d.klass}: `, code(d.shown), soft(d.form && ` model with ${d.form}`)),
-      el("p", {}, "Class ", to(d.klass), d.latitude && [", latitude ", to(d.latitude)], `, layout ${d.layout}`,
+      el("p", {}, "Class ", to(d.klass), ", ", explore(d.type, Object.values(d.operands), "explore this input"), d.latitude && [", latitude ", to(d.latitude)], `, layout ${d.layout}`,
         d.explanation && `; ${d.explanation}`, d.words && ["; ", code(d.words)]),
       el("pre", {}, d.reproduce))),
 
@@ -136,6 +156,28 @@
   const groups = [...document.querySelectorAll("details[data-kind]")];
   groups.forEach((group) => group.addEventListener("toggle", () => group.open && fill(group)));
 
+  const searched = () => {
+    const links = [...document.querySelectorAll(".contents nav a")];
+    const folded = [...document.querySelectorAll("details.finding, details.runtime")];
+    const nameOf = (one) => one.id.replace(/^(finding|runtime)-/, "");
+    return [
+      ...links.map((link) => ({ kind: "section", id: link.hash.slice(1), title: link.textContent, text: "", anchor: link.hash.slice(1) })),
+      ...Object.values(data.entries).flat().map((e) => ({
+        kind: e.section.replaceAll("_", " "), id: e.id, title: e.title, text: `${e.statement} ${e.source?.quote ?? ""}`,
+        anchor: `${e.section}-${e.id}` })),
+      ...folded.map((one) => ({
+        kind: one.classList.contains("finding") ? "finding" : "runtime", id: nameOf(one),
+        title: one.dataset.title ?? "", text: one.textContent, anchor: one.id })),
+      ...Object.values(data.obligations).flat().map((o) => ({
+        kind: "obligation", id: o.id, title: o.title, text: "", anchor: `o-${o.id}` })),
+      ...Object.entries(data.sources).flatMap(([source, items]) => items.map((item) => ({
+        kind: "sentence", id: `${source} ${item.line}`, title: item.text, text: item.section.join(" "),
+        anchor: `source-${source}-${item.line}` }))),
+    ];
+  };
+  installSearch(searched);
+
+  // Open what holds the target of the address, down to the target itself, and mark it until the next link.
   const reveal = () => {
     const id = decodeURIComponent(location.hash.slice(1));
     const [kind, key] = groupOf.get(id) ?? (id.startsWith("v-") ? ["vectors", id.slice(2)] : []);
@@ -146,9 +188,35 @@
     for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
     document.querySelectorAll(".target").forEach((one) => one.classList.remove("target"));
     target.classList.add("target");
+    const section = target.closest("details.section")?.id ?? id;
+    document.querySelectorAll(".contents nav a").forEach((link) => {
+      if (link.hash === `#${section}`) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
-  addEventListener("beforeprint", () => { document.getElementById("remaining").open = true; }); // paper does not unfold
+  document.addEventListener("click", (event) => { // the row of the link is found again on the way back
+    const line = event.target.closest("a")?.closest("tr");
+    if (!line) return;
+    document.querySelectorAll(".followed").forEach((one) => one.classList.remove("followed"));
+    line.classList.add("followed");
+  });
+  document.addEventListener("click", (event) => { // a link to the present address changes nothing, and opens again
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.hash === location.hash) reveal();
+  });
+
+  // Paper does not unfold: print what is in the page, and fold it again. What is rendered on demand stays a line.
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll("details:not([open], [data-kind])")];
+    unfolded.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => {
+    unfolded.forEach((one) => { one.open = false; });
+  });
+  const narrow = matchMedia("(max-width: 64rem)").matches; // there the contents stand above the page
+  document.querySelector(".contents").open = !narrow;
   if (location.hash) reveal();
 })();

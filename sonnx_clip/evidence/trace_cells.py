@@ -1,0 +1,114 @@
+"""The cells of the trace: what a runtime does in the classes of an entry, and where its source stands."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sonnx_clip.conform.check_report import FAILING
+from sonnx_clip.conform.verdicts import worst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sonnx_clip.evidence.model import Entry, Shown
+    from sonnx_clip.evidence.runtimes import RuntimeView
+    from sonnx_clip.spec.coverage import Covered
+
+VERDICT_SIGNS = {
+    "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
+    "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
+}  # fmt: skip
+PARTIAL_SIGN = "◐"
+"""Stands where a runtime fails in some element types and passes in others."""
+_NOT_JUDGED = ("not run", "unsupported")
+
+
+class RuntimeCell(NamedTuple):
+    """The style, the sign and the explanation of a cell."""
+
+    style: str
+    sign: str
+    title: str
+
+
+def runtime_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
+    """What a runtime does in all element types of an entry; None where it says nothing about the entry."""
+    if entry.section == "properties":
+        return _property_cell(runtime, entry)
+    by_type = {
+        type_id: verdict
+        for type_id in entry.vectors
+        if (verdict := worst_verdict(runtime, entry.classes, (type_id,)))
+    }
+    overall = worst_verdict(runtime, entry.classes, entry.vectors)
+    if overall is None:
+        return None
+    judged = [verdict for verdict in by_type.values() if verdict not in _NOT_JUDGED]
+    fails_everywhere = all(verdict in FAILING for verdict in judged)
+    if overall in FAILING and not fails_everywhere:
+        return RuntimeCell("v-some", PARTIAL_SIGN, _types_by_verdict(by_type))
+    return RuntimeCell(
+        f"v-{overall.replace(' ', '-')}", VERDICT_SIGNS[overall], _types_by_verdict(by_type)
+    )
+
+
+def _property_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
+    """Whether a recorded answer violates a property, in every element type or in some."""
+    prefix = f"{runtime.name}, "
+    violated = [
+        place.removeprefix(prefix) for place in entry.violated_by if place.startswith(prefix)
+    ]
+    if not violated:
+        return None
+    title = f"violated in {', '.join(violated)}"
+    if set(violated) >= set(entry.vectors):
+        return RuntimeCell("v-violates", VERDICT_SIGNS["violates"], title)
+    return RuntimeCell("v-some", PARTIAL_SIGN, title)
+
+
+def worst_verdict(
+    runtime: RuntimeView, classes: Iterable[str], types: Iterable[str]
+) -> Shown | None:
+    """The worst verdict of a runtime in some classes and types; None where it has none of them.
+
+    What was not run makes the whole ``not run``, unless something fails.
+    """
+    verdicts = {
+        of_type[klass]
+        for type_id, of_type in runtime.verdicts.items() if type_id in types
+        for klass in classes if klass in of_type
+    }  # fmt: skip
+    decided = [verdict for verdict in verdicts if verdict != "not run"]
+    found = worst(decided) if decided else None
+    return "not run" if "not run" in verdicts and found not in FAILING else found
+
+
+def _types_by_verdict(by_type: Mapping[str, Shown]) -> str:
+    """``violates in bfloat16; conforms in float16, float32``."""
+    types: dict[Shown, list[str]] = {}
+    for type_id, verdict in by_type.items():
+        types.setdefault(verdict, []).append(type_id)
+    return "; ".join(f"{verdict} in {', '.join(ids)}" for verdict, ids in types.items())
+
+
+@dataclass(frozen=True)
+class SentenceAnchors:
+    """The anchors of the sentences of the sources: the lines at which they begin, by source, in order."""
+
+    begins: Mapping[str, list[int]]
+
+    @classmethod
+    def of(cls, coverage: Iterable[Covered]) -> SentenceAnchors:
+        """The anchors of every sentence that has an answer."""
+        begins: dict[str, set[int]] = {}
+        for sentence in coverage:
+            begins.setdefault(sentence.source, set()).add(sentence.line)
+        return cls({source: sorted(lines) for source, lines in begins.items()})
+
+    def anchor(self, source: str, line: int) -> str | None:
+        """The anchor of the sentence in which a line lies; None before the first one."""
+        begins = self.begins.get(source, [])
+        position = bisect_right(begins, line)
+        return f"source-{source}-{begins[position - 1]}" if position else None
