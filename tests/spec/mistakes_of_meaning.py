@@ -39,8 +39,8 @@ LANGUAGE = [
 EVALUATED = [
     m("overlapping cases", "and not (M <= X)", "and not (M < X)", "(cases[…])",
       "`real.cases_disjoint` is false for X = 1, L = 0, M = 1"),
-    m("example contradicts", "Y: [0, 9.5, 10]", "Y: [0, 9.25, 10]", "(examples[…])",
-      "`real.example_real_1` is false"),
+    m("example contradicts", "Y: [0, 9.5, 10]", "Y: [0, §9.25, 10]", "(examples[…].Y[1])",
+      "`real.example_real_1` is false: clip(9.5, 0, 10) is 9.5, not 9.25", "correct the entry, or the cases"),
 ]
 
 NUMBERS = [
