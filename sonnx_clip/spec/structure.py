@@ -100,8 +100,14 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
     known = [_keys(part) for part in _parts_at(model, above)]
     if not known:
         return "leave it out"
+
+    def likeness(keys: list[str]) -> float:
+        shared = siblings & set(keys)
+        union = siblings | set(keys)
+        return len(shared) / len(union)
+
     # Several parts may be allowed at a place: the one that shares most keys is meant.
-    best = max(known, key=lambda keys: len(siblings & set(keys)) / len(siblings | set(keys)))
+    best = max(known, key=likeness)
     # A key that is there already is hardly the one that was meant, but the list names it: without it a reader
     # would take the list for all that an entry may have.
     missing = [name for name in best if name not in siblings]
