@@ -12,7 +12,6 @@ from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
@@ -64,12 +63,13 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
                 f"the result shares memory with {name}, which the call may have changed:"
                 f" pass a copy of {name} made before the call"
             )
-    etype = load_spec().element_type(due.dtype.name)
+    operator = clip_operator()
+    etype = operator.spec.element_type(due.dtype.name)
     entries, results, expected = (_bits(part, etype) for part in (np.asarray(x), got, due))
     low, high = _bits(np.asarray(min), etype), _bits(np.asarray(max), etype)
     differ = np.flatnonzero(results != expected)
     values = entries[differ], low, high, expected[differ], results[differ]
-    wrong = differ[accepted_by(etype, values, latitudes(etype, policy, clip_operator())) < 0]
+    wrong = differ[accepted_by(etype, values, latitudes(etype, policy, operator)) < 0]
     if len(wrong):
         at = int(wrong[0])
         parts = (entries[at], low[0], high[0], results[at], expected[at])

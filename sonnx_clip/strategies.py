@@ -7,7 +7,7 @@ docs/integrations.md; `sonnx_clip.asserting.assert_clip` judges the results.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from hypothesis import strategies as st
@@ -17,14 +17,21 @@ from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
+if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+
 DType: TypeAlias = str | np.dtype[Any] | type[Any]
 
 _NEAR = 3
 
 
+def _element_type(name: str) -> ElementType:
+    return load_spec().element_type(name)
+
+
 @cache
 def _patterns(name: str) -> st.SearchStrategy[int]:
-    special = special_patterns(load_spec().element_type(name))
+    special = special_patterns(_element_type(name))
     count = 1 << (8 * numpy_type(name).itemsize)
     near = st.builds(
         lambda pattern, distance: (pattern + distance) % count,
@@ -36,7 +43,7 @@ def _patterns(name: str) -> st.SearchStrategy[int]:
 
 def _tied(pattern: int, name: str) -> list[int]:
     """The patterns of a type that are equal to one: itself, and where it is a zero the other zero."""
-    is_float = load_spec().element_type(name).family == "float"
+    is_float = _element_type(name).family == "float"
     zeros = [0, 1 << (8 * numpy_type(name).itemsize - 1)] if is_float else [0]
     return zeros if pattern in zeros else [pattern]
 
@@ -51,7 +58,7 @@ def _values(patterns: Any, name: str) -> Array:
 def _name(dtype: DType) -> str:
     """The id of an element type that arrays can have."""
     name = np.dtype(dtype).name if isinstance(dtype, (np.dtype, type)) else str(dtype)
-    etype = load_spec().element_type(name)
+    etype = _element_type(name)
     if etype.numpy is None:
         raise UserError(f"{etype.id} has no arrays", todo="name another element type")
     return etype.id

@@ -3,9 +3,11 @@
 
     python tools/judge_runtimes.py                   judge all whose packages are installed, write the page
     python tools/judge_runtimes.py torch openvino    these
+    python tools/judge_runtimes.py --operator max    on this operator
     python tools/judge_runtimes.py --render          write the page from the records alone
 
-docs/runtimes/NAME.json has the verdicts of a runtime and its deviations; the page is rendered from them.
+docs/runtimes/NAME.json has the verdicts of a runtime on Clip and its deviations, those on another operator of
+spec/ are in docs/runtimes/OPERATOR/NAME.json. The page is rendered from them.
 Exit status: 0 done, 2 a runtime that was named cannot be judged here.
 """
 
@@ -14,27 +16,31 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.operator import clip_operator
+from sonnx_clip.conform.operator import Operator, operator_named
 from sonnx_clip.conform.report_text import SIGNS, grouped, short_type, words_of
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.runtime_records import (
-    FOLDER,
     RuntimeRecord,
     read_runtime_records,
     record_of,
+    records_folder,
     types_in_words,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.runtimes.find_runtime import module_of
-from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OF_MODELS, OURS
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR, known_operators, specification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.conform.check_report import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "runtimes.md"
@@ -56,41 +62,73 @@ reproduces one: `jq -r .reproduce docs/runtimes/NAME.json | python`.
 """
 
 
-def page(records: list[RuntimeRecord]) -> str:
-    """The text of docs/runtimes.md."""
-    types = list(records[0].verdicts)
-    rows = [["runtime", "judged", *map(short_type, types)], ["---"] * (2 + len(types))]
-    for record in records:
-        signs = [SIGNS[record.verdicts[one]][0] for one in types]
-        rows.append([f"[{record.runtime}](#{record.runtime})", record.version, *signs])
-    there = {verdict for record in records for verdict in record.verdicts.values()}
-    legend = ", ".join(f"`{SIGNS[v][0]}` {words_of(v)}" for v in SIGNS if v in there)
-    table = [f"| {' | '.join(row)} |" for row in rows]
-    lines = [*_HEAD.splitlines(), "", *table, "", f"{legend[0].upper()}{legend[1:]}.", ""]
+_OTHERS = """\
+The operators that Clip is made of or stands beside, judged in the same way for the runtimes that run ONNX
+models, as `sonnx-clip check --operator NAME --runtime NAME` does. The name of a runtime leads to its record.
+"""
+
+
+def page(records: Sequence[RuntimeRecord], others: Sequence[RuntimeRecord]) -> str:
+    """The text of docs/runtimes.md: the records about Clip, and those about other operators."""
+    linked = [(f"[{record.runtime}](#{record.runtime})", record) for record in records]
+    lines = _HEAD.splitlines()
+    lines.append("")
+    lines += _verdict_table(linked)
+    lines += [_legend([*records, *others]), ""]
     for record in records:
         lines += _section(record)
+    if others:
+        lines += ["## Other operators", ""]
+        lines += _OTHERS.splitlines()
+        lines.append("")
+    by_operator = grouped((record.operator, record) for record in others)
+    for operator, of_operator in by_operator.items():
+        lines += _operator_section(operator, of_operator)
     return "\n".join(lines)
 
 
+def _legend(records: Sequence[RuntimeRecord]) -> str:
+    """The signs of the verdicts that occur, in words."""
+    verdicts: set[Verdict] = set()
+    for record in records:
+        verdicts.update(record.verdicts.values())
+    signs = [
+        f"`{sign[0]}` {words_of(verdict)}" for verdict, sign in SIGNS.items() if verdict in verdicts
+    ]
+    text = ", ".join(signs)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _verdict_table(named: Sequence[tuple[str, RuntimeRecord]]) -> Iterator[str]:
+    """The verdicts by element type, a line for each record under a name, and an empty line."""
+    _, first = named[0]
+    types = list(first.verdicts)
+    yield _row("runtime", "judged", *map(short_type, types))
+    yield _row(*["---"] * (2 + len(types)))
+    for name, record in named:
+        signs = [SIGNS[record.verdicts[etype]][0] for etype in types]
+        yield _row(name, record.version, *signs)
+    yield ""
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
 def _section(record: RuntimeRecord) -> Iterator[str]:
+    """The section of a runtime, about Clip."""
     name, types = record.runtime, list(record.verdicts)
-    earlier = "" if record.is_current else " under an earlier spec/clip.yaml"
     install = f", `pip install '.[{EXTRAS[name]}]'`" if name in EXTRAS else ""
-    machine = f"Python {record.python}, NumPy {record.numpy}, {record.machine}"
-    judged = f"{record.compared:,} results compared on {record.date}{earlier} ({machine})"
     yield from (
         f"## {name}",
         "",
-        f"{record.version}{install}: {judged}. [Record](runtimes/{name}.json).",
+        f"{record.version}{install}: {_judged(record)}. [Record](runtimes/{name}.json).",
         "",
     )
-    rows = grouped(
-        ((one.verdict, types_in_words(one.types, types)), str(one)) for one in record.behaviours
-    )
-    if rows:
-        yield from ("| verdict | types | behaviour |", "| --- | --- | --- |")
-        for (verdict, where), texts in rows.items():
-            yield f"| {verdict} | {where} | {'; '.join(texts)} |"
+    behaviours = list(_behaviours(record))
+    if behaviours:
+        yield from (_row("verdict", "types", "behaviour"), _row(*["---"] * 3))
+        yield from (_row(*cells) for cells in behaviours)
         yield ""
     for words, fitting in record.fitting.items():
         yield f"- {types_in_words(fitting, types)}: {words}"
@@ -98,18 +136,82 @@ def _section(record: RuntimeRecord) -> Iterator[str]:
     yield ""
 
 
-def read_records() -> list[RuntimeRecord]:
-    """The records, in the order of the adapters."""
-    return sorted(read_runtime_records(), key=lambda record: list(KNOWN).index(record.runtime))
+def _operator_section(operator: str, records: Sequence[RuntimeRecord]) -> Iterator[str]:
+    """The section of an operator other than Clip."""
+    title = specification(operator).operator
+    yield f"### {title}"
+    yield ""
+    linked = []
+    for record in records:
+        name = record.runtime
+        linked.append((f"[{name}](runtimes/{operator}/{name}.json)", record))
+    yield from _verdict_table(linked)
+    rows = []
+    for record in records:
+        rows += [_row(record.runtime, *cells) for cells in _behaviours(record)]
+    if rows:
+        yield _row("runtime", "verdict", "types", "behaviour")
+        yield _row(*["---"] * 4)
+        yield from rows
+        yield ""
+    for record in records:
+        yield f"- {record.runtime}: {_judged(record)}. {_fitting(record)}"
+    yield ""
 
 
-def judge(name: str) -> None:
+def _fitting(record: RuntimeRecord) -> str:
+    """The readings that fit the answers of each type, in a line."""
+    every = list(record.verdicts)
+    parts = []
+    for words, types in record.fitting.items():
+        parts.append(f"{types_in_words(types, every)}: {words}")
+    return "; ".join(parts)
+
+
+def _judged(record: RuntimeRecord) -> str:
+    """What was compared, when and where."""
+    earlier = "" if record.is_current else f" under an earlier spec/{record.operator}.yaml"
+    machine = f"Python {record.python}, NumPy {record.numpy}, {record.machine}"
+    return f"{record.compared:,} results compared on {record.date}{earlier} ({machine})"
+
+
+def _behaviours(record: RuntimeRecord) -> Iterator[tuple[str, str, str]]:
+    """Verdict, types and behaviours, alike ones in one line."""
+    types = list(record.verdicts)
+    rows = grouped(
+        ((one.verdict, types_in_words(one.types, types)), str(one)) for one in record.behaviours
+    )
+    for (verdict, where), texts in rows.items():
+        yield verdict, where, "; ".join(texts)
+
+
+def read_records(operator: str = DEFAULT_OPERATOR) -> list[RuntimeRecord]:
+    """The records about an operator, in the order of the adapters."""
+    records = read_runtime_records(operator)
+    return sorted(records, key=lambda record: list(KNOWN).index(record.runtime))
+
+
+def read_other_records() -> list[RuntimeRecord]:
+    """The records about the operators other than Clip."""
+    names = [name for name in known_operators() if name != DEFAULT_OPERATOR]
+    return [record for name in names for record in read_records(name)]
+
+
+def judge(name: str, operator: Operator) -> None:
     """Judge a runtime, and write its record; UserError if it is unknown, or its package is missing."""
     module_of(name)
-    print(f"{name}: judged", flush=True)
-    report = run_campaign(CheckOptions(name, of=clip_operator()), jobs=os.cpu_count() or 1)
-    write_whole(ROOT / FOLDER / f"{name}.json", record_of(report).model_dump_json(indent=1) + "\n")
-    print(f"{name}: {report.compared:,} results compared in {report.seconds:g} s", flush=True)
+    print(f"{name}, {operator.name}: judged", flush=True)
+    report = run_campaign(CheckOptions(name, of=operator), jobs=os.cpu_count() or 1)
+    record = record_of(report, operator)
+    file = records_folder(operator.name) / f"{name}.json"
+    write_whole(file, record.model_dump_json(indent=1) + "\n")
+    compared = f"{report.compared:,} results compared in {report.seconds:g} s"
+    print(f"{name}, {operator.name}: {compared}", flush=True)
+
+
+def serves(name: str, operator: str) -> bool:
+    """Whether a runtime is judged on an operator: other operators than Clip are judged as ONNX models."""
+    return operator == DEFAULT_OPERATOR or name in OF_MODELS
 
 
 def main(arguments: list[str]) -> int:
@@ -121,15 +223,25 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--render", action="store_true", help="write the page from the records alone"
     )
+    parser.add_argument(
+        "--operator",
+        action="append",
+        choices=known_operators(),
+        help="only this operator; may be repeated; default: all of spec/",
+    )
     given = parser.parse_args(arguments)
+    installed = [name for name in KNOWN if name not in OURS]
+    runtimes = [] if given.render else given.names or installed
     status = 0
-    for name in [] if given.render else given.names or [name for name in KNOWN if name not in OURS]:
+    for name, operator in product(runtimes, given.operator or known_operators()):
+        if not serves(name, operator):
+            continue
         try:
-            judge(name)
+            judge(name, operator_named(operator))
         except UserError as error:
-            print(f"{name}: not judged: {error}", file=sys.stderr)
+            print(f"{name}, {operator}: not judged: {error}", file=sys.stderr)
             status = 2 if given.names else status
-    PAGE.write_text(page(read_records()), encoding="utf-8")
+    PAGE.write_text(page(read_records(), read_other_records()), encoding="utf-8")
     return status
 
 

@@ -114,7 +114,7 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
         [
             *other_sign,
             comment("Cases."),
-            *(d.text for d in cases_and_result(spec, printer, "right")),
+            *(d.text for d in cases_and_result(spec, etype, printer, "right")),
             comment("Definitions."),
             *(d.text for d in definitions),
             operator.text,

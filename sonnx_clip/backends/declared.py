@@ -59,7 +59,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
             )
         ],
         "The other sign.": [opposite(etype, printer)],
-        "Cases.": cases_and_result(spec, printer),
+        "Cases.": cases_and_result(spec, etype, printer),
         "Definitions.": [definition(spec, d, etype) for d in spec.definitions],
         "Classes.": [
             declare(c.id, given, "t", f"{c.case} {given} /\\ {printer.operand(c.when, AND)}")
@@ -85,10 +85,13 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
     }
 
 
-def cases_and_result(spec: Spec, printer: WhymlPrinter, name: str = "cases") -> list[Declared]:
+def cases_and_result(
+    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str = "cases"
+) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
     given = spec.head.arguments
-    *first, last = [(case.id, printer.show(case.result)) for case in spec.cases]
+    giving = spec.giving_cases(etype.family)
+    *first, last = [(case.id, printer.show(case.result)) for case in giving]
     result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]
     head = f"function {name} ({given}: t) : t"
     return [

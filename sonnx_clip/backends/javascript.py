@@ -104,7 +104,7 @@ def render_javascript(spec: Spec) -> str:
 
 def constants_of(spec: Spec, family: str) -> list[str]:
     """The numbers that the functions of a family use, as texts."""
-    expressions = [case.result for case in spec.cases]
+    expressions = [case.result for case in spec.giving_cases(family)]
     expressions += [expr for *_, expr in _conditions(spec, family) if expr is not None]
     nodes = [node for expr in expressions for node in tree.subtrees(expr)]
     return sorted({node.text for node in nodes if isinstance(node, tree.Number)})

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
+    from sonnx_clip.spec.entries import Case
 
 FAMILIES = ("int", "uint", "float")  # `real` has no values that NumPy can hold
 _WIDTH = 96  # of the code after `return`
@@ -41,12 +42,34 @@ def oracle_path(spec: Spec) -> str:
     return f"generated/numpy/{spec.head.function}_oracle.py"
 
 
+@dataclass(frozen=True)
+class Section:
+    """The part of the oracle that is about a family: its functions, and its cases with their results."""
+
+    family: str
+    functions: Sequence[Function]
+    cases: Sequence[Case]
+    results: Sequence[str]
+
+    @property
+    def expressions(self) -> list[str]:
+        """All code that may have constants."""
+        return [*self.results, *(function.code for function in self.functions)]
+
+
+def _section(spec: Spec, family: str) -> Section:
+    """The part about a family. A result does not name the family: it uses no entries."""
+    cases = spec.giving_cases(family)
+    anchor = spec.head.operands[0]
+    results = [expression(case.result, "", anchor) for case in cases]
+    return Section(family, [*_functions(spec, family)], cases, results)
+
+
 def render_numpy(spec: Spec) -> dict[str, str]:
     """The text of the oracle, by its path in the repository."""
     families = [family for family in FAMILIES if any(spec.types_of(family))]
     operands = spec.head.operands
-    results = [expression(case.result, "", operands[0]) for case in spec.cases]
-    sections = [(family, [*_functions(spec, family)]) for family in families]
+    sections = [_section(spec, family) for family in families]
     text = template("oracle.py.j2").render(
         spec=spec,
         operator=spec.head.function,
@@ -55,7 +78,6 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         several=len(operands) > 1,
         dtypes=" == ".join(f"{name}.dtype" for name in operands),
         listed=" and ".join(filter(None, (", ".join(operands[:-1]), operands[-1]))),
-        results=results,
         uses_opposite=uses_opposite(spec),
         header=header_lines(spec),
         quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
@@ -63,11 +85,12 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         constants={
             etype.id: {
                 text: show_bits(encode(text, etype), etype)
-                for text in _constants([*results, *(f.code for f in functions)])
+                for text in _constants(section.expressions)
             }
-            for family, functions in sections
-            for etype in spec.types_of(family)
+            for section in sections
+            for etype in spec.types_of(section.family)
         },
+        families=families,
         sections=sections,
         dialects=pformat(
             {d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False

@@ -141,7 +141,9 @@ def _module(theory: _Theory) -> Module:
     rewrites = [r for r in known_rewrites() if theory.family in r.entry.legal_when]
     used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
     functions = [
-        _function(of, printer) for name, of in operators().items() if name in used - {"clip"}
+        _function(of, theory.family, printer)
+        for name, of in operators().items()
+        if name in used - {"clip"}
     ]
     if theory.family == "real" and used & {"neg", "abs"}:
         functions.insert(0, opposite(etype, printer))
@@ -154,10 +156,10 @@ def _module(theory: _Theory) -> Module:
     )
 
 
-def _function(spec: Spec, printer: WhymlPrinter) -> Declared:
+def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     """An operator as a function: the result of the first of its cases that holds."""
     of_operator = replace(printer, head=spec.head)
-    *first, last = spec.cases
+    *first, last = spec.giving_cases(family)
     choices = [
         f"if {of_operator.show(case.when)} then {of_operator.show(case.result)} else\n    "
         for case in first

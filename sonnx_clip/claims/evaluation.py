@@ -18,7 +18,14 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.language.values import Value, encode, identical
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.evaluate import Evaluator, Function, TensorValue, as_tensors, declared_example
+from sonnx_clip.spec.evaluate import (
+    Evaluator,
+    Function,
+    TensorValue,
+    as_tensors,
+    declared_example,
+    evaluator,
+)
 from sonnx_clip.spec.model import entries_with, place_of
 from sonnx_clip.spec.readings import same_value
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
@@ -134,7 +141,8 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     further = [name for name in bound if name not in operands]
     for given in sampled(etype, len(operands)):
         at = {name: value for name, value in zip(operands, given, strict=True) if name in bound}
-        results = [ask(case.result, ask.named(given)) for case in spec.cases]
+        giving = spec.giving_cases(etype.family)
+        results = [ask(case.result, ask.named(given)) for case in giving]
         answers = tuple(dict.fromkeys((*given, *nans, *results)))
         for values in product(*(floats if name == "F" else answers for name in further)):
             yield {**at, **dict(zip(further, values, strict=True))}
@@ -159,6 +167,7 @@ def check_claims(spec: Spec) -> None:
     )
     for etype, claim in (*evaluated_claims(spec), *of_restrictions):
         if (at := counterexample(spec, etype, claim)) is not None:
+            _refuse_example(spec, etype, claim)
             where = ""
             if claim.subject != SUBJECT:
                 witness = {name: truth(spec, etype)(of, at) for name, of in claim.witness.items()}
@@ -172,6 +181,22 @@ def check_claims(spec: Spec) -> None:
             raise UserError(
                 what, _place(spec, p.id), "strengthen the claim, or name another wrong operator"
             )
+
+
+def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
+    """Raise the UserError for the first wrong entry of a worked example, if a false claim is one."""
+    ask = evaluator(spec, etype)
+    for index, example in enumerate(spec.examples):
+        if example.id not in claim.shows:
+            continue
+        for row, operands in enumerate(example.given):
+            result = ask.result(*(encode(text, etype) for text in operands))
+            if identical(result, encode(example.Y[row], etype)):
+                continue
+            call = f"{spec.head.function}({', '.join(operands)})"
+            what = f"`{claim.id}` is false: {call} is {show(result, etype)}, not {example.Y[row]}"
+            place = place_of(spec, ("examples", index, spec.head.result, row))
+            raise UserError(what, place, "correct the entry, or the cases; no prover was run")
 
 
 def _place(spec: Spec, id_: str) -> str:

@@ -54,7 +54,8 @@ def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The cases are complete, disjoint and inhabited, and are the hand-written Clip."""
     result = f"{spec.head.function}({', '.join(spec.head.operands)})"
     results = Listed(
-        f"({case.id} implies identical({result}, {case.result_text}))" for case in spec.cases
+        f"({case.id} implies identical({result}, {case.result_text}))"
+        for case in spec.giving_cases(etype.family)
     )
     parts = _parts([case.id for case in spec.cases])
     yield from expanded(

@@ -46,9 +46,9 @@ def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     return tree.Use(f"{STATED}{entry.id}", names(head.all, kind), Kind.BOOL)
 
 
-def answers_of_cases(spec: Spec) -> tuple[Expr, ...]:
-    """The operands, and what else cases give, each once."""
-    results = (case.result for case in spec.cases)
+def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
+    """The operands, and what else cases give in a family, each once."""
+    results = (case.result for case in spec.giving_cases(family))
     return tuple(dict.fromkeys((*names(spec.head.operands), *results)))
 
 

@@ -289,7 +289,7 @@ def _meant(
 
 def _some(spec: Spec, family: str, word: str, variables: list[str], body: Expr) -> Expr:
     """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
-    given = answers_of_cases(spec)
+    given = answers_of_cases(spec, family)
     answers = (*given, *((Number("nan"), Number("-nan")) if family == "float" else ()))
     choices = {"some_operand": [given], "some_answer": [answers], "different": [given, answers]}[
         word

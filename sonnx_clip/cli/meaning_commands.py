@@ -114,8 +114,9 @@ def dialect(
 ) -> None:
     """Evaluate a dialect for one element, and show how it converts the bounds."""
     from sonnx_clip.explain.dialect_call import applied_text, apply
+    from sonnx_clip.spec import load_spec
 
-    found = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
+    found = apply(load_spec(), id, dtype, x, min=min, max=max, scale=scale, bias=bias)
     show(found, applied_text, format)
 
 

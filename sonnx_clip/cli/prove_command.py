@@ -190,7 +190,9 @@ def prove_these(
     else:
         print_table(console, spec, proofs)
         lines += undecided(why3, provers, proofs)
-        lines += [] if complete else [f"partial run: {build}/proofs.json is unchanged"]
+        if not complete:
+            unchanged = f"partial run: {build}/{RECORD} is unchanged"
+            lines.append(f"{unchanged}; `explain` and `evidence` need a run of all obligations")
         _print(console, [*lines, summary(proofs)])
         if left := unclaimed(spec):
             theory = f"why3/{written_theory(spec).name}"

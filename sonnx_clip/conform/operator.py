@@ -10,8 +10,7 @@ from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import OperatorNode
-from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.operators import known_operators, specification
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR, known_operators, specification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,19 +109,18 @@ class Operator:
         """What a run compared and its blind spots, as two sentences; None if they depend on the level."""
 
 
-@cache
 def clip_operator() -> Operator:
     """Clip, from spec/clip.yaml and generated/."""
-    return Operator(load_spec(), load_oracle())
+    return operator_named(DEFAULT_OPERATOR)
 
 
 @cache
 def operator_named(name_or_file: str) -> Operator:
     """The operator of spec/ with a name, or that of a file, which is read but not checked."""
     spec = specification(name_or_file)
-    clip = clip_operator()
-    # Its oracle is generated, and the others' conditions are evaluated.
-    return clip if spec is clip.spec else Operator(spec, evaluated_oracle(spec))
+    # The oracle of Clip is generated, and the others' conditions are evaluated.
+    is_clip = spec.path == known_operators()[DEFAULT_OPERATOR]
+    return Operator(spec, load_oracle() if is_clip else evaluated_oracle(spec))
 
 
 def machine_types(ids: Sequence[str], of: Operator) -> list[ElementType]:

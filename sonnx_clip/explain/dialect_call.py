@@ -13,12 +13,13 @@ from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
-from sonnx_clip.spec import evaluator, load_spec
+from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.readings import answers_told
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.oracle.dialect import DialectOracle as Oracle
+    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.readings import Triple
 
 _NAMES = ("min", "max", "scale", "bias")
@@ -45,13 +46,13 @@ class Applied(Stored):
     unsaid: dict[str, str]
 
 
-def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
-    """Call a dialect, for example ``onnx-6``, with one entry of X of an element type.
+def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Applied:
+    """Call a dialect of Clip, for example ``onnx-6``, with one entry of X of an element type.
 
     X is a decimal, hex float, bit pattern or constant; so are min, max, scale and bias, or None. UserError
     for an unknown dialect or type, a text that is no number, and what the dialect rejects.
     """
-    oracle, spec = named(id_), load_spec()
+    oracle = named(id_)
     dialect, etype = spec.dialect(id_), spec.element_type(type_id)
     float_type = spec.element_type("float32")
     of_bounds = etype if dialect.bound_type == "tensor" else float_type

@@ -254,7 +254,8 @@ def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> I
     by_status: dict[str, list[ObligationShown]] = {}
     for one in obligations:
         words = {
-            None: "not yet proved here (run: make prove)", "not proved": "not proved by these provers",
+            None: "not in a complete run of `sonnx-clip prove` here",
+            "not proved": "not proved by these provers",
             "proved": f"proved by {' and '.join(one.proved_by)}",
             "proved by one": f"proved by {' and '.join(one.proved_by)} only",
         }[one.status]  # fmt: skip

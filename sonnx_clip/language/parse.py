@@ -36,6 +36,7 @@ _HINTS = {
     (Kind.TENSOR, Kind.ELEMENT): "inside `every(…)`, `X[i]` is an element of the tensor",
     (Kind.ELEMENT, Kind.BOOL): "compare it: a < b, a <= b, a == b, identical(a, b), is_nan(a)",
 }
+_ARITHMETIC = frozenset("+-*/%^")
 _INSTEAD = {"=": "==", "!=": "not a == b", "&": "and", "|": "or", "!": "not"}
 
 # --- Reserved names -----------------------------------------------------------------------------------------
@@ -96,6 +97,8 @@ def tokens(text: str) -> list[Token]:
         token = Token(
             "keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind)
         )
+        if token.text in _ARITHMETIC and kind == "wrong":
+            raise _arithmetic(token)
         if kind == "wrong":
             todo = f"write `{_INSTEAD[token.text]}`" if token.text in _INSTEAD else None
             raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
@@ -158,6 +161,8 @@ class _Parser:
             raise LanguageError(start, "nested too deeply", "name the parts under `definitions`")
         self.depth += 1
         left = self.prefix(loosest)
+        if self.peek.text == "-":
+            raise _arithmetic(self.peek)
         while self.peek.text in _INFIX and FORMS[self.peek.text].level >= loosest:
             operator = self.next().text
             place = FORMS[operator].places[1]
@@ -305,6 +310,13 @@ def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:
         what = f"{_a(kinds[0])} is expected here, this is {_a(found)}"
         raise LanguageError(offset, what, _HINTS.get((found, kinds[0])))
     return expr
+
+
+def _arithmetic(token: Token) -> LanguageError:
+    """The error for an arithmetic operator."""
+    what = f"`{token.text}` is not part of the language, which has no arithmetic"
+    todo = "compare elements as they are; `opposite(a)` is the value of the other sign"
+    return LanguageError(token.offset, what, todo)
 
 
 def _a(kind: Kind) -> str:

@@ -347,12 +347,13 @@ def processor_features() -> str:
 
 def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
     """UserError if an answer to special values, in place or elsewhere, is not that of the oracle."""
-    # The specification is loaded here alone: `clip` needs none.
+    # The element types are loaded here alone: `clip` needs none.
     from sonnx_clip.language.special import special_patterns
     from sonnx_clip.oracle import load_oracle
-    from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec.element_types import known_element_types
 
-    for etype in load_spec().element_types:
+    etypes, _ = known_element_types()
+    for etype in etypes:
         if etype.numpy is None:
             continue
         dtype = next(known for known in functions if known.name == etype.id)

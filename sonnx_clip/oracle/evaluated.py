@@ -103,7 +103,7 @@ class ArrayEvaluator(Evaluator):
             numpy_type(self.etype.id),
         )
         found, named = np.zeros(shape, bits_type(self.etype.id)), self.named(values)
-        for case in self.spec.cases:
+        for case in self.spec.giving_cases(self.etype.family):
             given = self(case.result, named)
             held = np.broadcast_to(
                 self.all_hold((case.when,), self.spec.head.operands, values), shape

@@ -1,5 +1,6 @@
 """The records of judged runtimes in docs/runtimes: `make runtimes` writes them, and pages show them.
 
+docs/runtimes/NAME.json is about Clip, and docs/runtimes/OPERATOR/NAME.json about another operator of spec/.
 A record is the part of a report that readers of another machine need: verdicts by element type, differences
 from the cases, readings that fit the answers, and one reproducer.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 import platform
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ReadingMatch, Verdict
@@ -19,11 +21,13 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import processor
 from sonnx_clip.root.stored import Stored, read_record
 from sonnx_clip.runtimes.words import printable
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.conform.check_report import Report
+    from sonnx_clip.conform.operator import Operator
 
 FOLDER = "docs/runtimes"
 _PROBLEMS = (
@@ -62,18 +66,21 @@ class RuntimeRecord(Stored):
     """What was found of a runtime in one version on one machine.
 
     Args:
-        oracle_sha256: of the oracle, generated/numpy/clip_oracle.py, with which the results were compared.
+        operator: the name of the operator in spec/.
+        oracle_sha256: of the oracle, generated/numpy/clip_oracle.py, with which the results were compared;
+            None if the conditions of the specification were evaluated instead.
         behaviours: the differences from the cases; accepted ones last.
         readings: by element type, the readings that fit the answers.
         remarks: observations beside the results.
         reproduce: Python that repeats the first deviation that fails, else the first; None if there is none.
     """
 
+    operator: str = DEFAULT_OPERATOR
     runtime: str
     version: str
     date: str
     spec_sha256: str
-    oracle_sha256: str
+    oracle_sha256: str | None
     python: str
     numpy: str
     machine: str
@@ -86,7 +93,9 @@ class RuntimeRecord(Stored):
 
     @property
     def is_current(self) -> bool:
-        """Whether the results were compared with what the oracle gives now."""
+        """Whether the results were compared with what the oracle or the specification gives now."""
+        if self.oracle_sha256 is None:
+            return self.spec_sha256 == specification(self.operator).digest
         return self.oracle_sha256 == digest_of_file(repo_file(ORACLE_FILE))
 
     @property
@@ -104,20 +113,22 @@ class RuntimeRecord(Stored):
         )
 
 
-def record_of(report: Report) -> RuntimeRecord:
-    """The record of a report."""
+def record_of(report: Report, operator: Operator) -> RuntimeRecord:
+    """The record of a report on an operator."""
     # Behaviours whose texts differ in numbers alone are one.
     alike = grouped(
         ((one.verdict, re.sub(r"\d+", "", one.text)), one) for one in _behaviours(report)
     )
     deviations = [d for *_, d in report.deviations]
     failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
+    oracle_file = getattr(operator.oracle, "__file__", None)  # None if conditions are evaluated
     return RuntimeRecord(
+        operator=operator.name,
         runtime=report.runtime,
         version=report.runtime_version,
         date=datetime.now(UTC).date().isoformat(),
         spec_sha256=report.spec_sha256,
-        oracle_sha256=digest_of_file(repo_file(ORACLE_FILE)),
+        oracle_sha256=digest_of_file(Path(oracle_file)) if oracle_file else None,
         python=report.python,
         numpy=report.numpy,
         machine=f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
@@ -178,9 +189,15 @@ def _fitting(
     return f"the bits of {named}" if exact else f"allowed by {named}"
 
 
-def read_runtime_records() -> list[RuntimeRecord]:
-    """The records, by name of the runtime; UserError for one that cannot be read."""
-    files = sorted(repo_file(FOLDER).glob("*.json"))
+def records_folder(operator: str) -> Path:
+    """The folder of the records about an operator of spec/: docs/runtimes, or one in it if it is not Clip."""
+    folder = repo_file(FOLDER)
+    return folder if operator == DEFAULT_OPERATOR else folder / operator
+
+
+def read_runtime_records(operator: str = DEFAULT_OPERATOR) -> list[RuntimeRecord]:
+    """The records about an operator, by name of the runtime; UserError for one that cannot be read."""
+    files = sorted(records_folder(operator).glob("*.json"))
     return [read_record(path, RuntimeRecord, "run: make runtimes") for path in files]
 
 

@@ -133,7 +133,10 @@ class ConditionParser:
         """The result of a case. A choice in it would be another case."""
         way: Way = ("cases", index, "result")
         scope = element_scope("the result of a case", self.head.operands, {}, self.every)
-        result = self._parse(way, scope, Kind.ELEMENT)
+        # No operands of the other families fall into the case: their types may lack its number.
+        families = self.every - set(self.spec.cases[index].not_for)
+        types = [etype for etype in self.spec.element_types if etype.family in families]
+        result = self._parse(way, scope, Kind.ELEMENT, types)
         inner = result.arguments[0] if isinstance(result, Call) else result
         if not isinstance(inner, Name | Number):
             what = "the result of a case is an operand, a number, or the opposite of one"

@@ -172,7 +172,7 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     try:
         content = read_regular_bytes(path)
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", name, "restore the file") from error
+        raise UserError(f"cannot be read: {error.strerror}", name, _remedy(path)) from error
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -181,6 +181,13 @@ def read_document(path: Path) -> tuple[Document, bytes]:
         what = f"byte 0x{content[error.start]:02x} is not UTF-8"
         raise UserError(what, f"{name}:{line}:{column}", "save the file as UTF-8") from error
     return Document(name, text), content
+
+
+def _remedy(path: Path) -> str:
+    """What to do about a file that cannot be read."""
+    if path.exists():
+        return "name a regular file that you may read"
+    return "name a file that exists, or restore it"
 
 
 def spell(way: Way) -> str:

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from sonnx_clip.language.printing import unparse
+from sonnx_clip.language.tree import Number, subtrees
 from sonnx_clip.language.types import FamilyId, Form, Id, NumberText, Part, Source, Text, Word
 
 if TYPE_CHECKING:
@@ -290,6 +291,11 @@ class Case(Part):
     def result_text(self) -> str:
         """The result as the file has it."""
         return unparse(self.result)
+
+    @property
+    def result_has_number(self) -> bool:
+        """Whether the result is a number, or the opposite of one."""
+        return any(isinstance(node, Number) for node in subtrees(self.result))
 
 
 class Definition(Part):

@@ -194,6 +194,16 @@ class Spec(Part):
         """The classes that a family has, perhaps of one case, in the order of the file."""
         return tuple(c for c in self.classes if family in c.families and case in (None, c.case))
 
+    def giving_cases(self, family: str) -> tuple[Case, ...]:
+        """The cases that may give a result in a family, in the order of the file.
+
+        A case that the family does not have is left out if its result is a number: the element types of the
+        family may lack it, as unsigned integers lack -1. Other results exist in every type.
+        """
+        return tuple(
+            case for case in self.cases if family not in case.not_for or not case.result_has_number
+        )
+
     def requirements(self) -> Iterator[tuple[str, Any]]:
         """What evidence must cover, with its section: statements of the page, and conclusions from them."""
         for section in ("restrictions", "constraints", "cases", "properties", "examples"):

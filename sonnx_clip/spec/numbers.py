@@ -97,7 +97,7 @@ def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnos
     keys = (values.model_extra or {}).keys()
     for name in keys - known:
         fields = type(values).model_fields
-        todo = suggestion(name, (*known, *fields), "known keys")
+        todo = suggestion(name, (*fields, *operands, *sorted(known - set(operands))), "known keys")
         message = f"the key `{name}` is not known here"
         yield Diagnostic((*way, name), message, todo, of_key=True)
     if not keys <= known:

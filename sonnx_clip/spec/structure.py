@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import Part
 from sonnx_clip.root.form_errors import expected_value
 from sonnx_clip.root.terminal import nearest
 
@@ -30,7 +29,7 @@ def validate(model: type[_Model], document: Document) -> _Model:
         return model.model_validate(document.data)
     except ValidationError as error:
         found = [
-            (details["type"] == "missing", *_placed(document, details))
+            (details["type"] == "missing", *_placed(model, document, details))
             for details in error.errors()
             if not _follows(details)
         ]
@@ -44,7 +43,9 @@ def _follows(details: ErrorDetails) -> bool:
     return details["type"] == "too_short" and isinstance(given, list) and len(given) >= least
 
 
-def _placed(document: Document, details: ErrorDetails) -> tuple[Position, UserError]:
+def _placed(
+    model: type[BaseModel], document: Document, details: ErrorDetails
+) -> tuple[Position, UserError]:
     """The place of one complaint, and the message for it."""
     sort, given, context = details["type"], details["input"], details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
@@ -54,7 +55,7 @@ def _placed(document: Document, details: ErrorDetails) -> tuple[Position, UserEr
         case "extra_forbidden" | "unexpected_keyword_argument":
             at = document.key_position(way)
             what = f"the key `{way[-1]}` is not known here"
-            todo = _known_keys(document.data, way)
+            todo = _known_keys(model, document.data, way)
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
@@ -90,25 +91,56 @@ def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[
     return tuple(way)
 
 
-def _known_keys(data: Any, way: Sequence[int | str]) -> str:
-    """The keys of the part of the model that fits best the other keys beside an unknown one."""
+def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> str:
+    """The keys of the part of the model in which an unknown one is."""
     *above, key = way
     for part in above:
         data = data[part]
     siblings = data.keys() - {key}
-    parts = [[f.alias or name for name, f in part.model_fields.items()] for part in _parts(Part)]
-    if siblings:
-        best = max(parts, key=lambda keys: len(siblings & set(keys)) / len(siblings | set(keys)))
-        missing = [name for name in best if name not in siblings]
-        return suggestion(str(key), missing or best, "known keys")
-    near = nearest(str(key), {name for keys in parts for name in keys})
-    return f"did you mean `{near[0]}`?" if near else "leave it out"
+    known = [_keys(part) for part in _parts_at(model, above)]
+    if not known:
+        return "leave it out"
+
+    def likeness(keys: list[str]) -> float:
+        shared = siblings & set(keys)
+        union = siblings | set(keys)
+        return len(shared) / len(union)
+
+    # Several parts may be allowed at a place: the one that shares most keys is meant.
+    best = max(known, key=likeness)
+    # A key that is there already is hardly the one that was meant, but the list names it: without it a reader
+    # would take the list for all that an entry may have.
+    missing = [name for name in best if name not in siblings]
+    names = missing if nearest(str(key), missing) else best
+    return suggestion(str(key), names, "known keys")
 
 
-def _parts(part: type[Part]) -> Iterator[type[Part]]:
-    for below in part.__subclasses__():
-        yield below
-        yield from _parts(below)
+def _keys(part: type[BaseModel]) -> list[str]:
+    """The keys of a part as the file has them."""
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _parts_at(model: type[BaseModel], way: Sequence[int | str]) -> list[type[BaseModel]]:
+    """The parts of a model that may be at a path; the indices of lists and the keys of mappings name none."""
+    parts = [model]
+    for key in way:
+        fields = [
+            field
+            for part in parts
+            for name, field in part.model_fields.items()
+            if key in (name, field.alias)
+        ]
+        if fields:
+            parts = [part for field in fields for part in _parts_of(field.annotation)]
+    return parts
+
+
+def _parts_of(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that the type of a field names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _parts_of(inner)
 
 
 def _short(value: object) -> str:

@@ -89,6 +89,20 @@ def test_mistake_in_a_specification_is_named(
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("prove", "--operator", "nope.yaml"),
+        ("check", "--runtime", "onnxruntime", "--contexts", "nope.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_name_of_no_file_is_an_error(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    message = message_of(run(*arguments, cwd=tmp_path))
+    assert "nope.yaml: cannot be read: No such file" in message
+    assert "name a file that exists" in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         ("--so", "libclip.so"),
         ("--exec", "true", "--dtype", "int8"),
         ("--so", "libclip.so", "--abi", "empty.toml"),

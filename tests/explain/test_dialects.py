@@ -30,23 +30,27 @@ def test_table_has_every_dialect_and_fits_the_terminal():
 
 
 def test_call_shows_converted_bounds_and_silence():
-    told = applied_text(apply("onnx-6", "float16", "inf", max="0x1.8p+2")).splitlines()
+    told = applied_text(apply(load_spec(), "onnx-6", "float16", "inf", max="0x1.8p+2")).splitlines()
     assert told[0] == "onnx-6, float16: clip(inf, missing, 6) = 6"
     assert "  min      missing, which is -inf  -inf  0xfc00 in float16" in told
     assert any(line.startswith("  silent   casts: the conversion of a FLOAT") for line in told)
 
 
 def test_open_words_scaling_and_reals():
-    told = apply("onnx-12", "float32", "5", min="7", max="3")
+    told = apply(load_spec(), "onnx-12", "float32", "5", min="7", max="3")
     assert {one.decimal for one in told.allowed} == {"3", "7"}
     assert told.result.decimal == told.sonnx.decimal == "3"
-    nan = apply("onnx-13", "float32", "nan", min="1", max="0")
+    nan = apply(load_spec(), "onnx-13", "float32", "nan", min="1", max="0")
     assert (nan.result.bits, nan.sonnx.decimal) == ("0x7fc00000", "0")
     assert "a different result" in applied_text(nan)
-    scaled = apply("directml-1.0", "float32", "2", min="0", max="9", scale="3", bias="1")
+    scaled = apply(
+        load_spec(), "directml-1.0", "float32", "2", min="0", max="9", scale="3", bias="1"
+    )
     assert scaled.result.decimal == "7"
     assert "  scale    3  " in applied_text(scaled)
-    assert apply("sonnx-real", "real", "0.1", min="0.2", max="1").result.decimal == "0.2"
+    assert (
+        apply(load_spec(), "sonnx-real", "real", "0.1", min="0.2", max="1").result.decimal == "0.2"
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,5 +69,5 @@ def test_open_words_scaling_and_reals():
 )
 def test_bad_input_is_one_message(arguments, where, says):
     with pytest.raises(UserError, match=says) as caught:
-        apply(*arguments, min=None, max=None)
+        apply(load_spec(), *arguments, min=None, max=None)
     assert caught.value.where == where

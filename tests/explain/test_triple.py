@@ -103,7 +103,7 @@ def _record(replies, files=None, digest=None):
 
 
 PROVED = ("valid", "1" * 64)
-NOT_YET = "not yet proved here (run: make prove)"
+NOT_YET = "not in a complete run of `sonnx-clip prove` here"
 RECORDS = {
     "both provers": (lambda: _record([PROVED, PROVED]), "proved by Z3 and cvc5"),
     "another specification": (lambda: _record([PROVED, PROVED], digest="0" * 64), NOT_YET),

@@ -138,6 +138,27 @@ def test_the_example_in_the_documentation_is_a_specification(tmp_path):
     assert told.stdout.startswith("float32: sign(-0) = 0")
 
 
+def test_the_number_of_a_case_need_not_be_one_of_a_type_that_lacks_the_case(tmp_path):
+    """Sign gives -1, which is no unsigned integer."""
+    write_example(tmp_path)
+    told = run("explain", "uint8", "--operator", "sign.yaml", "--x", "255", cwd=tmp_path)
+    assert told.stdout.startswith("uint8: sign(255) = 1")
+    options = ("--operator", "sign.yaml", "--dtype", "uint8")
+    (tmp_path / "mine.py").write_text("import numpy\n\ndef sign(x):\n    return numpy.sign(x)\n")
+    checked = run("check", *options, "--runtime", "./mine.py:sign", "--brief", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    proved = run("prove", *options, "--only", "uint8.cases_results", "--build", ".", cwd=tmp_path)
+    assert proved.returncode == 0, proved.stdout + proved.stderr
+    assert "`explain` and `evidence` need a run of all obligations" in proved.stdout
+    text = (tmp_path / "sign.yaml").read_text(encoding="utf-8")
+    stated = "not_for: {uint: no unsigned integer is below zero}"
+    assert stated in text
+    (tmp_path / "sign.yaml").write_text(text.replace(stated, "not_for: {}"), encoding="utf-8")
+    refused = run("explain", "uint8", "--operator", "sign.yaml", "--x", "3", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "-1 is not in the range of uint8" in refused.stderr
+
+
 @pytest.mark.nightly
 def test_the_example_in_the_documentation_is_proved(tmp_path):
     write_example(tmp_path)

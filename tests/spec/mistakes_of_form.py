@@ -20,6 +20,11 @@ YAML = [
 STRUCTURE = [
     m("unknown key", "title: the bounds are inverted", "§titel: the bounds are inverted", "(cases[…].titel)",
       "the key `titel` is not known here", "did you mean `title`?"),
+    m("key like no other", "title: the bounds are inverted", "title: inverted\n    §colour: red",
+      "(cases[…].colour)", "the key `colour` is not known here",
+      "known keys: id, title, when, result, not_for, inhabited_by, source"),
+    m("misspelt key beside two", 'chapter: "clip (real)"', '§chaptre: "clip (real)"', "(families[…].chaptre)",
+      "did you mean `chapter`?"),
     m("missing key", "  - id: inverted\n    title: the bounds are inverted\n", "  - §id: inverted\n",
       "(cases[…])", "the key `title` is missing"),
     m("blank text", "title: the bounds are inverted", 'title: §"  "', "(cases[…].title)",

@@ -11,6 +11,12 @@ LOW = "when: not inverted and X <= L\n"
 LANGUAGE = [
     m("undefined name", LOW, "when: not §inverse and X <= L\n", "(cases[…].when)",
       "`inverse` is not defined in a case", "did you mean `inverted`?"),
+    m("sum", LOW, "when: not inverted and X §+ 1 <= L\n", "(cases[…].when)",
+      "`+` is not part of the language, which has no arithmetic", "`opposite(a)`"),
+    m("difference", LOW, "when: not inverted and not (X §- 1 <= L)\n", "(cases[…].when)",
+      "`-` is not part of the language, which has no arithmetic", "`opposite(a)`"),
+    m("result with a product", "result: L\n", "result: L §* 2\n", "(cases[…].result)",
+      "`*` is not part of the language, which has no arithmetic"),
     m("later case", "when: M < L\n", "when: §low\n", "(cases[…].when)", "`low` is not defined in a case"),
     m("Y in a case", LOW, "when: not inverted and §Y <= L\n", "(cases[…].when)",
       "`Y` cannot be used in a case"),
@@ -33,8 +39,8 @@ LANGUAGE = [
 EVALUATED = [
     m("overlapping cases", "and not (M <= X)", "and not (M < X)", "(cases[…])",
       "`real.cases_disjoint` is false for X = 1, L = 0, M = 1"),
-    m("example contradicts", "Y: [0, 9.5, 10]", "Y: [0, 9.25, 10]", "(examples[…])",
-      "`real.example_real_1` is false"),
+    m("example contradicts", "Y: [0, 9.5, 10]", "Y: [0, §9.25, 10]", "(examples[…].Y[1])",
+      "`real.example_real_1` is false: clip(9.5, 0, 10) is 9.5, not 9.25", "correct the entry, or the cases"),
 ]
 
 NUMBERS = [

@@ -66,7 +66,7 @@ def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "file.yaml: cannot be read: No such file"),
+        (None, "file.yaml: cannot be read: No such file or directory\n  name a file that exists"),
         (b"", "the file is empty"),
         (b"# nothing\n", "the file is empty"),
         (b"---\n", "a mapping is expected"),

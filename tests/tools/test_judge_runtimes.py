@@ -7,27 +7,38 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.operator import clip_operator
+from sonnx_clip.conform.operator import clip_operator, operator_named
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
-from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OURS
+from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OF_MODELS, OURS
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.operators import known_operators, specification
 from tools import judge_runtimes as judging
 
 ROOT = Path(__file__).parents[2]
 RECORDS = judging.read_records()
 NAMES = [record.runtime for record in RECORDS]
+OTHERS = judging.read_other_records()
 
 
 def test_page_is_what_its_records_say() -> None:
-    assert judging.PAGE.read_text(encoding="utf-8") == judging.page(RECORDS), (
+    assert judging.PAGE.read_text(encoding="utf-8") == judging.page(RECORDS, OTHERS), (
         "run: python tools/judge_runtimes.py --render"
+    )
+
+
+def explains_its_verdicts(record: RuntimeRecord) -> bool:
+    """Whether each type that does not conform has a behaviour."""
+    different = {etype for one in record.behaviours for etype in one.types}
+    return all(
+        etype in different for etype, verdict in record.verdicts.items() if verdict != "conforms"
     )
 
 
@@ -39,20 +50,41 @@ def test_every_adapter_has_a_record_of_every_type_and_a_behaviour_for_what_does_
     for record in RECORDS:
         assert list(record.verdicts) == types, record.runtime
         assert record.compared > 1_000_000, record.runtime
-        different = {etype for one in record.behaviours for etype in one.types}
-        assert {
-            etype for etype, verdict in record.verdicts.items() if verdict != "conforms"
-        } <= different
+        assert explains_its_verdicts(record), record.runtime
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(EXTRAS.values()) <= set(extras["optional-dependencies"])
     assert set(EXTRAS) == set(KNOWN) - {*OURS, "numpy"}
+
+
+def test_runtimes_of_models_have_a_record_of_every_operator() -> None:
+    others = [name for name in known_operators() if name != "clip"]
+    judged = [(record.operator, record.runtime) for record in OTHERS]
+    assert judged == list(product(others, OF_MODELS))
+    for record in OTHERS:
+        types = specification(record.operator).element_types
+        place = f"{record.operator}, {record.runtime}"
+        assert list(record.verdicts) == [e.id for e in types if e.numpy is not None], place
+        assert record.compared > 100_000, place
+        assert explains_its_verdicts(record), place
+
+
+def test_record_of_another_operator_is_current_for_its_specification() -> None:
+    operator = operator_named("identity")
+    record = record_of(
+        run_campaign(CheckOptions("numpy:positive", ["int8"], of=operator)), operator
+    )
+    assert (record.operator, record.verdicts) == ("identity", {"int8": "conforms"})
+    assert record.is_current
+    earlier = record.model_copy(update={"spec_sha256": "0" * 64})
+    assert not earlier.is_current
+    assert "under an earlier spec/identity.yaml" in judging.page(RECORDS, [earlier])
 
 
 def test_record_keeps_what_a_report_found() -> None:
     report = run_campaign(
         CheckOptions("numpy", ["int8", "float16", "bfloat16"], of=clip_operator())
     )
-    record = record_of(report)
+    record = record_of(report, clip_operator())
     assert RuntimeRecord.model_validate_json(record.model_dump_json()) == record
     problems = {one.text: one for one in record.problems}
     assert {one.verdict for one in record.problems} == {"violates"}
