@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.contexts.report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
+from sonnx_clip.rewrites.model import known_rewrites
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.contexts.report import ContextDeviation, ContextRefusal, ContextReport
 
     ByType: TypeAlias = Mapping[str, Sequence[ContextReport]]
-    Found: TypeAlias = tuple[str, ContextReport, ContextDeviation]
 
 NOT_SAID = (
     "Contexts say nothing of larger patterns, of other shapes, of other processors and of other"
     " execution providers."
 )
 
+_KINDS = {"context": "wrong in context", "neighbour": "a neighbour is wrong"}
 _WAYS = {
     "crashed": "the runtime crashed",
     "invalid": "the result is not usable",
@@ -50,55 +51,89 @@ def context_lines(by_type: ByType) -> Iterator[str]:
     yield NOT_SAID
 
 
-def _counts(etype: str, contexts: Iterable[ContextReport]) -> str:
-    every = list(contexts)
-    numbers = Counter(one.verdict for one in every)
-    verdicts = ", ".join(f"{numbers[one]} {one}" for one in CONTEXT_VERDICTS if one in numbers)
-    graphs = sum(one.graphs for one in every)
-    compared = sum(one.compared for one in every)
-    shown = counted(len(every), "context")
-    return f"{shown} of {etype}: {verdicts}; {graphs:,} graphs, {compared:,} results compared"
+def _counts(etype: str, contexts: Sequence[ContextReport]) -> str:
+    numbers = Counter(context.verdict for context in contexts)
+    verdicts = [
+        f"{numbers[verdict]} {verdict}" for verdict in CONTEXT_VERDICTS if verdict in numbers
+    ]
+    graphs = sum(context.graphs for context in contexts)
+    compared = sum(context.compared for context in contexts)
+    asked = f"{counted(len(contexts), 'context')} of {etype}"
+    return f"{asked}: {', '.join(verdicts)}; {graphs:,} graphs, {compared:,} results compared"
+
+
+class Found(NamedTuple):
+    """Wrong results, and where they were found."""
+
+    etype: str
+    context: ContextReport
+    wrong: ContextDeviation
 
 
 def by_cause(by_type: ByType) -> list[list[Found]]:
     """Deviations, together where the same optimiser, rewrite or step is to blame; the worst kind first."""
-    found: dict[tuple[object, ...], list[Found]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[Found]] = defaultdict(list)
     for etype, contexts in by_type.items():
         for context in contexts:
-            for deviation in context.deviations:
-                named = (deviation.without, deviation.rewrite, deviation.step)
-                key = (deviation.kind, *named) if any(named) else (deviation.kind, context.id)
-                found[key].append((etype, context, deviation))
-    return sorted(found.values(), key=lambda group: CONTEXT_VERDICTS.index(group[0][2].kind))
+            for wrong in context.deviations:
+                groups[_cause(context, wrong)].append(Found(etype, context, wrong))
+
+    def severity(group: Sequence[Found]) -> int:
+        return CONTEXT_VERDICTS.index(group[0].wrong.kind)
+
+    return sorted(groups.values(), key=severity)
 
 
-def _block(entries: Sequence[Found]) -> Iterator[str]:
-    etype, _, first = entries[0]
-    names = list(dict.fromkeys(one.id for _, one, _ in entries))
-    types = list(dict.fromkeys(type_ for type_, _, _ in entries))
-    results = sum(deviation.results for _, _, deviation in entries)
-    graphs = sum(deviation.pairs for _, _, deviation in entries)
-    kind = {"context": "wrong in context", "neighbour": "a neighbour is wrong"}.get(
-        first.kind, first.kind
-    )
-    number = f"{results:,} results in {counted(graphs, 'graph')}"
-    yield f"{kind}: {', '.join(names)} ({', '.join(types)}); {number}"
+def _cause(context: ContextReport, wrong: ContextDeviation) -> tuple[object, ...]:
+    """What deviations of one block share: what is to blame, or else the context."""
+    named = (wrong.without, wrong.rewrite, wrong.step)
+    return (wrong.kind, *named) if any(named) else (wrong.kind, context.id)
+
+
+def _block(group: Sequence[Found]) -> Iterator[str]:
+    """The lines on wrong results of one cause: where, the first of them, and what is to blame."""
+    first = group[0].wrong
+    results = sum(found.wrong.results for found in group)
+    graphs = sum(found.wrong.pairs for found in group)
+    where = _where([(found.etype, found.context) for found in group])
+    kind = _KINDS.get(first.kind, first.kind)
+    yield f"{kind}: {where}; {results:,} results in {counted(graphs, 'graph')}"
     yield f"  {first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
-    others = [f"one node at a time {first.one_by_one.decimal}"]
-    if first.plain is not None:
-        others.append(f"without optimisation {first.plain.decimal}")
-    if first.with_inputs is not None:
-        others.append(f"with bounds as inputs {first.with_inputs.decimal}")
-    others += [f"without {name} {first.expected.decimal}" for name in first.without]
-    yield f"  {'; '.join(others)} ({etype}, operator set {first.opset})"
+    yield f"  {_other_ways(first)} ({group[0].etype}, operator set {first.opset})"
     if first.step:
         yield f"  the step {first.step} gives it by itself"
     if first.graph:
         yield f"  the graph that ran: {first.graph}"
     if first.rewrite:
-        yield f"  as by the rewrite {first.rewrite} (spec/rewrites.yaml), which is legal {first.legal_when}"
+        yield f"  as by the rewrite {first.rewrite}{_terms(first.rewrite)}"
+        yield f"  legal {first.legal_when}"
     elif first.legal_when:
         yield f"  {first.legal_when}"
+
+
+def _where(places: Sequence[tuple[str, ContextReport]]) -> str:
+    """Contexts and element types, each once: ``relu-clip, fork (float32, int8)``."""
+    names = dict.fromkeys(context.id for _, context in places)
+    types = dict.fromkeys(etype for etype, _ in places)
+    return f"{', '.join(names)} ({', '.join(types)})"
+
+
+def _other_ways(wrong: ContextDeviation) -> str:
+    """What the same graph gives in other ways."""
+    ways = [f"one node at a time {wrong.one_by_one.decimal}"]
+    if wrong.plain is not None:
+        ways.append(f"without optimisation {wrong.plain.decimal}")
+    if wrong.with_inputs is not None:
+        ways.append(f"with bounds as inputs {wrong.with_inputs.decimal}")
+    ways += [f"without {name} {wrong.expected.decimal}" for name in wrong.without]
+    return "; ".join(ways)
+
+
+def _terms(rewrite: str) -> str:
+    """Both terms of a rewrite of spec/rewrites.yaml; nothing for a theorem on functions."""
+    known = {one.id: one.entry for one in known_rewrites()}
+    entry = known.get(rewrite)
+    return "" if entry is None else f": {entry.before} as {entry.after}"
 
 
 def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
@@ -114,24 +149,30 @@ def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
         yield f"right as a whole, wrong one node at a time: {', '.join(found)}"
 
 
+class _Refused(NamedTuple):
+    """Graphs without a result, and where."""
+
+    etype: str
+    context: ContextReport
+    refusal: ContextRefusal
+
+
 def _refusals(by_type: ByType) -> Iterator[str]:
     """What is not served in the same way whole and in parts; what is always refused is left out."""
-    found: dict[tuple[str, str], list[tuple[str, ContextReport, ContextRefusal]]] = defaultdict(
-        list
-    )
+    groups: dict[tuple[str, str], list[_Refused]] = defaultdict(list)
     for etype, contexts in by_type.items():
         for context in contexts:
             for refusal in context.refusals:
                 if refusal.when != "always":
-                    found[refusal.when, refusal.words].append((etype, context, refusal))
-    for (when, words), entries in found.items():
-        names = list(dict.fromkeys(one.id for _, one, _ in entries))
-        types = list(dict.fromkeys(type_ for type_, _, _ in entries))
-        graphs = sum(refusal.graphs for _, _, refusal in entries)
-        _, _, first = entries[0]
-        place = f"; the first: {first.asked}, operator set {first.opset}" if first.asked else ""
+                    place = _Refused(etype, context, refusal)
+                    groups[refusal.when, refusal.words].append(place)
+    for (when, words), group in groups.items():
+        first = group[0].refusal
+        graphs = sum(found.refusal.graphs for found in group)
+        where = _where([(found.etype, found.context) for found in group])
+        example = f"; the first: {first.asked}, operator set {first.opset}" if first.asked else ""
         yield ""
-        yield f"{_WAYS[when]}: {', '.join(names)} ({', '.join(types)}); {counted(graphs, 'graph')}{place}"
+        yield f"{_WAYS[when]}: {where}; {counted(graphs, 'graph')}{example}"
         yield f"  {' '.join(words.split())}"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.contexts.graphs import shapes_of
 from sonnx_clip.contexts.meaning import exactly, number, of_step, of_term
 from sonnx_clip.language import tree
+from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.model import Rewrite, Theorem, known_rewrites, known_theorems
 from sonnx_clip.rewrites.terms import ELEMENT, operators
 
@@ -26,17 +27,42 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
 
 
-_STRENGTHS = {"bits": "bit for bit if", "value": "by value if", "numbers": "where X is a number if"}
+_STRENGTHS: Mapping[Strength, str] = {
+    "bits": "bit for bit",
+    "value": "by value",
+    "numbers": "for numbers",
+}
 _CLIP_DROPPED = ("f(clip(X, A, B))", "f(X)")
 _X: Expr = tree.Name(ELEMENT, tree.Kind.ELEMENT)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A rewrite, and when it is legal in a family: conditions by strength, in words."""
+    """A rewrite, and when it is legal: exact conditions by strength, or one in words."""
 
     id: str
-    legal_when: str
+    legal_when: Mapping[Strength, str]
+    given: str = ""
+    words: str = ""
+
+    def told(self, *, only_zeros: bool, of_nan: bool) -> str:
+        """When it is legal, in the weakest strength that the wrong result shows it not to be.
+
+        Args:
+            only_zeros: whether only the sign of a zero is wrong.
+            of_nan: whether X is a NaN.
+        """
+        if self.words:
+            return self.words
+        wanted: Strength = "bits" if only_zeros else "value" if of_nan else "numbers"
+        stronger = [
+            one for one in STRENGTHS[STRENGTHS.index(wanted) :: -1] if one in self.legal_when
+        ]
+        if not stronger:
+            return ""
+        strength = stronger[0]
+        given = f" (given {self.given})" if self.given else ""
+        return f"{_STRENGTHS[strength]} only if {self.legal_when[strength]}{given}"
 
 
 @dataclass(frozen=True)
@@ -153,15 +179,12 @@ class _Candidate:
     def explanation(self, context: Context, etype: str) -> Explanation:
         """Its id, and when it is legal."""
         if self.rewrite is None:
-            return Explanation("", "never: it is as if no Clip were there")
+            return Explanation("", {}, words="as if no Clip were there")
         if isinstance(self.rewrite, Theorem):
-            return Explanation(self.rewrite.id, self.rewrite.holds)
+            return Explanation(self.rewrite.id, {}, words=self.rewrite.holds)
         family = operators()["clip"].element_type(context.clip_type(etype)).family
         stated = self.rewrite.entry.legal_when.get(family, {})
-        words = "; ".join(f"{_STRENGTHS[strength]} {text}" for strength, text in stated.items())
-        if self.rewrite.entry.given:
-            words += f" (given {self.rewrite.entry.given})"
-        return Explanation(self.rewrite.id, words)
+        return Explanation(self.rewrite.id, stated, self.rewrite.entry.given)
 
 
 def _windows(context: Context) -> Iterator[_Window]:

@@ -254,7 +254,7 @@ class ContextJudge:
             without=cause.without,
             graph=self._graph_that_ran(first) if cause.kind == "context" else "",
             rewrite="" if rewrite is None else rewrite.id,
-            legal_when="" if rewrite is None else rewrite.legal_when,
+            legal_when="" if rewrite is None else _legal(rewrite, wrong[0]),
             reproduce=self._reproducer(context, first, entry),
         )
 
@@ -355,6 +355,14 @@ def _verdict(fields: Mapping[str, Any]) -> ContextVerdict:
     if not fields["served"]:
         return "refused"
     return "alone" if fields["alone"] else "conforms"
+
+
+def _legal(rewrite: Explanation, wrong: Wrong) -> str:
+    """When a rewrite is legal, as far as the first of wrong results shows it not to be."""
+    answer, entry = wrong.answer, wrong.first
+    got, expected = answer.got[entry], answer.right.expected[entry]
+    x = answer.x[int(answer.origin[entry])]
+    return rewrite.told(only_zeros=bool(got == expected), of_nan=bool(np.not_equal(x, x)))
 
 
 # --- Values -------------------------------------------------------------------------------------------------
