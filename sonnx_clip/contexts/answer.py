@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.contexts.graphs import shapes_of
-from sonnx_clip.contexts.meaning import Candidates, exactly, of_step
+from sonnx_clip.contexts.meaning import Candidates, exactly, of_stage
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:
@@ -73,11 +72,10 @@ def meaning_of_graph(
     found = exactly(x)
     origin = exactly(np.arange(len(x)))
     after_first: Candidates | None = None
-    types = context.types_of_steps(etype)
-    for step, type_, shape in zip(context.steps, types, shapes_of(context), strict=False):
-        found = of_step(step, found, bounds, type_, shape)
-        if step.moves is not None:
-            origin = of_step(step, origin, bounds, type_, shape)
+    for stage in context.stages(etype):
+        found = of_stage(stage, found, bounds)
+        if stage.step.moves is not None:
+            origin = of_stage(stage, origin, bounds)
         after_first = after_first or found
     places = origin.expected
     if context.entry.fork:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.contexts.graphs import shapes_of
-from sonnx_clip.contexts.meaning import alike, exactly, of_step
+from sonnx_clip.contexts.meaning import alike, exactly, of_stage
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:
@@ -80,14 +79,14 @@ def _wrong_steps(context: Context, answer: Answer, outcome: Outcome, etype: str)
     given = answer.x
     blamed = np.full(len(given), _NOBODY)
     after_first = blamed
-    types = context.types_of_steps(etype)
-    steps = zip(context.steps, types, shapes_of(context), outcome.results, strict=False)
-    for place, (step, type_, shape, result) in enumerate(steps):
+    bounds = answer.asked.bounds.values
+    results = zip(context.stages(etype), outcome.results, strict=False)
+    for place, (stage, result) in enumerate(results):
         assert not isinstance(result, Failure)
-        right = of_step(step, exactly(given), answer.asked.bounds.values, type_, shape)
-        if step.moves is not None:
-            blamed = of_step(step, exactly(blamed), {}, type_, shape).expected
+        right = of_stage(stage, exactly(given), bounds)
         wrong = ~right.allow(result)
+        if stage.step.moves is not None:
+            blamed = of_stage(stage, exactly(blamed), bounds).expected
         blamed = np.where(wrong & (blamed == _NOBODY), place, blamed)
         given = result
         if place == 0:

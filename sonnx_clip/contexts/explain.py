@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sonnx_clip.contexts.graphs import shapes_of
-from sonnx_clip.contexts.meaning import exactly, number, of_step, of_term
+from sonnx_clip.contexts.meaning import exactly, number, of_stage, of_term
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.model import Rewrite, Theorem, known_rewrites, known_theorems
@@ -143,7 +142,7 @@ class _Candidate:
         """The constants with which the rewrite is about a graph; None if it is not."""
         if not isinstance(self.rewrite, Rewrite):
             return {}
-        type_ = context.types_of_steps(etype)[self.window.first]
+        type_ = context.stages(etype)[self.window.first].given.etype
         family = operators()["clip"].element_type(type_).family
         types = [known.id for known in self.rewrite.element_types(family)]
         if type_ not in types or not self.rewrite.fits(family):
@@ -157,22 +156,20 @@ class _Candidate:
 
     def _gives(self, context: Context, etype: str, answer: Answer) -> Array | None:
         """Which results of a graph it gives; None if it is not about the graph."""
-        types = context.types_of_steps(etype)
+        stages = context.stages(etype)
         bounds = answer.asked.bounds.values
         after = self.rewrite.after if isinstance(self.rewrite, Rewrite) else _X
         constants = self._constants(context, etype, answer)
         if constants is None:
             return None
         found: Candidates = exactly(answer.x)
-        shapes = shapes_of(context)
         place = 0
-        while place < len(context.steps):
+        while place < len(stages):
             if place == self.window.first:
-                found = of_term(after, found, constants, types[place])
+                found = of_term(after, found, constants, stages[place].given.etype)
                 place = self.window.end
             else:
-                step = context.steps[place]
-                found = of_step(step, found, bounds, types[place], shapes[place])
+                found = of_stage(stages[place], found, bounds)
                 place += 1
         return found.allow(answer.got)
 

@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.contexts.meaning import number
+from sonnx_clip.contexts.model import Tensor
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.terms import ELEMENT
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
 from sonnx_clip.runtimes.model_forms import ONNX_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import onnx
 
-    from sonnx_clip.contexts.model import Constant, Context, Shape, Step
+    from sonnx_clip.contexts.model import Constant, Context, Shape, Stage, Step
 
 BoundsAs: TypeAlias = Literal["initializers", "inputs", "attributes"]
 
@@ -158,55 +159,86 @@ def graphs(
     bounds_as: BoundsAs = "initializers",
 ) -> Graphs:
     """The models of a context for bounds of shape (), in an operator set."""
-    types = context.types_of_steps(etype)
-    shapes = shapes_of(context)
+    stages = context.stages(etype)
     builder = _Builder(etype, opset, bounds, bounds_as)
+    whole = _Graph(opset, {"x": stages[0].given})
     parts: list[Model] = []
-    lines: list[str] = []
-    constants: dict[str, Array] = {}
     current = "x"
-    for index, step in enumerate(context.steps):
-        is_last = index == len(context.steps) - 1
+    for index, stage in enumerate(stages):
+        is_last = index == len(stages) - 1
         output = "y" if is_last else f"t{index}"
-        line, given = builder.node(step, index, current, output, types[index])
-        lines.append(line)
-        constants |= given
-        inputs = {current: (types[index], shapes[index])}
+        line, constants = builder.node(stage.step, index, current, output, stage.given.etype)
+        inputs = {current: stage.given}
         if bounds_as == "inputs":
-            inputs |= _bounds_of(step, bounds, types[index])
-        result = (types[index + 1], shapes[index + 1])
-        parts.append(_model([line], given, inputs, {output: result}, opset, output))
+            of_bounds = _bounds_of(stage, bounds)
+            inputs |= of_bounds
+            whole.inputs |= of_bounds
+        part = _Graph(opset, inputs, {output: stage.result}, [line], constants)
+        parts.append(part.model(output))
+        whole.lines.append(line)
+        whole.constants |= constants
         current = output
-    inputs = {"x": (types[0], shapes[0])}
-    if bounds_as == "inputs":
-        for step, type_ in zip(context.steps, types, strict=False):
-            inputs |= _bounds_of(step, bounds, type_)
-    outputs = {"y": (types[-1], shapes[-1])}
+    whole.outputs = {"y": stages[-1].result}
     if context.entry.fork:
-        lines.append("z = Concat <axis = 0> (y, t0)")
-        both = (2 * shapes[-1][0], *shapes[-1][1:])
-        outputs = {"z": (types[-1], both)}
-        joined = {"y": (types[-1], shapes[-1]), "t0": (types[1], shapes[1])}
-        parts.append(_model([lines[-1]], {}, joined, outputs, opset, "z"))
+        parts.append(_add_fork(whole, stages))
     if context.entry.two_zeros:
-        constants = {**_two_zeros(etype, context.entry.two_zeros), **constants}
-        lines += ["v = Max (w, plus_zero)", "u = Min (w, minus_zero)"]
-        inputs["w"] = (etype, (1,))
-        outputs |= {"v": (etype, (1,)), "u": (etype, (1,))}
-    compared = next(iter(outputs))
+        _add_two_zeros(whole, etype, context.entry.two_zeros)
+    compared = next(iter(whole.outputs))
     if context.entry.inside:
-        whole = _with_body(context.entry.inside, lines, constants, inputs, outputs, opset)
-    else:
-        whole = _model(lines, constants, inputs, outputs, opset, compared)
-    return Graphs(whole, tuple(parts))
+        return Graphs(_with_body(context.entry.inside, whole), tuple(parts))
+    return Graphs(whole.model(compared), tuple(parts))
 
 
-def shapes_of(context: Context) -> tuple[Shape, ...]:
-    """The shape of the input of each step, and of the result."""
-    found = [context.first_shape]
-    for step in context.steps:
-        found.append(step.shape or found[-1])
-    return tuple(found)
+@dataclass
+class _Graph:
+    """A graph that is put together: values by name, and nodes as lines."""
+
+    opset: int
+    inputs: dict[str, Tensor]
+    outputs: dict[str, Tensor] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    constants: dict[str, Array] = field(default_factory=dict)
+
+    def model(self, compared: str) -> Model:
+        """The model, of which one output is compared."""
+        head = f'<ir_version: {_IR_VERSION}, opset_import: ["": {self.opset}]>'
+        values = f"({_declared(self.inputs)}) => ({_declared(self.outputs)})"
+        nodes = "\n".join(self.lines)
+        result = self.outputs[compared]
+        return Model(
+            text=f"{head} g {values} {{ {nodes} }}",
+            constants=self.constants,
+            inputs=tuple(self.inputs),
+            output=compared,
+            shape=result.shape,
+            etype=result.etype,
+        )
+
+
+def _add_fork(whole: _Graph, stages: Sequence[Stage]) -> Model:
+    """Let the result of the first step be used twice: the node that joins both results, as a model."""
+    first, last = stages[0].result, stages[-1].result
+    line = "z = Concat <axis = 0> (y, t0)"
+    both = Tensor(last.etype, (2 * last.shape[0], *last.shape[1:]))
+    whole.lines.append(line)
+    whole.outputs = {"z": both}
+    return _Graph(whole.opset, {"y": last, "t0": first}, {"z": both}, [line]).model("z")
+
+
+def _add_two_zeros(whole: _Graph, etype: str, first: str) -> None:
+    """Add two nodes that nothing else reads, with zeros of both signs.
+
+    An optimiser that merges equal constants may keep the first.
+    """
+    zero = np.zeros((), numpy_type(etype))
+    zeros = {"plus_zero": zero, "minus_zero": np.asarray(-zero)}
+    if first == "minus":
+        zeros = dict(reversed(zeros.items()))
+    one = Tensor(etype, (1,))
+    whole.constants = {**zeros, **whole.constants}
+    whole.lines += ["v = Max (w, plus_zero)", "u = Min (w, minus_zero)"]
+    whole.inputs["w"] = one
+    whole.outputs |= {"v": one, "u": one}
 
 
 def opsets_of(context: Context, etype: str, newest: int) -> tuple[int, ...]:
@@ -228,8 +260,7 @@ def opsets_of(context: Context, etype: str, newest: int) -> tuple[int, ...]:
 
 def _has(context: Context, etype: str, opset: int) -> bool:
     """Whether an operator set has all nodes of a context, with as many inputs."""
-    steps = zip(context.steps, context.types_of_steps(etype), strict=False)
-    return all(_has_node(step, type_, opset) for step, type_ in steps)
+    return all(_has_node(stage, opset) for stage in context.stages(etype))
 
 
 @cache
@@ -242,7 +273,8 @@ def _schema(op_type: str, opset: int) -> onnx.defs.OpSchema | None:
         return None
 
 
-def _has_node(step: Step, etype: str, opset: int) -> bool:
+def _has_node(stage: Stage, opset: int) -> bool:
+    step, etype = stage.step, stage.given.etype
     schema = _schema(step.op_type, opset)
     if schema is None:
         return False
@@ -258,11 +290,12 @@ def _has_node(step: Step, etype: str, opset: int) -> bool:
     return all(name in schema.attributes for name in attributes)
 
 
-def _bounds_of(step: Step, bounds: Mapping[str, Array], etype: str) -> dict[str, tuple[str, Shape]]:
-    if not step.term:
+def _bounds_of(stage: Stage, bounds: Mapping[str, Array]) -> dict[str, Tensor]:
+    """The bounds that a step reads, as inputs."""
+    if not stage.step.term:
         return {}
-    names = [part.id for part in step.call.arguments if isinstance(part, tree.Name)]
-    return {name.lower(): (etype, ()) for name in names if name in bounds}
+    read = [part.id for part in stage.step.call.arguments if isinstance(part, tree.Name)]
+    return {name.lower(): Tensor(stage.given.etype, ()) for name in read if name in bounds}
 
 
 def _array(constant: Constant, etype: str) -> Array:
@@ -277,64 +310,32 @@ def _array(constant: Constant, etype: str) -> Array:
     return values.reshape(shape)
 
 
-def _model(
-    lines: Sequence[str],
-    constants: Mapping[str, Array],
-    inputs: Mapping[str, tuple[str, Shape]],
-    outputs: Mapping[str, tuple[str, Shape]],
-    opset: int,
-    compared: str,
-) -> Model:
-    head = f'<ir_version: {_IR_VERSION}, opset_import: ["": {opset}]>'
-    body = "\n".join(lines)
-    text = f"{head} g ({_declared(inputs)}) => ({_declared(outputs)}) {{ {body} }}"
-    etype, shape = outputs[compared]
-    return Model(text, constants, tuple(inputs), compared, shape, etype)
+def _declared(values: Mapping[str, Tensor]) -> str:
+    return ", ".join(f"{_type_text(tensor)} {name}" for name, tensor in values.items())
 
 
-def _declared(values: Mapping[str, tuple[str, Shape]]) -> str:
-    return ", ".join(f"{_tensor(*type_)} {name}" for name, type_ in values.items())
+def _type_text(tensor: Tensor) -> str:
+    dimensions = ", ".join(map(str, tensor.shape))
+    shape = f"[{dimensions}]" if dimensions else ""
+    return f"{ONNX_NAMES.get(tensor.etype, tensor.etype)}{shape}"
 
 
-def _tensor(etype: str, shape: Iterable[int]) -> str:
-    dimensions = ", ".join(map(str, shape))
-    return f"{ONNX_NAMES.get(etype, etype)}{f'[{dimensions}]' if dimensions else ''}"
-
-
-def _two_zeros(etype: str, first: str) -> dict[str, Array]:
-    """The zeros of both signs, of which an optimiser that merges equal constants may keep the first."""
-    zero = np.zeros((), numpy_type(etype))
-    both = {"plus_zero": zero, "minus_zero": np.asarray(-zero)}
-    return both if first == "plus" else dict(reversed(both.items()))
-
-
-def _with_body(
-    kind: str,
-    lines: Sequence[str],
-    constants: Mapping[str, Array],
-    inputs: Mapping[str, tuple[str, Shape]],
-    outputs: Mapping[str, tuple[str, Shape]],
-    opset: int,
-) -> Model:
-    """The chain as the branch of an If that is taken, or as the body of a Loop that runs once."""
-    ((name, (etype, shape)),) = outputs.items()
-    tensor = _tensor(etype, shape)
-    chain = "\n".join(lines)
-    given = dict(constants)
+def _with_body(kind: str, graph: _Graph) -> Model:
+    """A graph as the branch of an If that is taken, or as the body of a Loop that runs once."""
+    ((name, result),) = graph.outputs.items()
+    type_text = _type_text(result)
+    chain = "\n".join(graph.lines)
+    constants = dict(graph.constants)
     if kind == "If":
-        other = f"{tensor} e"
-        taken = f"then_branch = taken () => ({tensor} {name}) {{ {chain} }}"
-        left = f"else_branch = left () => ({other}) {{ e = Identity (x) }}"
+        taken = f"then_branch = taken () => ({type_text} {name}) {{ {chain} }}"
+        left = f"else_branch = left () => ({type_text} e) {{ e = Identity (x) }}"
         line = f"out = If (condition) <{taken}, {left}>"
-        inputs = {**inputs, "condition": ("bool", ())}
     else:
         # The body reads its own X: what the loop carries.
         inner = re.sub(r"\bx\b", "carried", chain)
-        body = (
-            f"body = once (int64 i, bool c, {tensor} carried) => (bool goes_on, {tensor} {name})"
-            f" {{ goes_on = Identity (c)\n{inner} }}"
-        )
+        values = f"(int64 i, bool c, {type_text} carried) => (bool goes_on, {type_text} {name})"
+        body = f"body = once {values} {{ goes_on = Identity (c)\n{inner} }}"
         line = f"out = Loop (trips, condition, x) <{body}>"
-        given["trips"] = np.array(1, np.int64)
-        inputs = {**inputs, "condition": ("bool", ())}
-    return _model([line], given, inputs, {"out": (etype, shape)}, opset, "out")
+        constants["trips"] = np.array(1, np.int64)
+    inputs = {**graph.inputs, "condition": Tensor("bool", ())}
+    return _Graph(graph.opset, inputs, {"out": result}, [line], constants).model("out")

@@ -64,9 +64,6 @@ class ContextJudge:
         self._worker = worker
         self._etype = etype
         self._few = few or worker.few
-        if worker.newest_opset is None:
-            worker.newest_opset = _newest_served(worker)
-        self._newest = worker.newest_opset
 
     def judge(self, context: Context) -> ContextReport:
         """The report on a context; if the runtime dies too often, the worker is no longer usable."""
@@ -89,7 +86,9 @@ class ContextJudge:
 
     def _judge(self, context: Context) -> ContextReport:
         before = self._worker.runs
-        opsets = opsets_of(context, self._etype, self._newest)
+        if self._worker.newest_opset is None:
+            self._worker.newest_opset = _newest_served(self._worker)
+        opsets = opsets_of(context, self._etype, self._worker.newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
         suspicious = [answer for answer in answers if self._needs_more(answer)]
@@ -301,11 +300,12 @@ def _newest_served(worker: ModelWorker) -> int:
     from sonnx_clip.runtimes.opsets import newest_opset
 
     x = np.zeros(1, np.float32)
+    how = PLAIN if worker.has_plain else OPTIMISED
     for opset in range(newest_opset(), _FIRST_OPSET, -1):
         head = f'<ir_version: 8, opset_import: ["": {opset}]>'
         text = f"{head} g (float[1] x) => (float[1] y) {{ y = Identity (x) }}"
         model = onnx.parser.parse_model(text).SerializeToString()
-        run = Run(model, ("x",), "y", "float32", (1,), OPTIMISED)
+        run = Run(model, ("x",), "y", "float32", (1,), how)
         (outcome,) = worker.run([Chain((run,), {"x": x})])
         if outcome.failure is None:
             return opset

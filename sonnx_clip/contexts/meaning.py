@@ -24,7 +24,7 @@ from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.contexts.model import Shape, Step
+    from sonnx_clip.contexts.model import Shape, Stage, Step
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
 
@@ -189,28 +189,25 @@ def _chosen(
 # --- Steps --------------------------------------------------------------------------------------------------
 
 
-def of_step(
-    step: Step, x: Candidates, constants: Mapping[str, Array], etype: str, shape: Shape
-) -> Candidates:
-    """What a step may give for an input in a set.
-
-    Args:
-        step: the step.
-        x: its input.
-        constants: the bounds, of shape ().
-        etype: the element type of the input.
-        shape: the shape of the input.
-    """
-    if step.term:
-        found = of_term(step.call, x, constants, etype)
-        return _with_other_zeros(found) if "zero" in step.open else found
+def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candidates:
+    """What a step may give for an input in a set, and bounds of shape ()."""
+    step = stage.step
+    etype = stage.given.etype
     if step.moves is not None:
-        places = _places(step, shape)
-        return Candidates(tuple(row[places] for row in x.rows), x.defined[places])
+        places = _places(step, stage.given.shape)
+        rows = tuple(row[places] for row in x.rows)
+        return Candidates(rows, x.defined[places])
+    is_term = bool(step.term)
+    found = of_term(step.call, x, bounds, etype) if is_term else _of_other_step(step, x, etype)
+    return _with_other_zeros(found) if "zero" in step.open else found
+
+
+def _of_other_step(step: Step, x: Candidates, etype: str) -> Candidates:
+    """What arithmetic or a conversion may give."""
     rows: list[Array] = []
     defined = x.defined.copy()
-    for row in x.rows:
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        for row in x.rows:
             if step.computes is not None:
                 rows += _computed(step, row, etype)
             elif step.converts is not None:
@@ -219,8 +216,7 @@ def of_step(
                 rows.append(_quantised(step, row, step.quantises, defined))
             else:
                 rows.append(_dequantised(step, row, etype))
-    found = _distinct(rows, defined)
-    return _with_other_zeros(found) if "zero" in step.open else found
+    return _distinct(rows, defined)
 
 
 def _with_other_zeros(found: Candidates) -> Candidates:

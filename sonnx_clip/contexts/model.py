@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -150,6 +150,29 @@ class ContextEntry(Part):
     two_zeros: Literal["", "plus", "minus"] = ""
 
 
+class Tensor(NamedTuple):
+    """The element type and the shape of a value of a graph."""
+
+    etype: str
+    shape: Shape
+
+
+class Stage(NamedTuple):
+    """A step in a context: what it reads, and what it gives."""
+
+    step: Step
+    given: Tensor
+    result: Tensor
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the operator of spec/ that it is, if it is one, has the element type."""
+        if not self.step.term:
+            return True
+        spec = operators()[self.step.call.function]
+        return self.given.etype in [known.id for known in spec.element_types]
+
+
 Pair: TypeAlias = Annotated[tuple[str, str], Field(min_length=2, max_length=2)]
 
 
@@ -193,17 +216,19 @@ class Context:
         wanted = (step.first_shape for step in self.steps if step.first_shape is not None)
         return next(wanted, SHAPE)
 
-    def types_of_steps(self, etype: str) -> tuple[str, ...]:
-        """The element type of the input of each step, and of the result."""
-        found = [etype]
+    def stages(self, etype: str) -> tuple[Stage, ...]:
+        """Its steps with what they read and give, for X of an element type."""
+        found: list[Stage] = []
+        given = Tensor(etype, self.first_shape)
         for step in self.steps:
-            found.append(step.to_type or found[-1])
+            result = Tensor(step.to_type or given.etype, step.shape or given.shape)
+            found.append(Stage(step, given, result))
+            given = result
         return tuple(found)
 
     def clip_type(self, etype: str) -> str:
         """The element type of the bounds."""
-        by_step = zip(self.steps, self.types_of_steps(etype), strict=False)
-        with_bounds = (type_ for step, type_ in by_step if step.term)
+        with_bounds = (stage.given.etype for stage in self.stages(etype) if stage.step.term)
         return next(with_bounds, etype)
 
     def has_type(self, etype: ElementType) -> bool:
@@ -214,13 +239,7 @@ class Context:
             return False
         if etype.family != "float" and any(step.computes for step in self.steps):
             return etype.id in self.entry.types  # few runtimes have integer arithmetic
-        types = self.types_of_steps(etype.id)
-        for step, type_ in zip(self.steps, types, strict=False):
-            if step.term:
-                known = [known.id for known in operators()[step.call.function].element_types]
-                if type_ not in known:
-                    return False
-        return True
+        return all(stage.is_defined for stage in self.stages(etype.id))
 
 
 def _read(file: Path) -> ContextsFile:

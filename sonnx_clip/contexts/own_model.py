@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.contexts.windows import Typed, Window
+    from sonnx_clip.contexts.model import Tensor
+    from sonnx_clip.contexts.windows import Window
     from sonnx_clip.runtimes.model_runs import ModelWorker, Outcome
 
 _FEEDS = ("special values", "ordinary numbers", "wide numbers")
@@ -172,7 +173,7 @@ def feeds_of(window: Window, feed: str) -> dict[str, Array]:
     return {name: _feed(window, typed, feed) for name, typed in window.inputs.items()}
 
 
-def _feed(window: Window, typed: Typed, feed: str) -> Array:
+def _feed(window: Window, typed: Tensor, feed: str) -> Array:
     count = int(np.prod(typed.shape))
     generator = np.random.default_rng([_SEED, _FEEDS.index(feed)])
     if typed.etype == "bool":

@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from sonnx_clip.contexts.model import Tensor
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ class Window:
     clips: tuple[str, ...]
     nodes: tuple[onnx.NodeProto, ...]
     clip: int
-    inputs: Mapping[str, Typed]
-    outputs: Mapping[str, Typed]
-    inner: Mapping[str, Typed]
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
+    inner: Mapping[str, Tensor]
     constants: Mapping[str, Array]
     bounds: tuple[Array | None, Array | None]
     imports: tuple[onnx.OperatorSetIdProto, ...]
@@ -72,7 +73,7 @@ class Window:
         """The name of the Clip's output."""
         return str(self.nodes[self.clip].output[0])
 
-    def typed(self, name: str) -> Typed:
+    def typed(self, name: str) -> Tensor:
         """The element type and shape of a value."""
         return next(kind[name] for kind in (self.inputs, self.outputs, self.inner) if name in kind)
 
@@ -91,7 +92,7 @@ class Window:
                     yield self._model([node], inputs, [output]), tuple(inputs), output
 
     def _model(
-        self, nodes: Sequence[onnx.NodeProto], inputs: Mapping[str, Typed], outputs: Sequence[str]
+        self, nodes: Sequence[onnx.NodeProto], inputs: Mapping[str, Tensor], outputs: Sequence[str]
     ) -> onnx.ModelProto:
         read = {name for node in nodes for name in node.input}
         constants = [
@@ -99,25 +100,18 @@ class Window:
             for name, value in self.constants.items()
             if name in read
         ]
-        results = [self.typed(name).declared(name) for name in outputs]
-        given = [typed.declared(name) for name, typed in inputs.items()]
+        results = [_declared(name, self.typed(name)) for name in outputs]
+        given = [_declared(name, tensor) for name, tensor in inputs.items()]
         graph = helper.make_graph(list(nodes), "window", given, results, constants)
         return helper.make_model(
             graph, opset_imports=list(self.imports), ir_version=self.ir_version
         )
 
 
-@dataclass(frozen=True)
-class Typed:
-    """The element type of a value, as NumPy calls it, and its shape."""
-
-    etype: str
-    shape: tuple[int, ...]
-
-    def declared(self, name: str) -> onnx.ValueInfoProto:
-        """The declaration of a value in a graph."""
-        code = helper.np_dtype_to_tensor_dtype(np.dtype(self.etype))
-        return helper.make_tensor_value_info(name, code, self.shape)
+def _declared(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
+    """The declaration of a value in a graph."""
+    code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.etype))
+    return helper.make_tensor_value_info(name, code, tensor.shape)
 
 
 @dataclass
@@ -258,7 +252,7 @@ class _Graph:
                 if name and (name in self._results or not readers or is_read_elsewhere):
                     yield name
 
-    def _typed(self, name: str) -> Typed:
+    def _typed(self, name: str) -> Tensor:
         declared = self._declared.get(name)
         if declared is None or not declared.type.HasField("tensor_type"):
             raise _NotCutError(f"the type of {name} is not known")
@@ -271,7 +265,7 @@ class _Graph:
         dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
         if dtype.kind not in "fiub":
             raise _NotCutError(f"{name} has the element type {dtype}")
-        return Typed(dtype.name, tuple(sizes))
+        return Tensor(dtype.name, tuple(sizes))
 
     def _bounds(self, clip: onnx.NodeProto) -> tuple[Array | None, Array | None]:
         """The constant bounds of a Clip; attributes until operator set 10."""
@@ -317,5 +311,5 @@ def _key(window: Window) -> Any:
     return nodes, typed
 
 
-def _sorted(values: Mapping[str, Typed], number: Any) -> Iterable[tuple[int, Typed]]:
+def _sorted(values: Mapping[str, Tensor], number: Any) -> Iterable[tuple[int, Tensor]]:
     return sorted(((number(name), typed) for name, typed in values.items()), key=lambda one: one[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.contexts.graphs import graphs, opsets_of
-from sonnx_clip.contexts.meaning import exactly, of_step
+from sonnx_clip.contexts.meaning import exactly, of_stage
 from sonnx_clip.contexts.model import chosen_contexts, contexts_of_file, standard_contexts
 from sonnx_clip.contexts.plan import inputs_of, pairs_of
 from sonnx_clip.rewrites.terms import operators
@@ -88,6 +88,6 @@ def test_the_expected_result_is_that_of_the_reference_evaluator(id_):
         with np.errstate(all="ignore"):
             (found,) = ReferenceEvaluator(model).run(None, {"x": x.reshape(1, 16, 2, 4)})
         right = exactly(x)
-        for step in context.steps:
-            right = of_step(step, right, bounds.values, right.expected.dtype.name, (128,))
+        for stage in context.stages("float32"):
+            right = of_stage(stage, right, bounds.values)
         assert right.allow(found.reshape(-1)[:128]).all()
