@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.graphs import Model
+    from sonnx_clip.contexts.meaning import Candidates
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.contexts.report import ContextVerdict, Way
     from sonnx_clip.runtimes.model_runs import ModelWorker
@@ -125,9 +126,13 @@ class ContextJudge:
             chains.append(self._chain([models.whole], x, context, OPTIMISED))
             chains.append(self._chain(models.parts, x, context, parts_how))
         outcomes = self._worker.run(chains)
+        meanings: dict[int, tuple[Candidates, Array]] = {}  # the same in every operator set
         for one, models, x in prepared:
             whole, parts = next(outcomes), next(outcomes)
-            right, origin = meaning_of_graph(context, self._etype, one.bounds.values, x)
+            key = id(one.bounds)
+            if key not in meanings:
+                meanings[key] = meaning_of_graph(context, self._etype, one.bounds.values, x)
+            right, origin = meanings[key]
             yield Answer(one, models, x, origin, right, whole, parts)
 
     def _chain(self, models: Sequence[Model], x: Array, context: Context, how: str) -> Chain:

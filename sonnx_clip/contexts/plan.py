@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -156,15 +156,24 @@ def inputs_of(name: str, etype: str, bounds: Bounds) -> Array:
 
     Values at and around the bounds and their opposites, ordinary numbers, special values, and random ones.
     """
-    chosen = dict.fromkeys(_near(etype, bounds))
-    element_type = _element_type(etype)
-    chosen |= dict.fromkeys(_encoded(_ORDINARY, element_type))
-    chosen |= dict.fromkeys(special_patterns(element_type))
-    patterns = list(chosen)[:ENTRIES]
+    sides: tuple[int, ...] = ()
+    if etype == bounds.etype:
+        sides = tuple(int(value.view(bits_type(etype))) for value in bounds.values.values())
+    patterns = _chosen_patterns(etype, sides)
     found = from_bits(patterns, etype)
     seed = [_SEED, zlib.crc32(name.encode())]
     rest = _random(etype, bounds, ENTRIES - len(patterns), np.random.default_rng(seed))
     return np.concatenate([found, rest])
+
+
+@lru_cache(maxsize=4096)
+def _chosen_patterns(etype: str, sides: tuple[int, ...]) -> tuple[int, ...]:
+    """The entries that are not random, for bounds in the element type of X: every context has the same."""
+    element_type = _element_type(etype)
+    chosen = dict.fromkeys(_near(element_type, sides))
+    chosen |= dict.fromkeys(_encoded(_ORDINARY, element_type))
+    chosen |= dict.fromkeys(special_patterns(element_type))
+    return tuple(chosen)[:ENTRIES]
 
 
 def _encoded(texts: Sequence[str], etype: ElementType) -> Iterator[int]:
@@ -173,15 +182,11 @@ def _encoded(texts: Sequence[str], etype: ElementType) -> Iterator[int]:
             yield int(encode(text, etype))
 
 
-def _near(etype: str, bounds: Bounds) -> Iterator[int]:
-    """Values at and around the bounds, where X has their element type; and then around their opposites."""
-    if etype != bounds.etype:
-        return
-    element_type = _element_type(etype)
-    sides = [int(value.view(bits_type(etype))) for value in bounds.values.values()]
-    yield from values_at(sides, element_type)
-    if element_type.family != "uint":
-        yield from values_at([int(opposite(side, element_type)) for side in sides], element_type)
+def _near(etype: ElementType, sides: Sequence[int]) -> Iterator[int]:
+    """Values at and around some bounds, and then around their opposites."""
+    yield from values_at(sides, etype)
+    if etype.family != "uint":
+        yield from values_at([int(opposite(side, etype)) for side in sides], etype)
 
 
 def _random(etype: str, bounds: Bounds, count: int, generator: np.random.Generator) -> Array:
