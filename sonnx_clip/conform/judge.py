@@ -257,7 +257,11 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[Unit
 
     runtime = unit.options.runtime
     require_same(here, comparable_parts(runtime, unit.options.of))
-    result, seconds = LocalJudge().judge(unit)
+    judge = LocalJudge()
+    try:
+        result, seconds = judge.judge(unit)
+    finally:
+        judge.stop()  # a context leaves its process open for the next one
     if result.version not in (version, runtime):  # its name, where it died before it was opened
         expected = {**here, "version": version}
         actual = {**here, "version": result.version}
