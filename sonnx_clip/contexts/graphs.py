@@ -99,16 +99,12 @@ class Graphs:
     parts: tuple[Model, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Builder:
-    """The nodes and constants of a graph, as they are added."""
+    """Writes the nodes of a graph for some bounds."""
 
-    etype: str
-    opset: int
     bounds: Mapping[str, Array]
     bounds_as: BoundsAs
-    lines: list[str] = field(default_factory=list)
-    constants: dict[str, Array] = field(default_factory=dict)
 
     def node(
         self, step: Step, index: int, input_: str, output: str, etype: str
@@ -160,7 +156,7 @@ def graphs(
 ) -> Graphs:
     """The models of a context for bounds of shape (), in an operator set."""
     stages = context.stages(etype)
-    builder = _Builder(etype, opset, bounds, bounds_as)
+    builder = _Builder(bounds, bounds_as)
     whole = _Graph(opset, {"x": stages[0].given})
     parts: list[Model] = []
     current = "x"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _LEVELS = 2
 _WITH_BODIES = frozenset({"If", "Loop", "Scan"})
 _MOST_ENTRIES = 1 << 22  # of an input of a window
-_ATTRIBUTES_OPSET = 10
 
 
 @dataclass(frozen=True)
