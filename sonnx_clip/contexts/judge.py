@@ -25,12 +25,11 @@ from sonnx_clip.contexts.report import (
     ContextDeviation,
     ContextRefusal,
     ContextReport,
-    Value,
 )
 from sonnx_clip.contexts.reproduce import reproducer
-from sonnx_clip.language import show
+from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import operators
-from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, Outcome, Run
 from sonnx_clip.runtimes.worker import RuntimeDiedError
@@ -373,19 +372,18 @@ def _legal(rewrite: Explanation, wrong: Wrong) -> str:
 # --- Values -------------------------------------------------------------------------------------------------
 
 
-def _value(array: Array, entry: int) -> Value:
+def _value(array: Array, entry: int) -> Shown:
     name = array.dtype.name
     pattern = int(np.ascontiguousarray(array).view(bits_type(name))[entry])
-    etype = operators()["clip"].element_type(name)
-    return Value(decimal=show(pattern, etype), bits=hex_bits(pattern, name))
+    return shown_number(pattern, operators()["clip"].element_type(name))
 
 
-def _result(outcome: Outcome, entry: int) -> Value:
+def _result(outcome: Outcome, entry: int) -> Shown:
     last = outcome.last
     if isinstance(last, Failure):
-        return Value(decimal=f"refused: {last.words}")
+        return Shown(decimal=f"refused: {last.words}", bits=None)
     return _value(last, entry)
 
 
-def _value_of(outcome: Outcome | None, entry: int) -> Value | None:
+def _value_of(outcome: Outcome | None, entry: int) -> Shown | None:
     return None if outcome is None else _result(outcome, entry)

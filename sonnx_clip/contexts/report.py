@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
+from sonnx_clip.rewrites.decide import Shown
 from sonnx_clip.root.stored import Stored
 
 ContextVerdict: TypeAlias = Literal[
@@ -24,16 +25,6 @@ FAILING_IN_CONTEXT: frozenset[ContextVerdict] = frozenset(
     {"crashed", "invalid", "context", "neighbour"}
 )
 """The verdicts that make a run fail; ``alone`` is counted in the verdict on one node."""
-
-
-class Value(Stored):
-    """A value, in decimal and by its bits; or why there is none."""
-
-    decimal: str
-    bits: str | None = None
-
-    def __str__(self) -> str:
-        return self.decimal if self.bits is None else f"{self.decimal} ({self.bits})"
 
 
 class ContextDeviation(Stored):
@@ -67,12 +58,12 @@ class ContextDeviation(Stored):
     bounds_bits: dict[str, str]
     opset: int
     bounds_as: str
-    x: Value
-    got: Value
-    expected: Value
-    one_by_one: Value
-    plain: Value | None = None
-    with_inputs: Value | None = None
+    x: Shown
+    got: Shown
+    expected: Shown
+    one_by_one: Shown
+    plain: Shown | None = None
+    with_inputs: Shown | None = None
     step: str = ""
     pairs: int
     results: int

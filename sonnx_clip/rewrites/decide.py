@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.rewrites.critical_points import Difference
     from sonnx_clip.rewrites.model import Rewrite
@@ -100,7 +101,7 @@ def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) ->
         before=unparse(before),
         after=unparse(after),
         type=type_id,
-        constants={name: _number(value, in_type) for name, value in values.items()},
+        constants={name: shown_number(value, in_type.etype) for name, value in values.items()},
         differs=differs,
         points=len(critical_points(in_type.etype, (before, after), values)),
     )
@@ -161,7 +162,7 @@ def witness(rewrite: Rewrite, family: str, strength: Strength) -> Witness | None
             continue
         found = difference(in_type, rewrite.before, rewrite.after, values, strength)
         if found is not None:
-            constants = {name: _number(value, in_type) for name, value in values.items()}
+            constants = {name: shown_number(value, in_type.etype) for name, value in values.items()}
             return Witness(etype.id, constants, shown_difference(found, in_type))
     return None
 
@@ -182,11 +183,15 @@ def _choices(rewrite: Rewrite, in_type: Meaning) -> Iterator[dict[str, Value]]:
 
 def shown_difference(found: Difference, in_type: Meaning) -> Differs:
     """A difference with its numbers as text."""
-    after = None if found.after is None else _number(found.after, in_type)
-    return Differs(x=_number(found.x, in_type), before=_number(found.before, in_type), after=after)
+    after = None if found.after is None else shown_number(found.after, in_type.etype)
+    return Differs(
+        x=shown_number(found.x, in_type.etype),
+        before=shown_number(found.before, in_type.etype),
+        after=after,
+    )
 
 
-def _number(value: Value, in_type: Meaning) -> Shown:
-    etype = in_type.etype
+def shown_number(value: Value, etype: ElementType) -> Shown:
+    """A value as text."""
     bits = None if etype.family == "real" else show_bits(value, etype)
     return Shown(decimal=show(value, etype), bits=bits)
