@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.contexts.meaning import alike
+from sonnx_clip.contexts.meaning import alike, exactly, of_term
 from sonnx_clip.contexts.plan import Bounds, inputs_of
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.rewrites.terms import operators, read_term
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.calls import Failure
@@ -33,6 +33,7 @@ _SUMS = frozenset({
     "LpNormalization", "ReduceL2", "GroupNormalization",
 })  # fmt: skip
 _ULPS = 8
+_CLIP = read_term("clip(X, A, B)", __name__)
 MINUS_ZERO = "X = -0"
 """What is counted beside the classes: a zero that many neighbours cannot give."""
 _MODERATE = 1e4
@@ -258,14 +259,9 @@ def _wrong_alone(
     found = results[window.y]
     if operands is None or isinstance(found, Failure):
         return 0
-    oracle = load_oracle()
-    family = operators()["clip"].element_type(found.dtype.name).family
-    expected = oracle.clip(*operands)
-    right = alike(expected, found)
-    with np.errstate(invalid="ignore"):
-        for accepts in oracle.LATITUDE[family].values():
-            right |= np.broadcast_to(accepts(*operands, expected, found), right.shape)
-    return int((~right).sum())
+    x, low, high = operands
+    right = of_term(_CLIP, exactly(x), {"A": low, "B": high}, x.dtype.name)
+    return int((~right.allow(found)).sum())
 
 
 def _deviations(
