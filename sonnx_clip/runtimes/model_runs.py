@@ -18,7 +18,7 @@ from sonnx_clip.runtimes.calls import Failure, failure_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.runtimes.words import printable
-from sonnx_clip.runtimes.worker import Child, RuntimeDiedError, UnsupportedError, missing
+from sonnx_clip.runtimes.worker import Child, RuntimeDiedError, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -131,12 +131,12 @@ def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle
     version = printable(str(runtime.version))
     if runtime.open_model is None:
         words = "it opens no ONNX models"
-        return {"word": "unsupported", "version": version, "words": words}, None
+        return {"word": "unsupported", "version": version, "words": words, "models": []}, None
     greeting = {
         "word": "ready",
         "version": version,
         "imports": runtime.imports,
-        "texts": list(runtime.run_texts.items()),
+        "models": list(runtime.run_texts.items()),
         "plain": runtime.open_unoptimised is not None,
         "optimisers": runtime.optimisers,
         "few": runtime.few,
@@ -243,17 +243,9 @@ class ModelWorker(Child):
 
     def __init__(self, runtime_name: str, limits: Limits) -> None:
         super().__init__(runtime_name, open_models, (runtime_name,), limits)
-        try:
-            found = self.start()
-        except BaseException:
-            self.close()
-            raise
-        self.version: str = found["version"]
-        if found["word"] == "unsupported":
-            self.close()
-            raise UnsupportedError(found["words"], self.version)
+        found = self.open()
         self.imports: str = found["imports"]
-        self.texts: dict[bool, RunText] = dict(found["texts"])
+        self.texts: dict[bool, RunText] = dict(found["models"])
         self.optimisers: tuple[str, ...] = tuple(found["optimisers"])
         self.has_plain: bool = found["plain"]
         self.few: bool = found["few"]

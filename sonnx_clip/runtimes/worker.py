@@ -167,6 +167,23 @@ class Child:
             )
         return found
 
+    def open(self) -> dict[str, Any]:
+        """The greeting of a runtime that is started for the first time; all has ended if there is none.
+
+        Raises UnsupportedError if the runtime rejects what it is opened for, and as `start`.
+        """
+        try:
+            found = self.start()
+        except BaseException:
+            self.close()
+            raise
+        self.version: str = found["version"]
+        if found["word"] == "unsupported":
+            self.close()
+            opens_models = bool(found["models"])
+            raise UnsupportedError(found["words"], self.version, opens_models=opens_models)
+        return found
+
     def ask(self, request: Asked) -> Answer:
         """The answer to a request up to a crash; RuntimeDiedError if the supervisor was ended."""
         self._board.write_request(request)
@@ -248,15 +265,7 @@ class Worker(Child):
         self.etype, self._node = etype, node
         program = partial(open_runtime, models_only=models_only, node=node)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
-        try:
-            found = self.start()
-        except BaseException:
-            self.close()
-            raise
-        self.version: str = found["version"]
-        if found["word"] == "unsupported":
-            self.close()
-            raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
+        found = self.open()
         self.imports: str = found["imports"]
         self.call: str = found["call"]
         self.strides: bool = found["strides"]
