@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.contexts.meaning import Candidates, exactly, of_stage
+from sonnx_clip.contexts.candidates import Candidates, exactly
+from sonnx_clip.contexts.meaning import of_stage
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:
@@ -65,32 +66,46 @@ class Answer:
         return ~self.right.allow(self.got)
 
 
-def meaning_of_graph(
+@dataclass(frozen=True)
+class Meaning:
+    """What the composed meanings of a context allow.
+
+    Args:
+        right: the results, shape (graphs, entries).
+        origin: the entry of X that each entry of the result comes from, shape (entries,).
+    """
+
+    right: Candidates
+    origin: Array
+
+
+def meaning_of_graphs(
     context: Context, etype: str, bounds: Mapping[str, Array], x: Array
-) -> tuple[Candidates, Array]:
-    """What the steps may give for X, and the entry of X from which each entry of the result comes."""
-    found = exactly(x)
-    origin = exactly(np.arange(len(x)))
+) -> Meaning:
+    """The meaning of a context for X of shape (graphs, entries), and bounds of shape (graphs, 1)."""
+    results = exactly(x)
+    places = exactly(np.arange(x.shape[-1]))
     after_first: Candidates | None = None
     for stage in context.stages(etype):
-        found = of_stage(stage, found, bounds)
+        results = of_stage(stage, results, bounds)
         if stage.step.moves is not None:
-            origin = of_stage(stage, origin, bounds)
-        after_first = after_first or found
-    places = origin.expected
+            places = of_stage(stage, places, bounds)
+        after_first = after_first or results
+    origin = places.expected
     if context.entry.fork:
         assert after_first is not None
-        found = _side_by_side(found, after_first)
-        places = np.concatenate([places, np.arange(len(x))])
-    return found, places
+        results = _side_by_side(results, after_first)
+        origin = np.concatenate([origin, np.arange(x.shape[-1])])
+    return Meaning(results, origin)
 
 
-def _side_by_side(one: Candidates, other: Candidates) -> Candidates:
+def _side_by_side(left: Candidates, right: Candidates) -> Candidates:
     """The results of two nodes, one after the other; entries are judged one by one."""
-    count = max(len(one.rows), len(other.rows))
+    count = max(len(left.rows), len(right.rows))
     rows = []
     for place in range(count):
-        left = one.rows[min(place, len(one.rows) - 1)]
-        right = other.rows[min(place, len(other.rows) - 1)]
-        rows.append(np.concatenate([left, right]))
-    return Candidates(tuple(rows), np.concatenate([one.defined, other.defined]))
+        left_row = left.rows[min(place, len(left.rows) - 1)]
+        right_row = right.rows[min(place, len(right.rows) - 1)]
+        rows.append(np.concatenate([left_row, right_row], axis=-1))
+    defined = np.concatenate([left.defined, right.defined], axis=-1)
+    return Candidates(tuple(rows), defined)

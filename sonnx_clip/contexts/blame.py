@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.contexts.meaning import alike, exactly, of_stage
+from sonnx_clip.contexts.candidates import alike, exactly
+from sonnx_clip.contexts.meaning import of_stage
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:

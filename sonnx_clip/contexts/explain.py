@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sonnx_clip.contexts.meaning import exactly, number, of_stage, of_term
+from sonnx_clip.contexts.candidates import exactly
+from sonnx_clip.contexts.meaning import number, of_stage, of_term
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.model import Rewrite, Theorem, known_rewrites, known_theorems
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.answer import Answer
     from sonnx_clip.contexts.blame import Wrong
-    from sonnx_clip.contexts.meaning import Candidates
+    from sonnx_clip.contexts.candidates import Candidates
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.root.dtypes import Array

@@ -9,16 +9,16 @@ optimisers, each node alone with optimisation.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sonnx_clip.contexts.answer import Answer, meaning_of_graph
+from sonnx_clip.contexts.answer import Answer, meaning_of_graphs
 from sonnx_clip.contexts.blame import wrong_results
+from sonnx_clip.contexts.candidates import alike
 from sonnx_clip.contexts.explain import Explanation, explained
 from sonnx_clip.contexts.graphs import graphs, opsets_of
-from sonnx_clip.contexts.meaning import alike
 from sonnx_clip.contexts.plan import asked, inputs_of
 from sonnx_clip.contexts.report import (
     CONTEXT_VERDICTS,
@@ -35,16 +35,25 @@ from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, Out
 from sonnx_clip.runtimes.worker import RuntimeDiedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.contexts.blame import Wrong
+    from sonnx_clip.contexts.candidates import Candidates
     from sonnx_clip.contexts.graphs import Model
-    from sonnx_clip.contexts.meaning import Candidates
     from sonnx_clip.contexts.model import Context
+    from sonnx_clip.contexts.plan import Asked, Bounds
     from sonnx_clip.contexts.report import ContextVerdict, Way
     from sonnx_clip.runtimes.model_runs import ModelWorker
 
 _FIRST_OPSET = 13
+
+
+class _Known(NamedTuple):
+    """X, the results that are right, and the entry of X that each of them comes from."""
+
+    x: Array
+    right: Candidates
+    origin: Array
 
 
 @dataclass(frozen=True)
@@ -115,38 +124,36 @@ class ContextJudge:
 
     def _answers(self, context: Context, opsets: Sequence[int]) -> Iterator[Answer]:
         every = asked(context, self._etype, opsets, few=self._few)
-        prepared = []
-        chains = []
-        parts_how = PLAIN if self._worker.has_plain else OPTIMISED
-        for one in every:
-            models = graphs(context, self._etype, one.bounds.values, one.opset, one.bounds_as)
-            x = inputs_of(context.id, self._etype, one.bounds)
-            prepared.append((one, models, x))
-            chains.append(self._chain([models.whole], x, context, OPTIMISED))
-            chains.append(self._chain(models.parts, x, context, parts_how))
-        outcomes = self._worker.run(chains)
-        meanings: dict[int, tuple[Candidates, Array]] = {}  # the same in every operator set
-        for one, models, x in prepared:
-            whole, parts = next(outcomes), next(outcomes)
-            key = id(one.bounds)
-            if key not in meanings:
-                meanings[key] = meaning_of_graph(context, self._etype, one.bounds.values, x)
-            right, origin = meanings[key]
-            yield Answer(one, models, x, origin, right, whole, parts)
-
-    def _chain(self, models: Sequence[Model], x: Array, context: Context, how: str) -> Chain:
-        runs = [
-            Run(
-                model.proto().SerializeToString(),
-                model.inputs,
-                model.output,
-                model.etype,
-                model.shape,
-                how,
-            )
-            for model in models
+        known = self._known(context, every)
+        models = [
+            graphs(context, self._etype, one.bounds.values, one.opset, one.bounds_as)
+            for one in every
         ]
-        return Chain(tuple(runs), _feeds(x, context))
+        parts_how = PLAIN if self._worker.has_plain else OPTIMISED
+        chains = []
+        for one, model in zip(every, models, strict=True):
+            feeds = _feeds(known[one.bounds].x, context, one.bounds)
+            chains.append(_chain([model.whole], feeds, OPTIMISED))
+            chains.append(_chain(model.parts, feeds, parts_how))
+        outcomes = self._worker.run(chains)
+        for one, model in zip(every, models, strict=True):
+            x, right, origin = known[one.bounds]
+            whole, parts = next(outcomes), next(outcomes)
+            yield Answer(one, model, x, origin, right, whole, parts)
+
+    def _known(self, context: Context, every: Sequence[Asked]) -> Mapping[Bounds, _Known]:
+        """X for each of the bounds, and what is right: the same in every operator set."""
+        distinct = list(dict.fromkeys(one.bounds for one in every))
+        x = np.stack([inputs_of(context.id, self._etype, bounds) for bounds in distinct])
+        constants = {
+            name: np.stack([bounds.values[name] for bounds in distinct])[:, np.newaxis]
+            for name in distinct[0].values
+        }
+        meaning = meaning_of_graphs(context, self._etype, constants, x)
+        return {
+            bounds: _Known(x[place], meaning.right.at(place), meaning.origin)
+            for place, bounds in enumerate(distinct)
+        }
 
     def _needs_more(self, answer: Answer) -> bool:
         """Whether a graph is run in other ways, to find out what is to blame."""
@@ -157,28 +164,33 @@ class ContextJudge:
     def _ask_more(self, context: Context, answers: Sequence[Answer]) -> None:
         """Run graphs without optimisation, their nodes with it, and the whole with bounds as inputs."""
         if self._worker.has_plain:
-            chains = [self._chain([a.models.whole], a.x, context, PLAIN) for a in answers]
-            for answer, outcome in zip(answers, self._worker.run(chains), strict=True):
+            for answer, outcome in self._run_again(
+                context, answers, PLAIN, lambda a: [a.models.whole]
+            ):
                 answer.plain = outcome
             wrong = [answer for answer in answers if answer.is_served]
-            chains = [self._chain(a.models.parts, a.x, context, OPTIMISED) for a in wrong]
-            for answer, outcome in zip(wrong, self._worker.run(chains), strict=True):
+            for answer, outcome in self._run_again(
+                context, wrong, OPTIMISED, lambda a: a.models.parts
+            ):
                 answer.parts_optimised = outcome
-        with_bounds = [
-            a
-            for a in answers
-            if a.is_served and a.asked.bounds_as == "initializers" and not context.entry.inside
-        ]
-        chains = []
-        for answer in with_bounds:
-            one = answer.asked
-            values = one.bounds.values
-            model = graphs(context, self._etype, values, one.opset, "inputs").whole
-            chain = self._chain([model], answer.x, context, OPTIMISED)
-            inputs = {**chain.inputs, **{name.lower(): value for name, value in values.items()}}
-            chains.append(replace(chain, inputs=inputs))
-        for answer, outcome in zip(with_bounds, self._worker.run(chains), strict=True):
+        constant = [a for a in answers if a.is_served and a.asked.bounds_as == "initializers"]
+
+        def with_inputs(answer: Answer) -> Sequence[Model]:
+            bounds, opset = answer.asked.bounds.values, answer.asked.opset
+            return [graphs(context, self._etype, bounds, opset, "inputs").whole]
+
+        for answer, outcome in self._run_again(context, constant, OPTIMISED, with_inputs):
             answer.with_inputs = outcome
+
+    def _run_again(
+        self,
+        context: Context,
+        answers: Sequence[Answer],
+        how: str,
+        models: Callable[[Answer], Sequence[Model]],
+    ) -> Iterator[tuple[Answer, Outcome]]:
+        chains = [_chain(models(a), _feeds(a.x, context, a.asked.bounds), how) for a in answers]
+        return zip(answers, self._worker.run(chains), strict=True)
 
     # --- Causes
 
@@ -215,9 +227,8 @@ class ContextJudge:
 
     def _heals(self, context: Context, wrong: Wrong, names: Sequence[str]) -> tuple[str, ...]:
         answer = wrong.answer
-        chains = [
-            self._chain([answer.models.whole], answer.x, context, WITHOUT + name) for name in names
-        ]
+        feeds = _feeds(answer.x, context, answer.asked.bounds)
+        chains = [_chain([answer.models.whole], feeds, WITHOUT + name) for name in names]
         healed = []
         for name, outcome in zip(names, self._worker.run(chains), strict=True):
             last = outcome.last
@@ -264,15 +275,13 @@ class ContextJudge:
     def _reproducer(self, context: Context, answer: Answer, entry: int) -> str:
         """Python that repeats a wrong result, if possible with one value in all entries of X."""
         value = answer.x[int(answer.origin[entry])]
-        filled = np.full_like(answer.x, value)
-        (outcome,) = self._worker.run(
-            [self._chain([answer.models.whole], filled, context, OPTIMISED)]
-        )
-        x = answer.x
+        bounds = answer.asked.bounds
+        feeds = _feeds(np.full_like(answer.x, value), context, bounds)
+        (outcome,) = self._worker.run([_chain([answer.models.whole], feeds, OPTIMISED)])
         last = outcome.last
-        if not isinstance(last, Failure) and alike(last, answer.got)[entry]:
-            x = filled
-        return reproducer(self._worker, answer.models.whole, _feeds(x, context), entry)
+        if isinstance(last, Failure) or not alike(last, answer.got)[entry]:
+            feeds = _feeds(answer.x, context, bounds)
+        return reproducer(self._worker, answer.models.whole, feeds, entry)
 
     def _graph_that_ran(self, answer: Answer) -> str:
         """The nodes of the optimised graph; empty if the runtime does not tell."""
@@ -316,9 +325,25 @@ def _newest_served(worker: ModelWorker) -> int:
     return _FIRST_OPSET
 
 
-def _feeds(x: Array, context: Context) -> dict[str, Array]:
-    shaped = x.reshape(context.first_shape)
-    feeds = {"x": shaped, "condition": np.ones((), bool)}
+def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Chain:
+    runs = [
+        Run(
+            model.proto().SerializeToString(),
+            model.inputs,
+            model.output,
+            model.etype,
+            model.shape,
+            how,
+        )
+        for model in models
+    ]
+    return Chain(tuple(runs), feeds)
+
+
+def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
+    """Every input that a model of a context may have, by name."""
+    feeds = {name.lower(): value for name, value in bounds.values.items()}
+    feeds |= {"x": x.reshape(context.first_shape), "condition": np.ones((), bool)}
     if context.entry.two_zeros:
         feeds["w"] = x[:1]
     return feeds

@@ -1,19 +1,18 @@
 """What a step or a term may give, for all entries of an array at once.
 
-A result is a set for each entry: the operators of spec/ have latitudes, and texts of others leave the sign of
-a zero or a rounding open. A set is written as `Candidates`: rows of arrays, of which each entry of a right
-result is in one. NaNs are alike here: which NaN an operator returns is judged for one node alone.
+X has any shape, and bounds broadcast to it: so the entries of one graph can be asked with bounds of shape (),
+and those of many graphs, shape (graphs, entries), with bounds of shape (graphs, 1).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sonnx_clip.contexts.candidates import Candidates, distinct, exactly
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle import load_oracle
@@ -22,59 +21,11 @@ from sonnx_clip.rewrites.terms import ELEMENT, operators
 from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sonnx_clip.contexts.model import Shape, Stage, Step
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
-
-MOST = 8
-"""Candidates that are kept for each entry: more would need four latitudes in a row."""
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """The results that are right.
-
-    Args:
-        rows: each of shape (n,) and of one element type; the first is the expected result.
-        defined: whether anything is required of an entry, shape (n,).
-    """
-
-    rows: tuple[Array, ...]
-    defined: Array
-
-    @property
-    def expected(self) -> Array:
-        """The expected result."""
-        return self.rows[0]
-
-    def allow(self, found: Array) -> Array:
-        """Which entries of a result are right, shape (n,)."""
-        in_a_row = [alike(row, found) for row in self.rows]
-        return reduce(np.logical_or, in_a_row) | ~self.defined
-
-
-def alike(one: Array, other: Array) -> Array:
-    """Whether entries have the same bits, or are both a NaN."""
-    bits = np.dtype(f"u{one.itemsize}")
-    same = np.equal(np.ascontiguousarray(one).view(bits), np.ascontiguousarray(other).view(bits))
-    if one.dtype.kind == "f":
-        same |= np.isnan(one) & np.isnan(other)
-    return np.asarray(same)
-
-
-def exactly(array: Array) -> Candidates:
-    """The set of one result."""
-    return Candidates((array,), np.ones(len(array), bool))
-
-
-def _distinct(rows: Iterable[Array], defined: Array) -> Candidates:
-    by_bytes: dict[bytes, Array] = {}
-    for row in rows:
-        by_bytes.setdefault(row.tobytes(), row)
-    return Candidates(tuple(by_bytes.values())[:MOST], defined)
-
 
 # --- Terms over the operators of spec/ ----------------------------------------------------------------------
 
@@ -101,7 +52,7 @@ def number(text: str, etype: str) -> Array:
 
 
 def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: str) -> Candidates:
-    """What a term may give for X in a set, and constants of shape ()."""
+    """What a term may give for X in a set, and constants that broadcast to X."""
     shape = x.expected.shape
     match term:
         case tree.Name(id=name) if name == ELEMENT:
@@ -115,10 +66,10 @@ def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: st
         case tree.If(condition=condition, then=then, otherwise=otherwise):
             return _chosen(condition, then, otherwise, x, constants, etype)
         case tree.Call(function=function, arguments=arguments):
-            given = [of_term(part, x, constants, etype) for part in arguments]
-            found = _applied(function, given, etype)
+            operands = [of_term(part, x, constants, etype) for part in arguments]
+            result = _applied(function, operands, etype)
             # An operator on constants alone is computed by whoever writes the term, and has no latitude.
-            return found if _reads_x(term) else exactly(found.expected)
+            return result if _reads_x(term) else exactly(result.expected)
         case _:
             raise TypeError(f"no term: {type(term).__name__}")
 
@@ -135,30 +86,27 @@ def _applied(function: str, operands: Sequence[Candidates], etype: str) -> Candi
     rows: list[Array] = []
     for choice in product(*[operand.rows for operand in operands]):
         rows += _results(oracle, spec, choice, etype)
-    return _distinct(rows, defined)
+    return distinct(rows, defined)
 
 
 def _results(oracle: Any, spec: Spec, operands: Sequence[Array], etype: str) -> list[Array]:
-    """The expected result for some operands, and the results that a latitude accepts instead."""
-    length = len(operands[0])
-    scalars = [operand.role == "scalar" for operand in spec.operands]
-    given = [
-        operand[0, ...] if is_scalar else np.ascontiguousarray(operand)
-        for operand, is_scalar in zip(operands, scalars, strict=True)
-    ]
-    expected = np.broadcast_to(getattr(oracle, spec.head.function)(*given), (length,))
-    found = [np.ascontiguousarray(expected)]
+    """The expected results for some operands, and those that a latitude accepts instead."""
+    shape = operands[0].shape
+    operator = getattr(oracle, spec.head.function)
+    expected = np.broadcast_to(operator(*operands), shape)
+    rows = [expected]
     family = spec.element_type(etype).family
     if family != "float":
-        return found
-    zero = np.zeros(1, expected.dtype)
-    others = [*operands, np.broadcast_to(zero, (length,)), np.broadcast_to(-zero, (length,))]
-    for other in others:
-        accepted = np.zeros(length, bool)
+        return rows
+    zero = np.zeros((), expected.dtype)
+    zeros = [np.broadcast_to(zero, shape), np.broadcast_to(-zero, shape)]
+    for other in (*operands, *zeros):
+        accepted = np.zeros(shape, bool)
         for accepts in oracle.LATITUDE[family].values():
-            accepted |= np.broadcast_to(accepts(*operands, expected, other), (length,))
-        found.append(np.where(accepted, other, expected).astype(expected.dtype))
-    return found
+            accepted |= accepts(*operands, expected, other)
+        if accepted.any():
+            rows.append(np.where(accepted, other, expected))
+    return rows
 
 
 def _chosen(
@@ -172,59 +120,63 @@ def _chosen(
     """What ``if condition then _ else _`` may give."""
     rows = []
     for row in x.rows:
-        alone = Candidates((row,), x.defined)
-        values = {name: np.broadcast_to(value, row.shape) for name, value in constants.items()}
+        operand = Candidates((row,), x.defined)
         with np.errstate(invalid="ignore"):
-            holds = np.broadcast_to(
-                _evaluator(etype)(condition, {**values, ELEMENT: row}), row.shape
-            )
-        yes = of_term(then, alone, constants, etype)
-        no = of_term(otherwise, alone, constants, etype)
-        for one, other in product(yes.rows, no.rows):
-            bits = np.dtype(f"u{one.itemsize}")
-            rows.append(np.where(holds, one.view(bits), other.view(bits)).view(one.dtype))
-    return _distinct(rows, x.defined)
+            holds = _evaluator(etype)(condition, {**constants, ELEMENT: row})
+        yes = of_term(then, operand, constants, etype)
+        no = of_term(otherwise, operand, constants, etype)
+        rows += [np.where(holds, left, right) for left, right in product(yes.rows, no.rows)]
+    return distinct(rows, x.defined)
 
 
 # --- Steps --------------------------------------------------------------------------------------------------
 
 
 def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candidates:
-    """What a step may give for an input in a set, and bounds of shape ()."""
+    """What a step may give for an input in a set, and bounds that broadcast to it."""
     step = stage.step
     etype = stage.given.etype
     if step.moves is not None:
         places = _places(step, stage.given.shape)
-        rows = tuple(row[places] for row in x.rows)
-        return Candidates(rows, x.defined[places])
-    is_term = bool(step.term)
-    found = of_term(step.call, x, bounds, etype) if is_term else _of_other_step(step, x, etype)
-    return _with_other_zeros(found) if "zero" in step.open else found
+        rows = tuple(row[..., places] for row in x.rows)
+        return Candidates(rows, x.defined[..., places])
+    result = of_term(step.call, x, bounds, etype) if step.term else _of_other_step(step, x, etype)
+    return _with_other_zeros(result) if "zero" in step.open else result
 
 
 def _of_other_step(step: Step, x: Candidates, etype: str) -> Candidates:
     """What arithmetic or a conversion may give."""
+    compute = _function(step, etype)
     rows: list[Array] = []
-    defined = x.defined.copy()
+    defined = x.defined
     with np.errstate(all="ignore"):
         for row in x.rows:
-            if step.computes is not None:
-                rows += _computed(step, row, etype)
-            elif step.converts is not None:
-                rows.append(_converted(row, step.converts, defined))
-            elif step.quantises is not None:
-                rows.append(_quantised(step, row, step.quantises, defined))
-            else:
-                rows.append(_dequantised(step, row, etype))
-    return _distinct(rows, defined)
+            results, is_defined = compute(row)
+            rows += results
+            defined = defined & is_defined
+    return distinct(rows, defined)
 
 
-def _with_other_zeros(found: Candidates) -> Candidates:
+def _function(step: Step, etype: str) -> Callable[[Array], tuple[list[Array], Any]]:
+    """A function of X: the results of a step, the expected ones first, and which of them are defined."""
+    if step.computes is not None:
+        return lambda x: (_computed(step, x, etype), True)
+    if step.dequantises is not None:
+        return lambda x: ([_dequantised(step, x, etype)], True)
+    if step.quantises is not None:
+        to_integers = step.quantises
+        return lambda x: ([_quantised(step, x, to_integers)], ~np.isnan(x))
+    assert step.converts is not None
+    to = step.converts
+    return lambda x: ([x.astype(numpy_type(to))], _is_converted(x, to))
+
+
+def _with_other_zeros(results: Candidates) -> Candidates:
     """The same results, where a zero may have either sign."""
-    if found.expected.dtype.kind in "iu":
-        return found
-    others = [np.where(row == 0, -row, row).astype(row.dtype) for row in found.rows]
-    return _distinct([*found.rows, *others], found.defined)
+    if results.expected.dtype.kind in "iu":
+        return results
+    others = [np.where(row == 0, -row, row) for row in results.rows]
+    return distinct([*results.rows, *others], results.defined)
 
 
 def _places(step: Step, shape: Shape) -> Array:
@@ -249,31 +201,27 @@ def _computed(step: Step, x: Array, etype: str) -> list[Array]:
     else:
         expected = x if x.dtype.kind in "iu" else x / other
     expected = np.asarray(expected, x.dtype)
-    found = [expected]
+    rows = [expected]
     if x.dtype.kind == "f" and "rounding" in step.open:
-        found += [np.nextafter(expected, x.dtype.type(end)) for end in ("-inf", "inf")]
-    return found
+        rows += [np.nextafter(expected, x.dtype.type(end)) for end in ("-inf", "inf")]
+    return rows
 
 
-def _converted(x: Array, to: str, defined: Array) -> Array:
-    """A conversion; of a float to an integer type, only of numbers that this holds."""
+def _is_converted(x: Array, to: str) -> Array:
+    """Where a conversion is defined: to an integer type, only of numbers that it holds."""
     target = numpy_type(to)
-    if x.dtype.kind == "f" and target.kind in "iu":
-        limits = np.iinfo(target)
-        whole = np.trunc(x.astype(np.float64))
-        defined &= (whole >= limits.min) & (whole <= limits.max)
-    if x.dtype.kind in "iu" and target.kind in "iu":
-        limits = np.iinfo(target)
-        defined &= (x >= limits.min) & (x <= limits.max)
-    return x.astype(target)
+    if target.kind not in "iu":
+        return np.ones(x.shape, bool)
+    limits = np.iinfo(target)
+    whole = np.trunc(x.astype(np.float64)) if x.dtype.kind == "f" else x
+    return np.asarray((whole >= limits.min) & (whole <= limits.max))
 
 
-def _quantised(step: Step, x: Array, to: str, defined: Array) -> Array:
-    """QuantizeLinear: a NaN has no result that is defined."""
+def _quantised(step: Step, x: Array, to: str) -> Array:
+    """QuantizeLinear of numbers."""
     scale = number(step.constants["scale"].values[0], x.dtype.name)
     zero_point = int(step.constants["zero_point"].values[0])
     limits = np.iinfo(to)
-    defined &= ~np.isnan(x)
     whole = np.rint(x / scale).astype(np.float64) + zero_point
     return np.clip(np.nan_to_num(whole, nan=0.0), limits.min, limits.max).astype(to)
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.contexts.meaning import alike, exactly, of_term
+from sonnx_clip.contexts.candidates import alike, exactly
+from sonnx_clip.contexts.meaning import of_term
 from sonnx_clip.contexts.plan import Bounds, inputs_of
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.rewrites.terms import operators, read_term

@@ -51,9 +51,12 @@ _ORDINARY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bounds:
-    """The bounds of the Clips of a context: A and B, and C and D of a second one."""
+    """The bounds of the Clips of a context, of shape (): A and B, and C and D of a second one.
+
+    Two of them are equal only if they are one object.
+    """
 
     values: Mapping[str, Array]
     etype: str
@@ -95,20 +98,18 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
     All bounds in the first operator set, and fewer in the others; attributes are no NaN.
     """
     every = pairs_of(context, etype, few=few)
-    found = []
+    fewer = every[:_PAIRS_OF_OTHER_OPSETS]
+    graphs = []
     for place, opset in enumerate(opsets):
         if opset == ATTRIBUTES_OPSET:
-            ordinary = [bounds for bounds in every if not _has_nan(bounds)]
-            found += [
-                Asked(bounds, opset, "attributes") for bounds in ordinary[:_PAIRS_OF_OTHER_OPSETS]
-            ]
+            numbers = [bounds for bounds in every if not _has_nan(bounds)]
+            numbers = numbers[:_PAIRS_OF_OTHER_OPSETS]
+            graphs += [Asked(bounds, opset, "attributes") for bounds in numbers]
         elif place == 0:
-            found += [Asked(bounds, opset, "initializers") for bounds in every]
+            graphs += [Asked(bounds, opset, "initializers") for bounds in every]
         elif not few:
-            found += [
-                Asked(bounds, opset, "initializers") for bounds in every[:_PAIRS_OF_OTHER_OPSETS]
-            ]
-    return tuple(found)
+            graphs += [Asked(bounds, opset, "initializers") for bounds in fewer]
+    return tuple(graphs)
 
 
 def pairs_of(context: Context, etype: str, *, few: bool) -> tuple[Bounds, ...]:
