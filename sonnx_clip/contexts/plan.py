@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 _PAIRS_OF_OTHER_OPSETS = 24
+_FEW_INPUTS = 2
 _SEED = 7
 # Numbers that people read easily; those that a type does not hold are left out.
 _ORDINARY = (
@@ -95,7 +96,8 @@ class Asked:
 def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> tuple[Asked, ...]:
     """The bounds and operator sets with which a context is asked.
 
-    All bounds in the first operator set, and fewer in the others; attributes are no NaN.
+    All bounds are constants in the first operator set; fewer are asked in the others, as attributes, which
+    are no NaN, and as inputs, which no optimiser sees.
     """
     every = pairs_of(context, etype, few=few)
     fewer = every[:_PAIRS_OF_OTHER_OPSETS]
@@ -107,6 +109,8 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
             graphs += [Asked(bounds, opset, "attributes") for bounds in numbers]
         elif place == 0:
             graphs += [Asked(bounds, opset, "initializers") for bounds in every]
+            as_inputs = fewer[:_FEW_INPUTS] if few else fewer
+            graphs += [Asked(bounds, opset, "inputs") for bounds in as_inputs]
         elif not few:
             graphs += [Asked(bounds, opset, "initializers") for bounds in fewer]
     return tuple(graphs)

@@ -125,6 +125,8 @@ def drops_casts(model):
     for first, clip in _pairs(model, "Cast", "Clip"):
         if clip.output[0] == "t1" and first.attribute[0].i == onnx.TensorProto.FLOAT16:
             known = _constants(model)
+            if not set(clip.input[1:]) <= set(known):
+                continue
             for name in clip.input[1:]:
                 for one in model.graph.initializer:
                     if one.name == name:
