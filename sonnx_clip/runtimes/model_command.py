@@ -24,7 +24,7 @@ from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
@@ -89,25 +89,33 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
     for number, (name, given) in enumerate(inputs.items()):
         tensor = numpy_helper.from_array(given, name)
         (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
-    filled = [
-        re.sub(r"\{(model|in|out)\}", lambda found: str(places[found[1]]), word) for word in words
-    ]
-    done = run_limited(
-        filled, None, tied=False
-    )  # the supervisor limits it, and ends it with this process
+    run_on_files(words, places)
+    return _output(places["out"])
+
+
+def run_on_files(words: Sequence[str], places: Mapping[str, Path]) -> None:
+    """Run a program whose words name files as ``{in}``, to its end.
+
+    Raises:
+        Refused: it ended with a status that is not 0.
+        EndedError: a signal ended it.
+        OSError: it cannot be started.
+    """
+    placeholder = re.compile(r"\{(" + "|".join(places) + r")\}")
+    filled = [placeholder.sub(lambda match: str(places[match[1]]), word) for word in words]
+    # The supervisor of this process limits the program, and ends it with this process.
+    done = run_limited(filled, None, tied=False)
     if done.unstarted is not None:
         raise done.unstarted
     if done.status < 0:
         raise EndedError(how_ended(-done.status))
     if done.status in _OF_A_SHELL:
-        raise EndedError(
-            f"{how_ended(_OF_A_SHELL[done.status])} (exit status {done.status} of a shell)"
-        )
+        signal_name = how_ended(_OF_A_SHELL[done.status])
+        raise EndedError(f"{signal_name} (exit status {done.status} of a shell)")
     if done.status:
         lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
         last = printable(lines[-1]) if lines else "its standard error is empty"
         raise Refused(f"status {done.status}: {last}")
-    return _output(places["out"])
 
 
 def _output(folder: Path) -> Any:

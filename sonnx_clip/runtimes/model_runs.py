@@ -14,7 +14,7 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import Array, numpy_type
 from sonnx_clip.runtimes.board import OPENS, Board
-from sonnx_clip.runtimes.calls import Failure, failure_of
+from sonnx_clip.runtimes.calls import EndedError, Failure, failure_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.runtimes.words import printable
@@ -215,6 +215,8 @@ def _result(opened: Any, run: Run, known: Mapping[str, Array]) -> Array | Failur
     try:
         with np.errstate(all="ignore"):
             found = opened(run.model, run.how)(given)
+    except EndedError:
+        raise  # this process ends, as with a runtime that dies in it
     except BaseException as error:  # noqa: BLE001 - whatever a runtime raises is its answer
         return failure_of(error)
     if isinstance(found, (list, tuple)) and found:

@@ -6,7 +6,6 @@ with ``{in}`` and ``{out}``, the files of both models. The runtime itself does n
 
 from __future__ import annotations
 
-import re
 import tempfile
 from importlib import import_module, metadata
 from pathlib import Path
@@ -16,7 +15,6 @@ import onnx
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
-from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.runtimes.find_runtime import (
     DEFAULT_RUNNER,
     OPTIMISERS,
@@ -26,10 +24,10 @@ from sonnx_clip.runtimes.find_runtime import (
     quoted,
     split_name,
 )
+from sonnx_clip.runtimes.model_command import run_on_files
 from sonnx_clip.runtimes.models import runtime_of_models
-from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.runtime import CLIP_NODE
-from sonnx_clip.runtimes.words import how_ended, printable
+from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,18 +130,7 @@ def _by_command(words: list[str]) -> Optimise:
         ) as folder:
             places = {"in": Path(folder) / "in.onnx", "out": Path(folder) / "out.onnx"}
             places["in"].write_bytes(model.SerializeToString())
-            filled = [
-                re.sub(r"\{(in|out)\}", lambda found: str(places[found[1]]), w) for w in words
-            ]
-            done = run_limited(filled, None, tied=False)
-            if done.unstarted is not None:
-                raise done.unstarted
-            if done.status < 0:
-                raise Refused(how_ended(-done.status))
-            if done.status:
-                lines = [line.strip() for line in done.words.splitlines() if line.strip()]
-                last = printable(lines[-1]) if lines else "its standard error is empty"
-                raise Refused(f"status {done.status}: {last}")
+            run_on_files(words, places)
             if not places["out"].is_file():
                 raise WrongModelError("it ended with status 0 and wrote no model")
             size = places["out"].stat().st_size

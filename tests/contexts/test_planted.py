@@ -144,6 +144,15 @@ def test_a_command_is_an_optimiser(tmp_path, monkeypatch):
     assert report.deviations[0].rewrite == "relu-dropped-before-clip"
 
 
+def test_command_that_a_signal_ends_has_crashed():
+    command = f"{sys.executable} -c 'import os; os.kill(os.getpid(), 11)' {{in}} {{out}}"
+    report = judged(f"optimised[onnxruntime]:{command}", ["relu-clip"], "int8", few=True)[
+        "relu-clip"
+    ]
+    assert report.verdict == "crashed"
+    assert "SIGSEGV" in report.refusals[0].words
+
+
 def test_reproducer_shows_the_wrong_result_in_a_new_process(tmp_path):
     report = optimised("drops_relu", "relu-clip")["relu-clip"]
     first = report.deviations[0]
