@@ -317,21 +317,28 @@ def _type_text(tensor: Tensor) -> str:
 
 
 def _with_body(kind: str, graph: _Graph) -> Model:
-    """A graph as the branch of an If that is taken, or as the body of a Loop that runs once."""
+    """A graph as the branch of an If that is taken, or as the body of a Loop or Scan that runs once."""
     ((name, result),) = graph.outputs.items()
     type_text = _type_text(result)
     chain = "\n".join(graph.lines)
+    # The body of a Loop or Scan reads its own X: the value that is carried from one run to the next.
+    carried_chain = re.sub(r"\bx\b", "carried", chain)
+    inputs = dict(graph.inputs)
     constants = dict(graph.constants)
     if kind == "If":
         taken = f"then_branch = taken () => ({type_text} {name}) {{ {chain} }}"
         left = f"else_branch = left () => ({type_text} e) {{ e = Identity (x) }}"
         line = f"out = If (condition) <{taken}, {left}>"
-    else:
-        # The body reads its own X: what the loop carries.
-        inner = re.sub(r"\bx\b", "carried", chain)
+        inputs["condition"] = Tensor("bool", ())
+    elif kind == "Loop":
         values = f"(int64 i, bool c, {type_text} carried) => (bool goes_on, {type_text} {name})"
-        body = f"body = once {values} {{ goes_on = Identity (c)\n{inner} }}"
+        body = f"body = once {values} {{ goes_on = Identity (c)\n{carried_chain} }}"
         line = f"out = Loop (trips, condition, x) <{body}>"
+        inputs["condition"] = Tensor("bool", ())
         constants["trips"] = np.array(1, np.int64)
-    inputs = {**graph.inputs, "condition": Tensor("bool", ())}
+    else:
+        values = f"({type_text} carried, int64 i) => ({type_text} {name})"
+        body = f"body = once {values} {{ {carried_chain} }}"
+        line = f"out = Scan (x, turns) <num_scan_inputs = 1, {body}>"
+        constants["turns"] = np.zeros(1, np.int64)
     return _Graph(graph.opset, inputs, {"out": result}, [line], constants).model("out")

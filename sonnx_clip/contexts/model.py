@@ -145,7 +145,7 @@ class ContextEntry(Part):
     steps: Annotated[tuple[str, ...], Field(min_length=1)]
     types: tuple[TypeId, ...] = ()
     bounds: str = "usual"
-    inside: Literal["", "If", "Loop"] = ""
+    inside: Literal["", "If", "Loop", "Scan"] = ""
     fork: bool = False
     two_zeros: Literal["", "plus", "minus"] = ""
 
