@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 from sonnx_clip.conform.context_text import by_cause, context_lines
 from sonnx_clip.contexts.judge import ContextJudge
 from sonnx_clip.contexts.model import standard_contexts
-from sonnx_clip.contexts.report import ContextReport
+from sonnx_clip.qualification.context_records import ContextRecord, read_context_records
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
-from sonnx_clip.root.stored import Stored, read_record
 from sonnx_clip.runtimes.model_runs import ModelWorker
 from sonnx_clip.runtimes.runtime import Limits
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.context_text import Found
+    from sonnx_clip.contexts.report import ContextReport
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "docs" / "contexts"
@@ -73,19 +73,7 @@ SUBJECTS = (
 )
 
 
-class Record(Stored):
-    """The reports on a runtime or an optimiser, by element type."""
-
-    name: str
-    version: str
-    date: str
-    machine: str
-    python: str
-    few: bool
-    types: dict[str, tuple[ContextReport, ...]]
-
-
-def judge(subject: Subject) -> Record:
+def judge(subject: Subject) -> ContextRecord:
     """Judge all contexts; UserError if the runtime cannot be imported here."""
     types: dict[str, tuple[ContextReport, ...]] = {}
     worker = ModelWorker(subject.runtime, _LIMITS)
@@ -102,7 +90,7 @@ def judge(subject: Subject) -> Record:
             print(f"{subject.name} {etype} {context.id}: {reports[-1].verdict}", file=sys.stderr)
         types[etype] = tuple(reports)
     worker.close()
-    return Record(
+    return ContextRecord(
         name=subject.name,
         version=worker.version,
         date=dt.datetime.now(dt.UTC).date().isoformat(),
@@ -127,7 +115,7 @@ docs/contexts/NAME.json has each deviation with its bits, and Python that repeat
 """
 
 
-def page(records: Sequence[Record]) -> str:
+def page(records: Sequence[ContextRecord]) -> str:
     """The text of docs/contexts-judged.md."""
     lines = [*_HEAD.splitlines()]
     for record in records:
@@ -228,7 +216,7 @@ _STATEMENTS = (
 )  # fmt: skip
 
 
-def statements(records: Sequence[Record]) -> dict[str, str]:
+def statements(records: Sequence[ContextRecord]) -> dict[str, str]:
     """The pages of docs/upstream by their names; a statement that no record shows has none."""
     pages = {}
     for statement in _STATEMENTS:
@@ -239,7 +227,7 @@ def statements(records: Sequence[Record]) -> dict[str, str]:
     return pages
 
 
-def _statement_page(statement: Statement, record: Record) -> str | None:
+def _statement_page(statement: Statement, record: ContextRecord) -> str | None:
     head = [
         f"# {statement.title}",
         "",
@@ -297,7 +285,7 @@ def _of_deviation(statement: Statement, found: Found, head: Sequence[str]) -> st
     return "\n".join(lines)
 
 
-def _of_refusal(statement: Statement, record: Record, head: Sequence[str]) -> str | None:
+def _of_refusal(statement: Statement, record: ContextRecord, head: Sequence[str]) -> str | None:
     for etype, contexts in record.types.items():
         for context in contexts:
             for refusal in context.refusals:
@@ -329,16 +317,10 @@ def _index(pages: dict[str, str]) -> str:
 # --- The command --------------------------------------------------------------------------------------------
 
 
-def read_records() -> list[Record]:
-    """The records that there are, in the order of the subjects."""
-    files = [RECORDS / f"{subject.name}.json" for subject in SUBJECTS]
-    todo = "run: python tools/judge_contexts.py"
-    return [read_record(file, Record, todo) for file in files if file.is_file()]
-
-
 def render() -> None:
     """Write the pages from the records."""
-    records = read_records()
+    order = [subject.name for subject in SUBJECTS]
+    records = sorted(read_context_records(), key=lambda record: order.index(record.name))
     write_whole(PAGE, page(records))
     make_folder(UPSTREAM)
     pages = statements(records)

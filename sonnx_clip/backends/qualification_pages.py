@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.backends.templating import header_lines, template
+from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.kit import PATH, load_kit
 from sonnx_clip.qualification.runtime_records import read_runtime_records, types_in_words
 from sonnx_clip.qualification.tried import TOOLS, tried_versions
@@ -48,6 +49,7 @@ def render_qualification(spec: Spec) -> dict[str, str]:
         "spec": spec,
         "kit": kit,
         "records": read_runtime_records(),
+        "context_records": read_context_records(),
         "types_in_words": types_in_words,
         "types": [etype.id for etype in spec.element_types if etype.numpy is not None],
         "tried": tried_versions(),

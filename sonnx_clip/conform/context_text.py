@@ -10,7 +10,7 @@ from sonnx_clip.rewrites.model import known_rewrites
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from sonnx_clip.conform.check_report import Report
@@ -23,8 +23,8 @@ NOT_SAID = (
     " execution providers."
 )
 
-_KINDS = {"context": "wrong in context", "neighbour": "a neighbour is wrong"}
-_WAYS = {
+KINDS = {"context": "wrong in context", "neighbour": "a neighbour is wrong"}
+WAYS = {
     "crashed": "the runtime crashed",
     "invalid": "the result is not usable",
     "optimised": "refused with optimisation, served without it",
@@ -95,8 +95,8 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
     first = group[0].wrong
     results = sum(found.wrong.results for found in group)
     graphs = sum(found.wrong.pairs for found in group)
-    where = _where([(found.etype, found.context) for found in group])
-    kind = _KINDS.get(first.kind, first.kind)
+    where = places(group)
+    kind = KINDS[first.kind]
     yield f"{kind}: {where}; {results:,} results in {counted(graphs, 'graph')}"
     yield f"  {first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
     yield f"  {_other_ways(first)} ({group[0].etype}, operator set {first.opset})"
@@ -111,10 +111,11 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
         yield f"  {first.legal_when}"
 
 
-def _where(places: Sequence[tuple[str, ContextReport]]) -> str:
+def places(found: Iterable[Found | Refused]) -> str:
     """Contexts and element types, each once: ``relu-clip, fork (float32, int8)``."""
-    names = dict.fromkeys(context.id for _, context in places)
-    types = dict.fromkeys(etype for etype, _ in places)
+    every = list(found)
+    names = dict.fromkeys(one.context.id for one in every)
+    types = dict.fromkeys(one.etype for one in every)
     return f"{', '.join(names)} ({', '.join(types)})"
 
 
@@ -149,7 +150,7 @@ def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
         yield f"right as a whole, wrong one node at a time: {', '.join(found)}"
 
 
-class _Refused(NamedTuple):
+class Refused(NamedTuple):
     """Graphs without a result, and where."""
 
     etype: str
@@ -157,23 +158,28 @@ class _Refused(NamedTuple):
     refusal: ContextRefusal
 
 
-def _refusals(by_type: ByType) -> Iterator[str]:
-    """What is not served in the same way whole and in parts; what is always refused is left out."""
-    groups: dict[tuple[str, str], list[_Refused]] = defaultdict(list)
+def by_refusal(by_type: ByType) -> list[list[Refused]]:
+    """Refusals in the same way and words; graphs that are always refused are left out."""
+    groups: dict[tuple[str, str], list[Refused]] = defaultdict(list)
     for etype, contexts in by_type.items():
         for context in contexts:
             for refusal in context.refusals:
                 if refusal.when != "always":
-                    place = _Refused(etype, context, refusal)
-                    groups[refusal.when, refusal.words].append(place)
-    for (when, words), group in groups.items():
+                    refused = Refused(etype, context, refusal)
+                    groups[refusal.when, refusal.words].append(refused)
+    return list(groups.values())
+
+
+def _refusals(by_type: ByType) -> Iterator[str]:
+    """What is not served in the same way whole and in parts."""
+    for group in by_refusal(by_type):
         first = group[0].refusal
         graphs = sum(found.refusal.graphs for found in group)
-        where = _where([(found.etype, found.context) for found in group])
+        where = places(group)
         example = f"; the first: {first.asked}, operator set {first.opset}" if first.asked else ""
         yield ""
-        yield f"{_WAYS[when]}: {where}; {counted(graphs, 'graph')}{example}"
-        yield f"  {' '.join(words.split())}"
+        yield f"{WAYS[first.when]}: {where}; {counted(graphs, 'graph')}{example}"
+        yield f"  {' '.join(first.words.split())}"
 
 
 def failing_contexts(report: Report) -> int:

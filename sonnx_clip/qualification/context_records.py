@@ -1,0 +1,61 @@
+"""The records of runtimes and optimisers beside other nodes: docs/contexts/NAME.json.
+
+`make contexts` writes them. docs/contexts-judged.md shows each in full; the known problems list what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.context_text import KINDS, WAYS, by_cause, by_refusal, places
+from sonnx_clip.contexts.report import ContextReport
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.stored import Stored, read_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.conform.context_text import Found
+
+FOLDER = "docs/contexts"
+
+
+class ContextRecord(Stored):
+    """The reports on a runtime or an optimiser, by element type.
+
+    Args:
+        few: whether few calls were made.
+    """
+
+    name: str
+    version: str
+    date: str
+    machine: str
+    python: str
+    few: bool
+    types: dict[str, tuple[ContextReport, ...]]
+
+    def problems(self) -> Iterator[str]:
+        """One line of Markdown for each cause of wrong results, and for each kind of refusal."""
+        for group in by_cause(self.types):
+            yield _problem(group)
+        for refused in by_refusal(self.types):
+            yield f"{WAYS[refused[0].refusal.when]}: {places(refused)}"
+
+
+def _problem(group: Sequence[Found]) -> str:
+    """What is wrong, where, an example, and what is to blame."""
+    first = group[0].wrong
+    example = f"{first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
+    causes = [f"the step {first.step} alone" if first.step else ""]
+    causes.append(
+        f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})" if first.rewrite else ""
+    )
+    causes += [f"right without {name}" for name in first.without]
+    return "; ".join([f"{KINDS[first.kind]}: {places(group)}", example, *filter(None, causes)])
+
+
+def read_context_records() -> list[ContextRecord]:
+    """The records, by name; UserError for one that cannot be read."""
+    files = sorted(repo_file(FOLDER).glob("*.json"))
+    return [read_record(file, ContextRecord, "run: make contexts") for file in files]
