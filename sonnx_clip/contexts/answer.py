@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.contexts.candidates import Candidates, exactly
-from sonnx_clip.contexts.meaning import of_stage
+from sonnx_clip.contexts.meaning import of_stage, of_term
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.graphs import Graphs
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.contexts.plan import Asked
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_runs import Outcome
 
@@ -79,22 +80,47 @@ class Meaning:
     origin: Array
 
 
+@dataclass(frozen=True)
+class Replacement:
+    """A term in place of the steps from `first` to before `end`, with its constants by name."""
+
+    first: int
+    end: int
+    term: Expr
+    constants: Mapping[str, Array]
+
+
 def meaning_of_graphs(
-    context: Context, etype: str, bounds: Mapping[str, Array], x: Array
+    context: Context,
+    etype: str,
+    bounds: Mapping[str, Array],
+    x: Array,
+    replacement: Replacement | None = None,
 ) -> Meaning:
-    """The meaning of a context for X of shape (graphs, entries), and bounds of shape (graphs, 1)."""
+    """The meaning of a context, perhaps with some of its steps replaced.
+
+    Args:
+        context: the context.
+        etype: the element type of X.
+        bounds: of a shape that broadcasts to that of X.
+        x: X, shape (entries,), or (graphs, entries) with bounds of shape (graphs, 1).
+        replacement: what an optimiser may have made of some steps.
+    """
+    stages = context.stages(etype)
     results = exactly(x)
     places = exactly(np.arange(x.shape[-1]))
-    after_first: Candidates | None = None
-    for stage in context.stages(etype):
-        results = of_stage(stage, results, bounds)
-        if stage.step.moves is not None:
-            places = of_stage(stage, places, bounds)
-        after_first = after_first or results
+    for place, stage in enumerate(stages):
+        if replacement is None or not replacement.first <= place < replacement.end:
+            results = of_stage(stage, results, bounds)
+            if stage.step.moves is not None:
+                places = of_stage(stage, places, bounds)
+        elif place == replacement.first:
+            constants = replacement.constants
+            results = of_term(replacement.term, results, constants, stage.given.etype)
     origin = places.expected
     if context.entry.fork:
-        assert after_first is not None
-        results = _side_by_side(results, after_first)
+        # The first step keeps its second consumer, whatever becomes of the others.
+        results = _side_by_side(results, of_stage(stages[0], exactly(x), bounds))
         origin = np.concatenate([origin, np.arange(x.shape[-1])])
     return Meaning(results, origin)
 

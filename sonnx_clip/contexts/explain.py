@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sonnx_clip.contexts.candidates import exactly
-from sonnx_clip.contexts.meaning import number, of_stage, of_term
+from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
+from sonnx_clip.contexts.meaning import number
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.model import Rewrite, Theorem, known_rewrites, known_theorems
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.answer import Answer
     from sonnx_clip.contexts.blame import Wrong
-    from sonnx_clip.contexts.candidates import Candidates
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.root.dtypes import Array
@@ -90,7 +89,7 @@ def explained(
     """
     left = list(deviating)
     found: list[tuple[Explanation | None, Sequence[Wrong]]] = []
-    candidates = [] if context.entry.fork else list(_candidates(context))
+    candidates = list(_candidates(context, etype))
     while left:
         best: list[Wrong] = []
         named = None
@@ -108,47 +107,37 @@ def explained(
     return found
 
 
-def _candidates(context: Context) -> Iterator[_Candidate]:
-    for rewrite in known_rewrites():
-        for window in _windows(context):
-            yield _Candidate(rewrite, window)
-    clips = [place for place, step in enumerate(context.steps) if step.op_type == "Clip"]
-    for place in clips:
-        if place + 1 < len(context.steps) and context.steps[place + 1].quantises:
-            for theorem in known_theorems():
-                if (theorem.before, theorem.after) == _CLIP_DROPPED:
-                    yield _Candidate(theorem, _Window(_X, place, place + 1))
-    if clips and clips[-1] - clips[0] == len(clips) - 1:
-        yield _Candidate(None, _Window(_X, clips[0], clips[-1] + 1))
+# --- What an optimiser may have made of the steps -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A rewrite of a window; a theorem that drops the Clip of a window; or None, by which no Clip is left."""
+    """What may have taken the place of some steps.
 
-    rewrite: Rewrite | Theorem | None
+    Args:
+        window: the steps.
+        after: the term in their place.
+        rewrite: the rewrite or the theorem that it is; None for another change.
+        words: what another change is: ``as if no Clip were there``.
+    """
+
     window: _Window
+    after: Expr
+    rewrite: Rewrite | Theorem | None = None
+    words: str = ""
 
     def is_contradicted(
         self, context: Context, etype: str, right: Sequence[Answer], most: int
     ) -> bool:
-        """Whether it would change so many graphs that are right; a theorem has conditions that may fail."""
+        """Whether it would change so many graphs that are right.
+
+        That is asked of rewrites alone: others have conditions that may fail.
+        """
         if not isinstance(self.rewrite, Rewrite):
             return False
-        given = (self._gives(context, etype, one) for one in right)
+        given = (self._gives(context, etype, answer) for answer in right)
         changed = (gives for gives in given if gives is not None and not gives.all())
         return sum(1 for _ in islice(changed, most)) == most
-
-    def _constants(self, context: Context, etype: str, answer: Answer) -> dict[str, Array] | None:
-        """The constants with which the rewrite is about a graph; None if it is not."""
-        if not isinstance(self.rewrite, Rewrite):
-            return {}
-        type_ = context.stages(etype)[self.window.first].given.etype
-        family = operators()["clip"].element_type(type_).family
-        types = [known.id for known in self.rewrite.element_types(family)]
-        if type_ not in types or not self.rewrite.fits(family):
-            return None
-        return unified(self.rewrite.before, self.window.term, answer.asked.bounds.values, type_)
 
     def explains(self, context: Context, etype: str, wrong: Wrong) -> bool:
         """Whether it gives wrong results of a graph, and all that are right."""
@@ -157,32 +146,80 @@ class _Candidate:
 
     def _gives(self, context: Context, etype: str, answer: Answer) -> Array | None:
         """Which results of a graph it gives; None if it is not about the graph."""
-        stages = context.stages(etype)
         bounds = answer.asked.bounds.values
-        after = self.rewrite.after if isinstance(self.rewrite, Rewrite) else _X
-        constants = self._constants(context, etype, answer)
+        constants = self._constants(context, etype, bounds)
         if constants is None:
             return None
-        found: Candidates = exactly(answer.x)
-        place = 0
-        while place < len(stages):
-            if place == self.window.first:
-                found = of_term(after, found, constants, stages[place].given.etype)
-                place = self.window.end
-            else:
-                found = of_stage(stages[place], found, bounds)
-                place += 1
-        return found.allow(answer.got)
+        replacement = Replacement(self.window.first, self.window.end, self.after, constants)
+        meaning = meaning_of_graphs(context, etype, bounds, answer.x, replacement)
+        return meaning.right.allow(answer.got)
+
+    def _constants(
+        self, context: Context, etype: str, bounds: Mapping[str, Array]
+    ) -> Mapping[str, Array] | None:
+        """The constants with which it is about a graph; None if it is not."""
+        if not isinstance(self.rewrite, Rewrite):
+            return bounds
+        type_ = context.stages(etype)[self.window.first].given.etype
+        family = operators()["clip"].element_type(type_).family
+        types = [known.id for known in self.rewrite.element_types(family)]
+        if type_ not in types or not self.rewrite.fits(family):
+            return None
+        return unified(self.rewrite.before, self.window.term, bounds, type_)
 
     def explanation(self, context: Context, etype: str) -> Explanation:
         """Its id, and when it is legal."""
         if self.rewrite is None:
-            return Explanation("", {}, words="as if no Clip were there")
+            return Explanation("", {}, words=self.words)
         if isinstance(self.rewrite, Theorem):
             return Explanation(self.rewrite.id, {}, words=self.rewrite.holds)
         family = operators()["clip"].element_type(context.clip_type(etype)).family
         stated = self.rewrite.entry.legal_when.get(family, {})
         return Explanation(self.rewrite.id, stated, self.rewrite.entry.given)
+
+
+def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
+    """Rewrites and theorems first: the first of those that give as many graphs is named."""
+    for rewrite in known_rewrites():
+        for window in _windows(context):
+            yield _Candidate(window, rewrite.after, rewrite)
+    clips = [place for place, step in enumerate(context.steps) if step.op_type == "Clip"]
+    for place in clips:
+        if place + 1 < len(context.steps) and context.steps[place + 1].quantises:
+            for theorem in known_theorems():
+                if (theorem.before, theorem.after) == _CLIP_DROPPED:
+                    yield _Candidate(_Window(_X, place, place + 1), _X, theorem)
+    if clips and clips[-1] - clips[0] == len(clips) - 1:
+        window = _Window(_X, clips[0], clips[-1] + 1)
+        yield _Candidate(window, _X, words="as if no Clip were there")
+    yield from _without_a_bound(context, etype)
+    yield from _without_a_step(context, etype)
+
+
+def _without_a_bound(context: Context, etype: str) -> Iterator[_Candidate]:
+    """A Clip that has lost one of its bounds: the runtime may limit its result to finite numbers or not."""
+    stages = context.stages(etype)
+    for place, stage in enumerate(stages):
+        if stage.step.op_type != "Clip":
+            continue
+        low, high = (part for part in stage.step.call.arguments[1:])
+        is_float = operators()["clip"].element_type(stage.given.etype).family == "float"
+        for lost, ends in (("upper", ("inf", "highest")), ("lower", ("-inf", "lowest"))):
+            for end in ends if is_float else ends[1:]:
+                number_text = tree.Number(end, tree.Kind.ELEMENT)
+                sides = (low, number_text) if lost == "upper" else (number_text, high)
+                after = tree.Call("clip", (_X, *sides), tree.Kind.ELEMENT)
+                words = f"as if the {lost} bound of {stage.step.id} were absent"
+                yield _Candidate(_Window(_X, place, place + 1), after, words=words)
+
+
+def _without_a_step(context: Context, etype: str) -> Iterator[_Candidate]:
+    """Another node that is not there: one whose result has the shape and the type of its input."""
+    for place, stage in enumerate(context.stages(etype)):
+        step = stage.step
+        if step.op_type != "Clip" and step.moves is None and stage.given == stage.result:
+            words = f"as if the step {step.id} were not there"
+            yield _Candidate(_Window(_X, place, place + 1), _X, words=words)
 
 
 def _windows(context: Context) -> Iterator[_Window]:

@@ -1,6 +1,6 @@
 """The records of runtimes and optimisers beside other nodes: docs/contexts/NAME.json.
 
-`make contexts` writes them. docs/contexts-judged.md shows each in full; the known problems list what is wrong.
+`make contexts` writes them. docs/contexts-judged.md shows each in full; the known problems say what is wrong.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def _problem(group: Sequence[Found]) -> str:
     causes.append(
         f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})" if first.rewrite else ""
     )
+    if not first.rewrite:
+        causes.append(first.legal_when)
     causes += [f"right without {name}" for name in first.without]
     return "; ".join([f"{KINDS[first.kind]}: {places(group)}", example, *filter(None, causes)])
 

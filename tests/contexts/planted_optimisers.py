@@ -84,6 +84,33 @@ def drops_relu(model):
     return model
 
 
+def bypasses_relu(model):
+    """Lets Clip read the input of a Relu, which other nodes read, too."""
+    for node in model.graph.node:
+        for reader in _readers(model, node.output[0]):
+            if node.op_type == "Relu" and reader.op_type == "Clip":
+                reader.input[0] = node.input[0]
+    return model
+
+
+def drops_add_of_zero(model):
+    """x + 0 as x, which is wrong for -0."""
+    known = _constants(model)
+    for add, clip in _pairs(model, "Add", "Clip"):
+        if add.input[1] in known and not known[add.input[1]].any():
+            _join(model, add, clip)
+    return model
+
+
+def takes_inputs_for_absent(model):
+    """Drops a bound that is no constant."""
+    known = _constants(model)
+    for node in model.graph.node:
+        if node.op_type == "Clip" and len(model.graph.node) > 1 and node.input[2] not in known:
+            del node.input[2]
+    return model
+
+
 def drops_relu_after(model):
     for clip, relu in _pairs(model, "Clip", "Relu"):
         output = relu.output[0]

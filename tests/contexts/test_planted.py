@@ -69,6 +69,29 @@ def test_wrong_optimiser_is_found_and_its_rewrite_is_named(name):
         assert rewrite in {deviation.rewrite for deviation in report.deviations}
 
 
+OTHER_CAUSES = {
+    # optimiser: context, and what the report names
+    "bypasses_relu": ("fork", "relu-dropped-before-clip"),
+    "drops_add_of_zero": ("plus-zero-clip", "plus-zero"),
+    "loses_max_behind_matmul": ("matmul-clip", "upper bound"),
+    "takes_inputs_for_absent": ("relu-clip", "upper bound"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CAUSES)
+def test_what_a_wrong_optimiser_did_is_named(name):
+    context, cause = OTHER_CAUSES[name]
+    report = optimised(name, context)[context]
+    assert report.verdict == "context"
+    for deviation in report.deviations:
+        assert cause in f"{deviation.rewrite} {deviation.legal_when}"
+
+
+def test_bounds_that_are_inputs_are_asked():
+    report = optimised("takes_inputs_for_absent", "clip-relu")["clip-relu"]
+    assert {deviation.bounds_as for deviation in report.deviations} == {"inputs"}
+
+
 def test_a_wrong_optimiser_is_right_beside_other_neighbours():
     found = optimised("drops_relu", "clip-relu", "clip-clip", "conv-clip")
     assert {one.verdict for one in found.values()} == {"conforms"}
