@@ -156,10 +156,10 @@ def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
         raise WrongModelError(f"it returned {type(found).__name__}, not an onnx.ModelProto")
     if found.ByteSize() > _LARGEST:
         raise WrongModelError(f"it returned a model of {found.ByteSize():,} bytes")
-    try:
-        onnx.checker.check_model(found, full_check=True)
-    except Exception as error:  # noqa: BLE001 - its exceptions have no common class
-        raise WrongModelError(f"its model is not valid: {printable(str(error), 300)}") from None
+    mistake = _mistake(found)
+    # A form of a model without ranks is not valid before, either: its optimiser is not to blame.
+    if mistake and not _mistake(before):
+        raise WrongModelError(f"its model is not valid: {mistake}")
     for kind in ("input", "output"):
         names = [value.name for value in getattr(before.graph, kind)]
         now = [value.name for value in getattr(found.graph, kind)]
@@ -167,6 +167,15 @@ def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
             what = f"its model has the {kind}s {', '.join(now)}, not {', '.join(names)}"
             raise WrongModelError(printable(what, 300))
     return found
+
+
+def _mistake(model: onnx.ModelProto) -> str:
+    """Why a model is not valid; empty if it is."""
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # noqa: BLE001 - its exceptions have no common class
+        return printable(str(error), 300)
+    return ""
 
 
 def _parsed(data: bytes) -> onnx.ModelProto:
