@@ -49,22 +49,33 @@ def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
 
 
 def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Unit]:
-    """The units that a report needs, given the results so far: all up to the first that ends its type."""
+    """The units that a report needs, given the results so far: all up to the first that ends its type.
+
+    Contexts are needed after that, too.
+    """
     wanted: list[Unit] = []
     first = results.get(units[0].part)
+    has_ended = False
     for unit in units:
+        if has_ended and unit.context is None:
+            continue
         if first is not None and not follows(first, unit):
             continue
         wanted.append(unit)
         result = results.get(unit.part)
         if result is not None and result.ends:
-            break
+            has_ended = True
     return wanted
 
 
 def follows(first: UnitResult, unit: Unit) -> bool:
     """Whether a unit is judged after this result of the first unit of its element type."""
-    return unit.first or not (first.ends or (first.few and unit.context is None))
+    if unit.first:
+        return True
+    if unit.context is not None:
+        # A runtime that serves no Clip alone may serve it beside others; one that cannot run serves none.
+        return first.stopped is None or first.stopped[0] == "unsupported"
+    return not first.ends and not first.few
 
 
 # --- The report on an element type --------------------------------------------------------------------------
@@ -159,8 +170,9 @@ def _unless_certain(report: ClassReport) -> ClassReport:
     return report.model_copy(update={"verdict": "unfinished"})
 
 
-def _end(results: Sequence[UnitResult]) -> Stop | None:
-    """Why judging ended early, if it did."""
+def _end(used: Sequence[UnitResult]) -> Stop | None:
+    """Why judging one node ended early, if it did."""
+    results = [result for result in used if result.context is None]
     if not results:
         return None
     last = results[-1]
