@@ -94,9 +94,9 @@ class ContextJudge:
             )
 
     def _judge(self, context: Context) -> ContextReport:
-        before = self._worker.runs
         if self._worker.newest_opset is None:
             self._worker.newest_opset = _newest_served(self._worker)
+        before = self._worker.runs
         opsets = opsets_of(context, self._etype, self._worker.newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]

@@ -1,5 +1,6 @@
 """`check --contexts` finds planted optimisers and fused kernels, and says nothing of right ones."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sonnx_clip.conform.check_report import Report
 from sonnx_clip.contexts.judge import ContextJudge
 from sonnx_clip.contexts.model import chosen_contexts
 from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.model_runs import ModelWorker
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
+from tests.command import COMMAND
 
 pytest.importorskip("onnxruntime")
 HERE = "tests.contexts.planted_optimisers"
@@ -185,3 +189,38 @@ def test_reproducer_shows_the_wrong_result_in_a_new_process(tmp_path):
     printed = done.stdout.split()
     assert int(printed[-1], 16) == int(first.got.bits, 16)
     assert np.float32(printed[0]) == np.float32(first.got.decimal)
+
+
+def checked(tmp_path, *words):
+    """The exit status of `check`, and its report."""
+    file = tmp_path / "report.json"
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, "check", *words, "--brief", "-o", str(file)],
+        cwd=repo_root(), env={**os.environ, "PYTHONPATH": str(repo_root())}, check=False,
+    )  # fmt: skip
+    return done.returncode, Report.model_validate_json(file.read_text(encoding="utf-8"))
+
+
+def test_right_optimiser_conforms_alone_and_in_contexts(tmp_path):
+    words = (
+        "--optimiser",
+        f"{HERE}:nothing",
+        "--dtype",
+        "int8",
+        "--contexts",
+        "relu-clip,clip-clip",
+    )
+    status, report = checked(tmp_path, *words)
+    (int8,) = report.types
+    assert status == 0
+    assert int8.verdict == "conforms"
+    assert [context.verdict for context in int8.contexts] == ["conforms", "conforms"]
+
+
+def test_contexts_of_a_type_without_clip_are_asked(tmp_path):
+    words = ("--runtime", "onnxruntime", "--dtype", "int16", "--contexts", "identity-clip")
+    status, report = checked(tmp_path, *words)
+    (int16,) = report.types
+    assert int16.verdict == "unsupported"
+    assert [context.verdict for context in int16.contexts] == ["refused"]
+    assert status == 1  # nothing was compared
