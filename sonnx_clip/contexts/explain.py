@@ -192,6 +192,8 @@ def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
     if clips and clips[-1] - clips[0] == len(clips) - 1:
         window = _Window(_X, clips[0], clips[-1] + 1)
         yield _Candidate(window, _X, words="as if no Clip were there")
+        finite = tree.Call("clip", (_X, _number("lowest"), _number("highest")), tree.Kind.ELEMENT)
+        yield _Candidate(window, finite, words="as if every Clip had lost its bounds")
     yield from _without_a_bound(context, etype)
     yield from _without_a_step(context, etype)
 
@@ -202,22 +204,25 @@ def _without_a_bound(context: Context, etype: str) -> Iterator[_Candidate]:
     for place, stage in enumerate(stages):
         if stage.step.op_type != "Clip":
             continue
-        low, high = (part for part in stage.step.call.arguments[1:])
+        _, low, high = stage.step.call.arguments
         is_float = operators()["clip"].element_type(stage.given.etype).family == "float"
         for lost, ends in (("upper", ("inf", "highest")), ("lower", ("-inf", "lowest"))):
             for end in ends if is_float else ends[1:]:
-                number_text = tree.Number(end, tree.Kind.ELEMENT)
-                sides = (low, number_text) if lost == "upper" else (number_text, high)
+                sides = (low, _number(end)) if lost == "upper" else (_number(end), high)
                 after = tree.Call("clip", (_X, *sides), tree.Kind.ELEMENT)
                 words = f"as if the {lost} bound of {stage.step.id} were absent"
                 yield _Candidate(_Window(_X, place, place + 1), after, words=words)
 
 
+def _number(text: str) -> Expr:
+    return tree.Number(text, tree.Kind.ELEMENT)
+
+
 def _without_a_step(context: Context, etype: str) -> Iterator[_Candidate]:
-    """Another node that is not there: one whose result has the shape and the type of its input."""
+    """Arithmetic that is not there; that an operator of spec/ is dropped is a rewrite of the list."""
     for place, stage in enumerate(context.stages(etype)):
         step = stage.step
-        if step.op_type != "Clip" and step.moves is None and stage.given == stage.result:
+        if step.computes is not None:
             words = f"as if the step {step.id} were not there"
             yield _Candidate(_Window(_X, place, place + 1), _X, words=words)
 
