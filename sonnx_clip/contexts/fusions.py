@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from sonnx_clip.contexts.explain import unified
+from sonnx_clip.contexts.model_graph import ModelGraph, name_of
 from sonnx_clip.rewrites.critical_points import difference
 from sonnx_clip.rewrites.decide import Differs, shown_difference
 from sonnx_clip.rewrites.model import known_rewrites
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sonnx_clip.rewrites.model import Rewrite
 
 _LETTERS = "ABCDEFGH"
+_COMMUTATIVE = ("Max", "Min")
 
 
 class IllegalRewrite(Stored):
@@ -65,24 +66,22 @@ class _Nodes:
 
 def illegal_rewrites(model: onnx.ModelProto) -> Iterator[IllegalRewrite]:
     """The rewrites of spec/rewrites.yaml that are in use and would be wrong in the graph of a model."""
-    graph = _Constants(model)
+    graph = ModelGraph(model)
     in_use = [rewrite for rewrite in known_rewrites() if rewrite.entry.seen]
-    for node in model.graph.node:
-        if node.op_type != "Clip" or node.domain not in ("", "ai.onnx"):
-            continue
-        name = node.name or f"Clip that gives {node.output[0]}"
-        for nodes in graph.around(node):
+    for place in graph.clips():
+        name = name_of(graph.nodes[place])
+        for nodes in _rows_around(graph, place):
             term = read_term(nodes.text, name)
             for rewrite in in_use:
-                found = _decided(rewrite, term, nodes)
-                if found is not None:
+                differs = _decided(rewrite, term, nodes)
+                if differs is not None:
                     yield IllegalRewrite(
                         node=name,
                         nodes=nodes.shown,
                         rewrite=rewrite.id,
                         after=rewrite.entry.after,
                         type=nodes.etype,
-                        differs=found,
+                        differs=differs,
                         seen=tuple(map(str, rewrite.entry.seen)),
                     )
 
@@ -102,87 +101,69 @@ def _decided(rewrite: Rewrite, term: Expr, nodes: _Nodes) -> Differs | None:
     return None if found is None else shown_difference(found, in_type)
 
 
-class _Constants:
-    """The constants of a graph, and who reads and gives a value."""
+# --- Nodes in a row, as terms -------------------------------------------------------------------------------
 
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self._values = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
-        self._producer: dict[str, onnx.NodeProto] = {}
-        self._readers: dict[str, list[onnx.NodeProto]] = {}
-        self._types = _element_types(model)
-        for node in model.graph.node:
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self._values[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-            for name in node.output:
-                self._producer[name] = node
-            for name in node.input:
-                self._readers.setdefault(name, []).append(node)
 
-    def around(self, clip: onnx.NodeProto) -> Iterator[_Nodes]:
-        """A Clip alone, with its producer, with its only reader, and with both."""
-        before = self._producer.get(clip.input[0])
-        readers = self._readers.get(clip.output[0], [])
-        after = readers[0] if len(readers) == 1 else None
-        chains: list[Sequence[onnx.NodeProto | None]] = [
-            [clip],
-            [before, clip],
-            [clip, after],
-            [before, clip, after],
-        ]
-        for chain in chains:
-            nodes = [node for node in chain if node is not None]
-            found = self._as_term(nodes) if len(nodes) == len(chain) else None
-            if found is not None:
-                yield found
+def _rows_around(graph: ModelGraph, clip: int) -> Iterator[_Nodes]:
+    """A Clip alone, behind its producer, before its reader, and between both.
 
-    def _as_term(self, nodes: Sequence[onnx.NodeProto]) -> _Nodes | None:
-        """Nodes in a row as a term; None if one is no operator of spec/, or reads two values."""
-        by_operator = {spec.operator: function for function, spec in operators().items()}
-        text = "X"
-        constants: dict[str, Array] = {}
-        shown: list[str] = []
-        etype = ""
-        for node in nodes:
-            given = self._constants_of(node)
-            if given is None or node.op_type not in by_operator:
-                return None
-            letters = [_LETTERS[len(constants) + place] for place in range(len(given))]
-            constants |= dict(zip(letters, given, strict=True))
-            text = f"{by_operator[node.op_type]}({', '.join([text, *letters])})"
-            values = ", ".join(f"{value:g}" for value in given)
-            shown.append(f"{node.op_type}({values})" if given else node.op_type)
-            etype = etype or next((value.dtype.name for value in given), "")
-        etype = etype or self._types.get(nodes[0].input[0], "")
-        if etype not in [known.id for known in operators()["clip"].element_types]:
+    A neighbour counts only if nothing else reads what is between: an optimiser could not remove it.
+    """
+    node = graph.nodes[clip]
+    before = graph.producer(node.input[0])
+    if graph.only_reader(node.input[0]) is None:
+        before = None
+    after = graph.only_reader(node.output[0])
+    rows: list[list[int | None]] = [[clip], [before, clip], [clip, after], [before, clip, after]]
+    for row in rows:
+        nodes = [graph.nodes[place] for place in row if place is not None]
+        term = _as_term(graph, nodes) if len(nodes) == len(row) else None
+        if term is not None:
+            yield term
+
+
+def _as_term(graph: ModelGraph, nodes: Sequence[onnx.NodeProto]) -> _Nodes | None:
+    """Nodes in a row as a term; None if one is no operator of spec/, or reads two values."""
+    functions = {spec.operator: function for function, spec in operators().items()}
+    text = "X"
+    constants: dict[str, Array] = {}
+    shown: list[str] = []
+    for node in nodes:
+        operands = _constant_operands(graph, node)
+        if operands is None or node.op_type not in functions:
             return None
-        same = {name: value for name, value in constants.items() if value.dtype.name == etype}
-        return (
-            _Nodes(text, constants, ", ".join(shown), etype)
-            if len(same) == len(constants)
-            else None
-        )
-
-    def _constants_of(self, node: onnx.NodeProto) -> list[Array] | None:
-        """The scalar constants beside the one value that a node reads; None if it has others."""
-        wanted = {"Clip": 2, "Max": 1, "Min": 1}.get(node.op_type, 0)
-        if node.op_type == "Clip" and node.attribute:
-            attributes = {one.name: np.asarray(one.f, np.float32) for one in node.attribute}
-            both = [attributes.get(name) for name in ("min", "max")]
-            return [one for one in both if one is not None] if None not in both else None
-        names = list(node.input)
-        if node.op_type in ("Max", "Min") and len(names) == wanted + 1 and names[0] in self._values:
-            names.reverse()
-        found = [self._values.get(name) for name in names[1:]]
-        if len(found) != wanted or names[0] in self._values:
-            return None
-        scalars = [one.reshape(()) for one in found if one is not None and one.size == 1]
-        return scalars if len(scalars) == wanted else None
+        letters = _LETTERS[len(constants) : len(constants) + len(operands)]
+        constants |= dict(zip(letters, operands, strict=True))
+        text = f"{functions[node.op_type]}({', '.join([text, *letters])})"
+        values = ", ".join(f"{value:g}" for value in operands)
+        shown.append(f"{node.op_type}({values})" if operands else node.op_type)
+    types = {value.dtype.name for value in constants.values()}
+    if not types:
+        types = {_element_type(graph, nodes[0].input[0])}
+    known_types = {known.id for known in operators()["clip"].element_types}
+    if len(types) != 1 or not types <= known_types:
+        return None
+    return _Nodes(text, constants, ", ".join(shown), types.pop())
 
 
-def _element_types(model: onnx.ModelProto) -> dict[str, str]:
-    declared = [*model.graph.input, *model.graph.value_info, *model.graph.output]
-    return {
-        value.name: helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type).name
-        for value in declared
-        if value.type.HasField("tensor_type") and value.type.tensor_type.elem_type
-    }
+def _constant_operands(graph: ModelGraph, node: onnx.NodeProto) -> list[Array] | None:
+    """The scalar constants beside the one value that a node reads; None if it has others."""
+    if graph.is_constant(node.input[0]) and node.op_type not in _COMMUTATIVE:
+        return None
+    if node.op_type == "Clip":
+        bounds = graph.bounds(node)
+        scalars = [bound for bound in bounds if bound is not None]
+        return scalars if len(scalars) == len(bounds) else None
+    if node.op_type not in _COMMUTATIVE:
+        return [] if len(node.input) == 1 else None
+    values = [graph.constant(name) for name in node.input]
+    scalars = [value.reshape(()) for value in values if value is not None and value.size == 1]
+    return scalars if len(node.input) == 2 and len(scalars) == 1 else None
+
+
+def _element_type(graph: ModelGraph, name: str) -> str:
+    """The declared element type of a value; empty if there is none."""
+    declared = graph.declared.get(name)
+    if declared is None or not declared.type.tensor_type.elem_type:
+        return ""
+    return str(helper.tensor_dtype_to_np_dtype(declared.type.tensor_type.elem_type).name)

@@ -6,7 +6,6 @@ input of a Clip is never made an output of its window: that would prevent the fu
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,11 @@ import onnx
 from onnx import helper, numpy_helper
 
 from sonnx_clip.contexts.model import Tensor
+from sonnx_clip.contexts.model_graph import ModelGraph, name_of
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.root.dtypes import Array
 
@@ -134,26 +134,22 @@ def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
     _declare(model, shapes)
     del model.graph.value_info[:]
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    graph = _Graph(inferred)
-    found = Cut()
-    by_key: dict[Any, int] = {}
-    for place, node in enumerate(graph.nodes):
-        if node.op_type != "Clip" or node.domain not in ("", "ai.onnx"):
-            continue
-        name = node.name or f"Clip that gives {node.output[0]}"
+    graph = ModelGraph(inferred)
+    cut = Cut()
+    by_key: dict[Any, Window] = {}
+    for place in graph.clips():
+        name = name_of(graph.nodes[place])
         try:
-            window = graph.window(place, name)
+            window = _window(graph, inferred, place, name)
         except _NotCutError as error:
-            found.left_out[name] = str(error)
+            cut.left_out[name] = str(error)
             continue
         key = _key(window)
         if key in by_key:
-            earlier = found.windows[by_key[key]]
-            found.windows[by_key[key]] = replace(earlier, clips=(*earlier.clips, name))
-        else:
-            by_key[key] = len(found.windows)
-            found.windows.append(window)
-    return found
+            window = replace(by_key[key], clips=(*by_key[key].clips, name))
+        by_key[key] = window
+    cut.windows = list(by_key.values())
+    return cut
 
 
 class _NotCutError(Exception):
@@ -172,116 +168,91 @@ def _declare(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> Non
             declared.dim.add().dim_value = size
 
 
-class _Graph:
-    """The graph of a model, whose shapes are inferred as far as possible."""
-
-    def __init__(self, model: onnx.ModelProto) -> None:
-        graph = model.graph
-        self.nodes = list(graph.node)
-        self._model = model
-        self._constants = {one.name: one for one in graph.initializer}
-        self._producer: dict[str, int] = {}
-        self._consumers: dict[str, list[int]] = defaultdict(list)
-        for place, node in enumerate(self.nodes):
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self._constants[node.output[0]] = node.attribute[0].t
-                continue
-            for name in node.output:
-                self._producer[name] = place
-            for name in node.input:
-                self._consumers[name].append(place)
-        declared = [*graph.value_info, *graph.input, *graph.output]
-        self._declared = {value.name: value for value in declared}
-        self._results = {value.name for value in graph.output}
-
-    def window(self, clip: int, name: str) -> Window:
-        """The window of a Clip; _NotCutError if a shape is not known, or a neighbour has a body."""
-        places = sorted(self._places(clip))
-        nodes = [self.nodes[place] for place in places]
-        produced = {output for node in nodes for output in node.output if output}
-        read = dict.fromkeys(name for node in nodes for name in node.input if name)
-        inputs = {
-            one: self._typed(one)
-            for one in read
-            if one not in produced and one not in self._constants
-        }
-        x = self.nodes[clip].input[0]
-        outputs = {one: self._typed(one) for one in self._outputs(places) if one != x}
-        if not outputs:
-            raise _NotCutError("nothing of its window is an output")
-        inner = {one: self._typed(one) for one in produced if one not in outputs}
-        constants = {
-            one: numpy_helper.to_array(self._constants[one])
-            for one in read
-            if one in self._constants
-        }
-        return Window(
-            clips=(name,),
-            nodes=tuple(nodes),
-            clip=places.index(clip),
-            inputs=inputs,
-            outputs=outputs,
-            inner=inner,
-            constants=constants,
-            bounds=self._bounds(self.nodes[clip]),
-            imports=tuple(self._model.opset_import),
-            ir_version=min(self._model.ir_version, 10),
-        )
-
-    def _places(self, clip: int) -> set[int]:
-        """The places of a Clip, of its producer, and of two levels of consumers."""
-        found = {clip}
-        producer = self._producer.get(self.nodes[clip].input[0])
-        if producer is not None and self.nodes[producer].op_type not in _WITH_BODIES:
-            found.add(producer)
-        level = {clip}
-        for _ in range(_LEVELS):
-            outputs = [name for place in level for name in self.nodes[place].output]
-            readers = {place for name in outputs for place in self._consumers[name]}
-            level = {place for place in readers if self.nodes[place].op_type not in _WITH_BODIES}
-            found |= level
-        return found
-
-    def _outputs(self, places: Sequence[int]) -> Iterator[str]:
-        """The results of some nodes that the model gives, or that another node or none reads."""
-        for place in places:
-            for name in self.nodes[place].output:
-                readers = self._consumers[name]
-                is_read_elsewhere = any(reader not in places for reader in readers)
-                if name and (name in self._results or not readers or is_read_elsewhere):
-                    yield name
-
-    def _typed(self, name: str) -> Tensor:
-        declared = self._declared.get(name)
-        if declared is None or not declared.type.HasField("tensor_type"):
-            raise _NotCutError(f"the type of {name} is not known")
-        tensor = declared.type.tensor_type
-        sizes = [dimension.dim_value for dimension in tensor.shape.dim]
-        if not tensor.HasField("shape") or not all(sizes):
-            raise _NotCutError(f"the shape of {name} is not known: use --input-shape")
-        if np.prod(sizes, dtype=object) > _MOST_ENTRIES:
-            raise _NotCutError(f"{name} has more than {_MOST_ENTRIES:,} entries")
-        dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-        if dtype.kind not in "fiub":
-            raise _NotCutError(f"{name} has the element type {dtype}")
-        return Tensor(dtype.name, tuple(sizes))
-
-    def _bounds(self, clip: onnx.NodeProto) -> tuple[Array | None, Array | None]:
-        """The constant bounds of a Clip; attributes until operator set 10."""
-        attributes = {one.name: np.float32(one.f) for one in clip.attribute}
-        if attributes:
-            low, high = (attributes.get(name) for name in ("min", "max"))
-            return _or_none(low), _or_none(high)
-        found: list[Array | None] = []
-        for place in (1, 2):
-            name = clip.input[place] if place < len(clip.input) else ""
-            constant = self._constants.get(name)
-            found.append(None if constant is None else numpy_helper.to_array(constant).reshape(()))
-        return found[0], found[1]
+# --- One window ---------------------------------------------------------------------------------------------
 
 
-def _or_none(value: np.float32 | None) -> Array | None:
-    return None if value is None else np.asarray(value)
+def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> Window:
+    """The window of a Clip; _NotCutError if a shape is not known, or nothing of it is an output."""
+    places = sorted(_places(graph, clip))
+    nodes = [graph.nodes[place] for place in places]
+    produced = {output for node in nodes for output in node.output if output}
+    read = dict.fromkeys(name for node in nodes for name in node.input if name)
+    inputs: dict[str, Tensor] = {}
+    constants: dict[str, Array] = {}
+    for value in read:
+        constant = graph.constant(value)
+        if constant is not None:
+            constants[value] = constant
+        elif value not in produced:
+            inputs[value] = _typed(graph, value)
+    x = graph.nodes[clip].input[0]
+    outputs = {value: _typed(graph, value) for value in _outputs(graph, places) if value != x}
+    if not outputs:
+        raise _NotCutError("nothing of its window is an output")
+    inner = {value: _typed(graph, value) for value in produced if value not in outputs}
+    return Window(
+        clips=(name,),
+        nodes=tuple(nodes),
+        clip=places.index(clip),
+        inputs=inputs,
+        outputs=outputs,
+        inner=inner,
+        constants=constants,
+        bounds=graph.bounds(graph.nodes[clip]),
+        imports=tuple(model.opset_import),
+        ir_version=min(model.ir_version, 10),
+    )
+
+
+def _places(graph: ModelGraph, clip: int) -> set[int]:
+    """The places of a Clip, of its producer, and of two levels of consumers."""
+    places = {clip}
+    producer = graph.producer(graph.nodes[clip].input[0])
+    if producer is not None and not _has_body(graph, producer):
+        places.add(producer)
+    level = {clip}
+    for _ in range(_LEVELS):
+        readers: set[int] = set()
+        for place in level:
+            for name in graph.nodes[place].output:
+                readers.update(graph.readers(name))
+        level = {place for place in readers if not _has_body(graph, place)}
+        places |= level
+    return places
+
+
+def _has_body(graph: ModelGraph, place: int) -> bool:
+    return graph.nodes[place].op_type in _WITH_BODIES
+
+
+def _outputs(graph: ModelGraph, places: Sequence[int]) -> Iterator[str]:
+    """The results of some nodes that the model gives, or that another node or none reads."""
+    for place in places:
+        for name in graph.nodes[place].output:
+            readers = graph.readers(name)
+            is_read_elsewhere = any(reader not in places for reader in readers)
+            if name and (name in graph.results or not readers or is_read_elsewhere):
+                yield name
+
+
+def _typed(graph: ModelGraph, name: str) -> Tensor:
+    """The element type and the shape of a value; _NotCutError if they are not known, or cannot be fed."""
+    declared = graph.declared.get(name)
+    if declared is None or not declared.type.HasField("tensor_type"):
+        raise _NotCutError(f"the type of {name} is not known")
+    tensor = declared.type.tensor_type
+    sizes = [dimension.dim_value for dimension in tensor.shape.dim]
+    if not tensor.HasField("shape") or not all(sizes):
+        raise _NotCutError(f"the shape of {name} is not known: use --input-shape")
+    if np.prod(sizes, dtype=object) > _MOST_ENTRIES:
+        raise _NotCutError(f"{name} has more than {_MOST_ENTRIES:,} entries")
+    dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    if dtype.kind not in "fiub":
+        raise _NotCutError(f"{name} has the element type {dtype}")
+    return Tensor(dtype.name, tuple(sizes))
+
+
+# --- Equal windows ------------------------------------------------------------------------------------------
 
 
 def _key(window: Window) -> Any:
@@ -297,18 +268,12 @@ def _key(window: Window) -> Any:
             return number(name) if name else ""
         return value.dtype.name, value.shape, value.tobytes() if value.size == 1 else b""
 
-    nodes = tuple(
-        (
-            node.op_type,
-            tuple(map(constant, node.input)),
-            tuple(map(number, node.output)),
-            tuple(sorted(one.SerializeToString() for one in node.attribute)),
-        )
-        for node in window.nodes
-    )
-    typed = (*_sorted(window.inputs, number), *_sorted(window.outputs, number))
-    return nodes, typed
-
-
-def _sorted(values: Mapping[str, Tensor], number: Any) -> Iterable[tuple[int, Tensor]]:
-    return sorted(((number(name), typed) for name, typed in values.items()), key=lambda one: one[0])
+    nodes = []
+    for node in window.nodes:
+        inputs = tuple(map(constant, node.input))
+        outputs = tuple(map(number, node.output))
+        attributes = tuple(sorted(part.SerializeToString() for part in node.attribute))
+        nodes.append((node.op_type, inputs, outputs, attributes))
+    values = [*window.inputs.items(), *window.outputs.items()]
+    typed = sorted((number(name), tensor) for name, tensor in values)
+    return tuple(nodes), tuple(typed)

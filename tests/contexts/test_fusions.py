@@ -49,6 +49,14 @@ def test_negative_max_before_relu_and_nan_after_it(tmp_path):
     assert "relu-clip-by-negative-min" in found
 
 
+def test_neighbour_that_cannot_be_removed_is_not_fused(tmp_path):
+    nodes = "c = Relu (x)\n z = Neg (c)\n y = Clip (c, a, b)"
+    read_twice = f"g (float[4] x) => (float[4] y, float[4] z) {{ {nodes} }}"
+    result = "g (float[4] x) => (float[4] y, float[4] c) { c = Relu (x)\n y = Clip (c, a, b) }"
+    assert "relu-clip-by-negative-min" not in listed(tmp_path, read_twice, a=np.nan, b=1)
+    assert "relu-clip-by-negative-min" not in listed(tmp_path, result, a=np.nan, b=1)
+
+
 def test_text_names_the_project_and_the_page(tmp_path):
     file = Path("tests/models/ch_ppocr_mobile_v2.0_cls_infer.onnx")
     done = run("lint", "--fusions", str(file), cwd=Path.cwd())
