@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.model import Constant, Context, Shape, Stage, Step
 
-BoundsAs: TypeAlias = Literal["initializers", "inputs", "attributes"]
+BoundsAs: TypeAlias = Literal["initializers", "Constant nodes", "inputs", "attributes"]
 
 _FIRST_OPSET = 13
 ATTRIBUTES_OPSET = 10
@@ -44,6 +44,7 @@ class Model:
     Args:
         text: in ONNX's syntax.
         constants: by name.
+        in_nodes: the names of those that Constant nodes have; the others are initializers.
         inputs: the names of its inputs, in order.
         output: the name of the output that is compared.
         shape: of that output.
@@ -52,6 +53,7 @@ class Model:
 
     text: str
     constants: Mapping[str, Array]
+    in_nodes: frozenset[str]
     inputs: tuple[str, ...]
     output: str
     shape: Shape
@@ -62,19 +64,27 @@ class Model:
         import onnx
         import onnx.parser
 
-        found = onnx.parser.parse_model(self.text)
-        tensors = (
-            onnx.numpy_helper.from_array(value, name) for name, value in self.constants.items()
-        )
-        found.graph.initializer.extend(tensors)
-        return found
+        model = onnx.parser.parse_model(self.text)
+        for name, value in self.constants.items():
+            tensor = onnx.numpy_helper.from_array(value, name)
+            if name in self.in_nodes:
+                node = onnx.helper.make_node("Constant", [], [name], value=tensor)
+                model.graph.node.insert(0, node)
+            else:
+                model.graph.initializer.append(tensor)
+        return model
 
     def statements(self) -> list[str]:
         """Python statements that make the model ``p``; they need `numpy` as np, `onnx` and `onnx.parser`."""
         lines = [f"p = onnx.parser.parse_model({json.dumps(self.text)})"]
         for name, value in self.constants.items():
-            array = f"onnx.numpy_helper.from_array({array_text(value)}, {json.dumps(name)})"
-            lines.append(f"p.graph.initializer.append({array})")
+            quoted = json.dumps(name)
+            tensor = f"onnx.numpy_helper.from_array({array_text(value)}, {quoted})"
+            if name in self.in_nodes:
+                node = f'onnx.helper.make_node("Constant", [], [{quoted}], value={tensor})'
+                lines.append(f"p.graph.node.insert(0, {node})")
+            else:
+                lines.append(f"p.graph.initializer.append({tensor})")
         return lines
 
 
@@ -157,7 +167,10 @@ def graphs(
     """The models of a context for bounds of shape (), in an operator set."""
     stages = context.stages(etype)
     builder = _Builder(bounds, bounds_as)
-    whole = _Graph(opset, {"x": stages[0].given})
+    in_nodes: frozenset[str] = frozenset()
+    if bounds_as == "Constant nodes":
+        in_nodes = frozenset(name.lower() for name in bounds)
+    whole = _Graph(opset, {"x": stages[0].given}, in_nodes=in_nodes)
     parts: list[Model] = []
     current = "x"
     for index, stage in enumerate(stages):
@@ -169,7 +182,7 @@ def graphs(
             of_bounds = _bounds_of(stage, bounds)
             inputs |= of_bounds
             whole.inputs |= of_bounds
-        part = _Graph(opset, inputs, {output: stage.result}, [line], constants)
+        part = _Graph(opset, inputs, {output: stage.result}, [line], constants, in_nodes)
         parts.append(part.model(output))
         whole.lines.append(line)
         whole.constants |= constants
@@ -194,6 +207,7 @@ class _Graph:
     outputs: dict[str, Tensor] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     constants: dict[str, Array] = field(default_factory=dict)
+    in_nodes: frozenset[str] = frozenset()
 
     def model(self, compared: str) -> Model:
         """The model, of which one output is compared."""
@@ -204,6 +218,7 @@ class _Graph:
         return Model(
             text=f"{head} g {values} {{ {nodes} }}",
             constants=self.constants,
+            in_nodes=self.in_nodes & self.constants.keys(),
             inputs=tuple(self.inputs),
             output=compared,
             shape=result.shape,
@@ -341,4 +356,5 @@ def _with_body(kind: str, graph: _Graph) -> Model:
         body = f"body = once {values} {{ {carried_chain} }}"
         line = f"out = Scan (x, turns) <num_scan_inputs = 1, {body}>"
         constants["turns"] = np.zeros(1, np.int64)
-    return _Graph(graph.opset, inputs, {"out": result}, [line], constants).model("out")
+    outputs = {"out": result}
+    return _Graph(graph.opset, inputs, outputs, [line], constants, graph.in_nodes).model("out")

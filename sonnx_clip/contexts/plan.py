@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 _PAIRS_OF_OTHER_OPSETS = 24
+_PAIRS_IN_NODES = 12
 _FEW_INPUTS = 2
+_FEW_NODES = 1
 _SEED = 7
 # Numbers that people read easily; those that a type does not hold are left out.
 _ORDINARY = (
@@ -96,8 +98,8 @@ class Asked:
 def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> tuple[Asked, ...]:
     """The bounds and operator sets with which a context is asked.
 
-    All bounds are constants in the first operator set; fewer are asked in the others, as attributes, which
-    are no NaN, and as inputs, which no optimiser sees.
+    All bounds are initializers in the first operator set. Fewer are asked in the others, in Constant nodes,
+    as attributes, which are no NaN, and as inputs, which no optimiser sees.
     """
     every = pairs_of(context, etype, few=few)
     fewer = every[:_PAIRS_OF_OTHER_OPSETS]
@@ -109,8 +111,10 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
             graphs += [Asked(bounds, opset, "attributes") for bounds in numbers]
         elif place == 0:
             graphs += [Asked(bounds, opset, "initializers") for bounds in every]
-            as_inputs = fewer[:_FEW_INPUTS] if few else fewer
+            as_inputs = fewer[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_OPSETS]
             graphs += [Asked(bounds, opset, "inputs") for bounds in as_inputs]
+            in_nodes = fewer[: _FEW_NODES if few else _PAIRS_IN_NODES]
+            graphs += [Asked(bounds, opset, "Constant nodes") for bounds in in_nodes]
         elif not few:
             graphs += [Asked(bounds, opset, "initializers") for bounds in fewer]
     return tuple(graphs)

@@ -111,6 +111,43 @@ def takes_inputs_for_absent(model):
     return model
 
 
+def drops_bounds_of_constant_nodes(model):
+    """Looks for bounds among the initializers alone."""
+    given = [one.name for one in model.graph.initializer] + [one.name for one in model.graph.input]
+    is_alone = sum(node.op_type != "Constant" for node in model.graph.node) == 1
+    for node in model.graph.node:
+        if node.op_type == "Clip" and not is_alone and node.input[2] not in given:
+            del node.input[2]
+    return model
+
+
+def drops_clip_before_cast(model):
+    for clip, cast in _pairs(model, "Clip", "Cast"):
+        _join(model, clip, cast)
+    return model
+
+
+def divides_bounds_by_factor(model):
+    """clip(k x, a, b) as k clip(x, a / k, b / k), which a negative k reverses."""
+    known = _constants(model)
+    for mul, clip in _pairs(model, "Mul", "Clip"):
+        low, high = _bounds(model, clip)
+        if (
+            low is None
+            or high is None
+            or not all(b == 0 or 1e-30 < abs(b) < 1e30 for b in (low, high))
+        ):
+            continue
+        factor = known[mul.input[1]]
+        _set_bounds(model, clip, low / factor, high / factor)
+        clip.input[0], mul.input[0] = mul.input[0], clip.output[0]
+        mul.output[0], clip.output[0] = clip.output[0], "inner"
+        mul.input[0] = "inner"
+        model.graph.node.remove(mul)
+        model.graph.node.append(mul)
+    return model
+
+
 def drops_relu_after(model):
     for clip, relu in _pairs(model, "Clip", "Relu"):
         output = relu.output[0]

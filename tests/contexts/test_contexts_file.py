@@ -15,12 +15,12 @@ onnx = pytest.importorskip("onnx")
 
 OWN = """format: 1
 steps:
-  - id: times-two
-    node: Mul (x, two)
-    constants: {two: {values: [2]}}
-    computes: {times: 2}
+  - id: times-four
+    node: Mul (x, four)
+    constants: {four: {values: [4]}}
+    computes: {times: 4}
 contexts:
-  - {id: mine, title: Clip of a product, types: [float32], steps: [times-two, clip, relu]}
+  - {id: mine, title: Clip of a product, types: [float32], steps: [times-four, clip, relu]}
 """
 
 
@@ -33,14 +33,14 @@ def test_a_file_has_its_own_steps_and_those_of_the_project(tmp_path):
 
 
 WRONG = {
-    "steps: [times-two, clip, relu]": ("steps: [times-two, clap]", "clap"),
-    "computes: {times: 2}": ("computes: {times: 2, plus: 1}", "times"),
-    "node: Mul (x, two)": ("term: mul(X, 2)", "term"),
+    "steps: [times-four, clip, relu]": ("steps: [times-four, clap]", "clap"),
+    "computes: {times: 4}": ("computes: {times: 4, plus: 1}", "times"),
+    "node: Mul (x, four)": ("term: mul(X, 2)", "term"),
     "format: 1": ("format: 7", "format"),
-    "id: times-two": ("id: relu", "relu"),
+    "id: times-four": ("id: relu", "relu"),
     "title: Clip of a product": ("titel: Clip of a product", "titel"),
     "types: [float32]": ("types: [float31]", "float31"),
-    "{two: {values: [2]}}": ("{two: {values: []}}", "values"),
+    "{four: {values: [4]}}": ("{four: {values: []}}", "values"),
 }
 
 

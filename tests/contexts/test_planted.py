@@ -51,6 +51,9 @@ WRONG = {
     "swaps_max_and_min": ("max-min", ""),
     "drops_clip_before_quantise": ("neg-clip-quantise-uint8", "clip-dropped-before-saturation"),
     "moves_neg": ("neg-clip-neg", ""),
+    "drops_clip_before_cast": ("clip-to-int8", ""),
+    "divides_bounds_by_factor": ("times-minus-two-clip", ""),
+    "drops_bounds_of_constant_nodes": ("identity-clip", ""),
 }
 
 
@@ -94,6 +97,11 @@ def test_what_a_wrong_optimiser_did_is_named(name):
 def test_bounds_that_are_inputs_are_asked():
     report = optimised("takes_inputs_for_absent", "clip-relu")["clip-relu"]
     assert {deviation.bounds_as for deviation in report.deviations} == {"inputs"}
+
+
+def test_bounds_divided_by_a_positive_factor_are_right():
+    found = optimised("divides_bounds_by_factor", "times-two-clip")
+    assert found["times-two-clip"].verdict == "conforms"
 
 
 def test_a_wrong_optimiser_is_right_beside_other_neighbours():
