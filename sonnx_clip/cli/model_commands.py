@@ -69,7 +69,10 @@ def lint(
             raise UserError("--fusions is a report of its own", todo=todo)
         status = list_fusions(model_paths(models), as_json=format == "json")
         raise typer.Exit(0 if exit_zero else status)
-    rules = rules_to_judge(select or [], ignore or [], {})
+    from sonnx_clip.cli.settings import settings
+
+    usual = settings()
+    rules = rules_to_judge(select or [], ignore or [], usual.lint.ignore, usual.file)
 
     def judged(path: Path) -> "ModelReport":
         return with_rules(lint_model(path, accept_inferred=accept_inferred), rules.judged)
@@ -141,7 +144,14 @@ def normalise(
 
     if output is not None and not is_standard_output(output):
         require_folder_of(output)
-    options = NormaliseOptions(assume == "finite", shapes_of(input_shape or []), self_check)
+    from sonnx_clip.cli.settings import settings
+
+    options = NormaliseOptions(
+        assume_finite=assume == "finite",
+        shapes=shapes_of(input_shape or []),
+        usual_shapes=settings().input_shapes,
+        self_check=self_check,
+    )
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if format == "json":

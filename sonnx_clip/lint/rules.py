@@ -22,7 +22,10 @@ class RuleChoice:
 
 
 def rules_to_judge(
-    selected: Sequence[str], ignored: Sequence[str], ignored_by_file: Mapping[str, str]
+    selected: Sequence[str],
+    ignored: Sequence[str],
+    reasons_of_file: Mapping[str, str],
+    file: str = "",
 ) -> RuleChoice:
     """The rules by ``--select``, ``--ignore`` and the settings file; a rule that is selected is judged.
 
@@ -35,7 +38,8 @@ def rules_to_judge(
     if both:
         raise UserError(f"{listed(both)} is selected and ignored", todo="remove one of the options")
     reasons = dict.fromkeys(left_out, "")
-    for rule, reason in ignored_by_file.items():
+    _rule_ids(reasons_of_file, file)
+    for rule, reason in reasons_of_file.items():
         if rule not in chosen:
             reasons[rule] = reason
     candidates = chosen or list(profile().rules)
@@ -48,7 +52,7 @@ def rules_to_judge(
     return RuleChoice(judged, {rule: reasons[rule] for rule in profile().rules if rule in reasons})
 
 
-def _rule_ids(texts: Iterable[str], option: str) -> list[str]:
+def _rule_ids(texts: Iterable[str], where: str) -> list[str]:
     """The ids in ``R1,R4``; UserError for one that is no rule."""
     ids = [id_.strip() for text in texts for id_ in text.split(",")]
     for id_ in ids:
@@ -56,5 +60,5 @@ def _rule_ids(texts: Iterable[str], option: str) -> list[str]:
             near = nearest(id_, profile().rules)
             hint = f"did you mean {near[0]}? " if near else ""
             rules = ", ".join(profile().rules)
-            raise UserError(f"no rule is named '{id_}'", option, f"{hint}The rules: {rules}")
+            raise UserError(f"no rule is named '{id_}'", where, f"{hint}The rules: {rules}")
     return ids

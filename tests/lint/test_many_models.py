@@ -136,3 +136,9 @@ def test_seven_unlike_nodes_fit_on_a_screen(tmp_path: Path) -> None:
     ended = lint(tmp_path, "model.onnx")
     assert all(f"'c{number}'" in ended.stdout for number in range(7))
     assert len(ended.stdout.splitlines()) <= 40
+
+
+def test_quiet_leaves_out_models_without_a_finding(folder: Path) -> None:
+    ended = lint(folder, "--quiet", ".")
+    assert "plain.onnx" not in ended.stdout
+    assert "a.onnx" in ended.stdout
