@@ -77,12 +77,16 @@ def _total_lines(run: Run[ModelReport], totals: Totals) -> list[str]:
     """Models, then nodes, by verdict."""
     is_complete = all(map(_is_complete, run.reports))
     models = _by_verdict(totals.models, is_complete=is_complete)
-    models += [f"{totals.without_clip} without a Clip node"] if totals.without_clip else []
-    models += [f"{len(run.errors)} could not be read"] if run.errors else []
-    lines = [f"{counted(len(run.reports) + len(run.errors), 'model')}: {', '.join(models)}"]
+    if totals.without_clip:
+        models.append(f"{totals.without_clip} without a Clip node")
+    if run.errors:
+        models.append(f"{len(run.errors)} could not be read")
+    model_count = counted(len(run.reports) + len(run.errors), "model")
+    lines = [f"{model_count}: {', '.join(models)}"]
     if totals.nodes:
-        count = counted(totals.nodes.total(), "Clip node")
-        lines.append(f"{count}: {', '.join(_by_verdict(totals.nodes, is_complete=is_complete))}")
+        nodes = _by_verdict(totals.nodes, is_complete=is_complete)
+        node_count = counted(totals.nodes.total(), "Clip node")
+        lines.append(f"{node_count}: {', '.join(nodes)}")
     if totals.undeclared:
         lacks = "lacks" if totals.undeclared == 1 else "lack"
         lines.append(
@@ -145,25 +149,35 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
         node_title(one.findings.operator, one.name, one.output, one.place) for one in group[:NAMED]
     ]
     lines = [f"  {title}" for title in (*titles, *more_than_some(len(group)))]
-    findings = list({id(node.findings): node.findings for node in group}.values())
-    bounds = some(
-        ", ".join(f"{id_} = {value}" for id_, value in one.bounds) for one in findings if one.bounds
-    )
+    bounds = _bounds_of(group)
     if bounds and len(group) == 1:
         lines[0] += f"; bounds: {bounds[0]}"
     elif bounds:
         lines.append(f"    bounds: {'; '.join(bounds)}")
-    lines += [f"    note: {findings[0].note}"] if findings[0].note else []
-    if not findings[0].findings:
-        rules = ", ".join(judgement.id for judgement in findings[0].judgements)
-        return [*lines, colored(f"    meets {rules}", _COLORS[Verdict.MEETS])]
-    tensors = {argument: _tensors(group, argument) for argument in findings[0].arguments}
-    for finding in findings[0].findings:
+    first = group[0].findings
+    if first.note:
+        lines.append(f"    note: {first.note}")
+    if not first.findings:
+        rules = ", ".join(judgement.id for judgement in first.judgements)
+        lines.append(colored(f"    meets {rules}", _COLORS[Verdict.MEETS]))
+    tensors = {argument: _tensors(group, argument) for argument in first.arguments}
+    for finding in first.findings:
         rules = colored(broken_rules(finding), _COLORS[finding.verdict])
         line = f"    {rules}: {finding.sentence(tensors)}"
-        is_explained = caused and any(problem.open for problem in finding.problems)
-        lines.append(f"{line}; sizes: see the root cause" if is_explained else line)
+        if caused and any(problem.open for problem in finding.problems):
+            line += "; sizes: see the root cause"
+        lines.append(line)
     return lines
+
+
+def _bounds_of(group: Sequence[NodeReport]) -> list[str]:
+    """The stored bounds of nodes, each pair once."""
+    texts = []
+    for node in group:
+        bounds = [f"{id_} = {value}" for id_, value in node.findings.bounds]
+        if bounds:
+            texts.append(", ".join(bounds))
+    return some(texts)
 
 
 def broken_rules(finding: Finding) -> str:
@@ -174,17 +188,26 @@ def broken_rules(finding: Finding) -> str:
 
 def _remedy_lines(report: ModelReport) -> list[str]:
     """Each remedy once, with the rules that it settles; of remedies that differ in a shape, the first."""
-    every = {id(node.findings): node.findings for node in report.nodes}.values()
-    findings = [finding for one in every for finding in one.findings]
-    if report.causes:  # which have remedies of their own
-        closed = [finding.without_open() for finding in findings]
-        findings = [finding for finding in closed if finding is not None]
+    unlike_nodes = {id(node.findings): node.findings for node in report.nodes}.values()
+    findings = []
+    for node in unlike_nodes:
+        for finding in node.findings:
+            # Root causes have remedies of their own.
+            closed = finding.without_open() if report.causes else finding
+            if closed is not None:
+                findings.append(closed)
     lines = []
-    for same in grouped(findings, lambda one: one.is_undeclared or one.remedy):
-        remedies = list(dict.fromkeys(finding.remedy for finding in same))
-        rules = dict.fromkeys(rule for finding in same for rule in finding.rules)
-        more = f" (and {len(remedies) - 1} similar; --json lists all)" if len(remedies) > 1 else ""
-        lines.append(f"  remedy of {listed([*rules])}: {remedies[0]}{more}")
+    for same in grouped(findings, lambda finding: finding.is_undeclared or finding.remedy):
+        remedies: dict[str, None] = {}
+        rules: dict[str, None] = {}
+        for finding in same:
+            remedies[finding.remedy] = None
+            rules |= dict.fromkeys(finding.rules)
+        first, *others = remedies
+        line = f"  remedy of {listed([*rules])}: {first}"
+        if others:
+            line += f" (and {len(others)} similar; --json lists all)"
+        lines.append(line)
     return lines
 
 
