@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def test_commands_of_the_page_lint_a_folder(tmp_path: Path) -> None:
+    page = repo_file("docs/your-repository.md").read_text()
+    commands = re.findall(r"^    sonnx-clip (lint .*)$", page, re.MULTILINE)
+    shutil.copy(MODELS / "relu6_op13.onnx", tmp_path / "model.onnx")
+    statuses = [run(*shlex.split(line), cwd=tmp_path).returncode for line in commands]
+    assert statuses == [1, 0, 1]
+
+
 def test_settings_of_the_page_are_read(tmp_path: Path) -> None:
     page = repo_file("docs/your-repository.md").read_text()
     (settings,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
