@@ -74,6 +74,10 @@ verdicts:
 	[ $$status -le 1 ] || failed=$$status; \
 	exit $$failed
 
+.PHONY: release
+release: setup-python ## sdist, wheel, SBOM, digests and a statement to sign, in dist/; the same bytes each time
+	$(BIN)/python tools/release.py
+
 .PHONY: evidence
 evidence: setup-python ## after make prove: the evidence in every format, for assessors' tools
 	$(BIN)/sonnx-clip evidence --format all $(EVIDENCE_ARGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,18 @@ from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
+Operand: TypeAlias = Array | np.generic
+"""An array or a scalar of NumPy, of one of the 12 element types."""
 
-def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "default") -> None:  # noqa: A002
+
+def assert_clip(
+    x: Operand,
+    min: Operand,  # noqa: A002
+    max: Operand,  # noqa: A002
+    result: object,
+    *,
+    policy: Policy = "default",
+) -> None:
     """Assert that a result is the clip of `x`, to the bit, or what the latitude accepts for it.
 
     Args:

@@ -32,6 +32,10 @@ PARTS = {
     "coq": ("the meaning proved by Coq", "make coq"),
     "frama-c": ("the C kernels proved by Frama-C", "make frama-c"),
     "c-evidence": ("MISRA, coverage and stack use of the generated C", "make c-evidence"),
+    "container": (
+        "the image of the Containerfile, in which `make prove` passes",
+        "tools/build_container.sh",
+    ),
     "debian-13": ("`make prove` and `make test` in a fresh Debian 13", "tools/fresh_debian.sh"),
 }
 """What each part covers, and its command. Status 2 of one without pytest: it cannot be run here."""

@@ -13,10 +13,12 @@ from typing import Annotated
 import typer
 
 from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
+from sonnx_clip.cli.help import COMMON_OPTIONS
 from sonnx_clip.cli.operand_options import OperandsCommand
 from sonnx_clip.cli.optional_value import OptionalValueCommand
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
+from sonnx_clip.root.terminal import be_quiet, without_color
 
 _EXTRAS = {
     "onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis", "distributed": "dask", "dask": "dask",
@@ -28,7 +30,6 @@ app = typer.Typer(
     help="A formally verified specification of the operator Clip in the SONNX profile of ONNX.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -48,8 +49,17 @@ def _options(
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help=COMMON_OPTIONS["--quiet"])] = False,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help=COMMON_OPTIONS["--no-color"])
+    ] = False,
 ) -> None:
     """Options of the whole command."""
+    del version  # its callback ends the program
+    if quiet:
+        be_quiet()
+    if no_color:
+        without_color()
 
 
 _COMMANDS = (
@@ -76,7 +86,8 @@ _TAKE_NUMBERS = (meaning_commands.explain, meaning_commands.rewrites)
 for _command, _example in _COMMANDS:
     _example = f"sonnx-clip {_command.__name__} {_example}"
     _class = OperandsCommand if _command in _TAKE_NUMBERS else OptionalValueCommand
-    app.command(_command.__name__, cls=_class, epilog=_example)(_command)
+    _summary = (_command.__doc__ or "").partition("\n\n")[0]  # click would cut it
+    app.command(_command.__name__, cls=_class, epilog=_example, short_help=_summary)(_command)
 
 _RETIRED = {
     "all": "make prove",

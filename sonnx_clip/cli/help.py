@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
+from sonnx_clip.cli.options import BUILD
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import be_quiet, without_color
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _NAMES = 30  # columns of an option's name and value
+
+
+COMMON_OPTIONS = {
+    "--quiet": "No progress; lint: only models that break a rule.",
+    "--no-color": "No colours, as with NO_COLOR set.",
+}
+
+
+def apply_common_options(args: Sequence[str]) -> None:
+    """Apply the options that every command has."""
+    if "--quiet" in args:
+        be_quiet()
+    if "--no-color" in args:
+        without_color()
 
 
 class Command(TyperCommand):
     """A command whose epilog is an example call; `rich_help_panel` names the group of an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; UserError if --json and --format contradict each other."""
+        """Parse the arguments; UserError if --json and --format contradict each other.
+
+        The options of every command may stand anywhere among its own. The settings file gives the default of
+        --build.
+        """
+        apply_common_options(args)
+        args = [arg for arg in args if arg not in COMMON_OPTIONS]
+        if not {"-h", "--help"} & {*args} and self._has_build_folder():
+            from sonnx_clip.cli.settings import settings
+
+            build = settings().build
+            ctx.default_map = {} if build is None else {"build": build}
         short = "--json" in args and any("--format" in parameter.opts for parameter in self.params)
         rest = super().parse_args(ctx, [arg for arg in args if arg != "--json"] if short else args)
         if short and (given := ctx.params["format"]) not in ("text", "json"):
@@ -23,6 +53,9 @@ class Command(TyperCommand):
             raise UserError(what, todo="remove one of them")
         ctx.params |= {"format": "json"} if short else {}
         return rest
+
+    def _has_build_folder(self) -> bool:
+        return any(parameter.default == BUILD for parameter in self.params)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, example, purpose, arguments and options."""
@@ -36,6 +69,7 @@ class Command(TyperCommand):
             setattr(parameter, "show_default", False)  # noqa: B010  the help states it where it matters
             if record := parameter.get_help_record(ctx):
                 groups.setdefault(group, []).append(record)
+        groups["Every command"] = list(COMMON_OPTIONS.items())
         for group, records in groups.items():
             if records:
                 formatter.write(f"{group}:\n")

@@ -1,23 +1,37 @@
 """The commands on ONNX models: `lint` and `normalise`."""
 
 import sys
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from sonnx_clip.cli.options import INPUT, OUTPUT, Format, option
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import is_standard_output, require_folder_of
+from sonnx_clip.root.terminal import is_quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.lint.verdict import ModelReport, Run
 
 NO_CLIP_STATUS = 3
 """Of `lint --require-clip`, where every model could be read and nothing else is wrong."""
 _Models = typer.Argument(metavar="MODEL.onnx", help="ONNX models.")
+_Places = typer.Argument(
+    metavar="MODEL.onnx|FOLDER|PATTERN", help="ONNX models, folders, patterns."
+)
 
 
 def lint(
-    models: Annotated[list[Path], _Models],
+    models: Annotated[list[Path], _Places],
+    select: Annotated[
+        list[str] | None, option("--select", "Judge only these rules.", INPUT, value="RULE,…")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, option("--ignore", "Do not judge these rules.", INPUT, value="RULE,…")
+    ] = None,
     accept_inferred: Annotated[
         bool, option("--accept-inferred", "Count inferred shapes and types as declared.", INPUT)
     ] = False,
@@ -27,39 +41,72 @@ def lint(
     fusions: Annotated[
         bool, option("--fusions", "Report rewrites in use that would be wrong here.", INPUT)
     ] = False,
+    exit_zero: Annotated[
+        bool, option("--exit-zero", "Status 0 where nodes break rules.", OUTPUT)
+    ] = False,
+    statistics: Annotated[
+        bool, option("--statistics", "Print counts of each rule only.", OUTPUT)
+    ] = False,
     format: Annotated[
         Literal["text", "json", "sarif"],
         option("", "--json for short.", OUTPUT, value="text|json|sarif"),
     ] = "text",
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
-    if fusions:
-        from sonnx_clip.cli.fusions_command import list_fusions
-
-        if accept_inferred or require_clip or format == "sarif":
-            todo = "remove the other options; --json remains"
-            raise UserError("--fusions is a report of its own", todo=todo)
-        raise typer.Exit(list_fusions(models, as_json=format == "json"))
     from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
-        from sonnx_clip.lint import json_parts, lint_model, run_each, to_sarif, to_text
+        from sonnx_clip.lint import lint_model, run_each
+        from sonnx_clip.lint.model_paths import model_paths
+        from sonnx_clip.lint.rules import rules_to_judge
+        from sonnx_clip.lint.verdict import with_rules
 
-    run = run_each(models, partial(lint_model, accept_inferred=accept_inferred))
-    if format == "json":
-        sys.stdout.writelines(json_parts(run))
-        print()
-    elif format == "sarif":
-        print(to_sarif(run))
-    elif run.reports:
-        print("\n\n".join(to_text(report) for report in run.reports))
+    if fusions:
+        from sonnx_clip.cli.fusions_command import list_fusions
+
+        if accept_inferred or require_clip or format == "sarif" or select or ignore or statistics:
+            todo = "remove the other options; --json and --exit-zero remain"
+            raise UserError("--fusions is a report of its own", todo=todo)
+        status = list_fusions(model_paths(models), as_json=format == "json")
+        raise typer.Exit(0 if exit_zero else status)
+    from sonnx_clip.cli.settings import settings
+
+    usual = settings()
+    rules = rules_to_judge(select or [], ignore or [], usual.lint.ignore, usual.file)
+
+    def judged(path: Path) -> "ModelReport":
+        return with_rules(lint_model(path, accept_inferred=accept_inferred), rules.judged)
+
+    run = run_each(model_paths(models), judged)
+    _print_lint(run, rules.ignored, format, only_statistics=statistics)
     for _, error in run.errors:
         print(f"error: {error}", file=sys.stderr)
     without = [report.path for report in run.reports if not report.nodes]
     if require_clip and without and run.exit_status == 0:
         print(f"error: no Clip node, which --require-clip demands: {without[0]}", file=sys.stderr)
         raise typer.Exit(NO_CLIP_STATUS)
-    raise typer.Exit(run.exit_status)
+    raise typer.Exit(0 if exit_zero and run.exit_status == 1 else run.exit_status)
+
+
+def _print_lint(
+    run: "Run[ModelReport]", ignored: "Mapping[str, str]", format: str, *, only_statistics: bool
+) -> None:
+    from sonnx_clip.lint import json_parts, to_sarif, to_text
+    from sonnx_clip.lint.report import closing_lines, statistics_lines
+
+    if format == "json":
+        sys.stdout.writelines(json_parts(run, ignored))
+        print()
+        return
+    if format == "sarif":
+        print(to_sarif(run, ignored))
+        return
+    if only_statistics:
+        lines = statistics_lines(run)
+    else:
+        shown = [one for one in run.reports if one.exit_status or not is_quiet()]
+        lines = ["\n".join([to_text(report), ""]) for report in shown]
+    print("\n".join([*lines, *closing_lines(run, ignored)]).rstrip("\n"))
 
 
 def normalise(
@@ -97,7 +144,14 @@ def normalise(
 
     if output is not None and not is_standard_output(output):
         require_folder_of(output)
-    options = NormaliseOptions(assume == "finite", shapes_of(input_shape or []), self_check)
+    from sonnx_clip.cli.settings import settings
+
+    options = NormaliseOptions(
+        assume_finite=assume == "finite",
+        shapes=shapes_of(input_shape or []),
+        usual_shapes=settings().input_shapes,
+        self_check=self_check,
+    )
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if format == "json":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sonnx_clip.cli.help import Command
+from sonnx_clip.cli.help import COMMON_OPTIONS, Command
 
 
 class OperandsCommand(Command):
@@ -13,7 +13,7 @@ class OperandsCommand(Command):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, the operands' options among them."""
         known = {name for parameter in self.params for name in parameter.opts}
-        known |= {"--help", "--json"}
+        known |= {"--help", "--json", *COMMON_OPTIONS}
         parsed: list[str] = []
         rest = list(args)
         while rest:

@@ -13,6 +13,7 @@ from rich.console import Console
 from sonnx_clip.cli.loaded_model import with_messages
 from sonnx_clip.contexts.own_model import ModelReport, feeds_of, judge_window
 from sonnx_clip.contexts.windows import cut_windows
+from sonnx_clip.lint.changes import fitting_shapes
 from sonnx_clip.lint.tensors import shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
@@ -35,6 +36,7 @@ def check_own_model(
     runtime: str,
     model: Path,
     shapes: Mapping[str, Sequence[int]],
+    usual_shapes: Mapping[str, Sequence[int]],
     limits: Limits,
     *,
     as_json: bool,
@@ -45,7 +47,10 @@ def check_own_model(
     Returns 1 if a window deviates or nothing was compared, else 0. UserError for a file that is no model or
     has no Clip, an unknown runtime, and one that opens no models.
     """
-    cut = with_messages(model, lambda proto: cut_windows(proto, shapes))
+    cut = with_messages(
+        model,
+        lambda proto: cut_windows(proto, {**fitting_shapes(proto, usual_shapes), **shapes}),
+    )
     if not cut.windows and not cut.left_out:
         todo = "name a model with Clip; `sonnx-clip lint` lists its nodes"
         raise UserError("the graph of the model has no Clip", shown(str(model)), todo)

@@ -1,5 +1,8 @@
 """The commands on runtimes: `check`, and `export` of test vectors."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -130,17 +133,24 @@ def check(
                 " --build, --jobs and --again only",
                 todo="remove the other options; --build DIR writes the reports to DIR/dialects",
             )
+    from sonnx_clip.cli.settings import settings
     from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.runtimes.find_runtime import optimised_name, runtime_of
 
-    name = ""  # those that --against compares by default
+    is_named = any((runtime, exec, so, onnx, onnx_cmd))
     if optimiser is not None:
-        name = optimised_name(optimiser, runtime, exec, so, onnx, onnx_cmd)
-    elif not against or runtime or onnx or onnx_cmd:
-        name = runtime_of(
-            runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
-            onnx_cmd=onnx_cmd,
-        )  # fmt: skip
+        names = [optimised_name(optimiser, runtime, exec, so, onnx, onnx_cmd)]
+    elif is_named or not (against or settings().runtimes):
+        names = [
+            runtime_of(
+                runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
+                onnx_cmd=onnx_cmd,
+            )
+        ]  # fmt: skip
+    else:
+        names = _usual_runtimes(
+            against=bool(against), one_report=bool(output or repro or journal or format != "text")
+        )
     if model is not None:
         from sonnx_clip.cli.model_commands import shapes_of
         from sonnx_clip.cli.own_model_command import check_own_model
@@ -153,10 +163,12 @@ def check(
         shapes = shapes_of(input_shape or [])
         limits = Limits(limit, start_limit)
         as_json = format == "json"
-        status_ = check_own_model(name, model, shapes, limits, as_json=as_json, repro=repro)
-        raise typer.Exit(status_)
+        usual = settings().input_shapes
+        judge_model = partial(check_own_model, limits=limits, as_json=as_json, repro=repro)
+        raise typer.Exit(max(judge_model(name, model, shapes, usual) for name in names))
+    build = build or settings().build_folder
     options = CheckOptions(
-        name,
+        names[0],
         dtype or [],
         policy,
         Limits(limit, start_limit),
@@ -176,11 +188,38 @@ def check(
     }
     if against:
         raise typer.Exit(check_command.check_against(options, against, **both))
+    both |= {"output": output, "repro": repro, "journal": journal, "scheduler": scheduler}
     raise typer.Exit(
-        check_command.check_runtime(
-            options, output=output, repro=repro, journal=journal, scheduler=scheduler, **both
+        _highest_status(
+            check_command.check_runtime(replace(options, runtime=name), **both) for name in names
         )
     )
+
+
+def _highest_status(statuses: Iterable[int]) -> int:
+    """The highest exit status of runs, of which an interrupt is the last."""
+    from sonnx_clip.cli.check_command import INTERRUPTED
+
+    highest = 0
+    for status in statuses:
+        highest = max(highest, status)
+        if status == INTERRUPTED:
+            break
+    return highest
+
+
+def _usual_runtimes(*, against: bool, one_report: bool) -> list[str]:
+    """The runtimes of the settings file; an empty name for those that `--against` compares by default."""
+    from sonnx_clip.cli.settings import settings
+    from sonnx_clip.runtimes.find_runtime import runtime_of
+
+    if against:
+        return [""]
+    names = [runtime_of(runtime=name) for name in settings().runtimes]
+    if len(names) > 1 and one_report:
+        todo = "name one by --runtime for a file, or for another format than text"
+        raise UserError(f"{settings().file} names {len(names)} runtimes", todo=todo)
+    return names
 
 
 def export(

@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from datetime import datetime
 from importlib import metadata
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from sonnx_clip.root.stored import Excerpt, parse_record
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from securesystemslib.signer import Signer
@@ -51,6 +53,8 @@ COMMANDS = {
 }
 """The records in build/, and the commands that write them."""
 
+_TOOL = "sonnx-clip"
+_LICENCE_NAME = 100  # characters
 _EXTRAS = ("", "onnx", "dask", EXTRA)
 
 
@@ -61,7 +65,17 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
     its files.
     """
     del found
+    return sbom_text(evidence.spec_sha256[:32], evidence.all_programs, evidence.tools)
+
+
+def sbom_text(
+    serial: str,
+    programs: Mapping[str, str] = MappingProxyType({}),
+    versions: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The SBOM; `serial` has 32 hexadecimal digits, `programs` digests, and `versions` those of tools."""
     try:
+        from cyclonedx.contrib.license.factories import LicenseFactory
         from cyclonedx.model import HashType, Property
         from cyclonedx.model.bom import Bom
         from cyclonedx.model.component import Component, ComponentType
@@ -70,40 +84,63 @@ def render_sbom(evidence: Evidence, found: Records) -> str:
     except ImportError:
         raise MissingLibraryError("cyclonedx-python-lib") from None
 
-    tool = Component(
-        name="sonnx-clip", version=sonnx_clip.__version__, type=ComponentType.APPLICATION,
-        bom_ref="sonnx-clip",
-    )  # fmt: skip
+    factory = LicenseFactory()
+
+    def package(name: str, distribution: metadata.Distribution) -> Component:
+        text = licence_of(distribution)
+        record = digest_of(distribution.read_text("RECORD") or "")
+        return Component(
+            name=name, version=distribution.version, bom_ref=name,
+            purl=PackageURL("pypi", name=name, version=distribution.version),
+            licenses=[factory.make_from_string(text)] if text else None,
+            properties=[Property(name="sonnx-clip:sha256-of-RECORD", value=record)],
+        )  # fmt: skip
+
     installed = installed_packages()
+    tool = Component(
+        name=_TOOL, version=sonnx_clip.__version__, type=ComponentType.APPLICATION, bom_ref=_TOOL,
+        purl=PackageURL("pypi", name=_TOOL, version=sonnx_clip.__version__),
+        licenses=[factory.make_from_string("Apache-2.0")],
+    )  # fmt: skip
     packages = {
-        name: Component(
-            name=name, version=one.version, bom_ref=name,
-            purl=PackageURL("pypi", name=name, version=one.version),
-            properties=[Property(name="sonnx-clip:sha256-of-RECORD",
-                                 value=digest_of(one.read_text("RECORD") or ""))],
-        )
-        for name, (one, _) in installed.items() if name != tool.name
-    }  # fmt: skip
-    programs = [
+        name: package(name, distribution)
+        for name, (distribution, _) in installed.items()
+        if name != _TOOL
+    }
+    executables = [
         Component(
-            name=name, version=evidence.tools.get(name), bom_ref=f"program:{name}",
-            type=ComponentType.APPLICATION if name in evidence.tools else ComponentType.FILE,
+            name=name, version=versions.get(name), bom_ref=f"program:{name}",
+            type=ComponentType.APPLICATION if name in versions else ComponentType.FILE,
             hashes=[HashType.from_hashlib_alg("sha256", digest)],
         )
-        for name, digest in evidence.all_programs.items()
+        for name, digest in programs.items()
     ]  # fmt: skip
-    bom = Bom(
-        components=[*packages.values(), *programs], serial_number=UUID(evidence.spec_sha256[:32])
-    )
+    bom = Bom(components=[*packages.values(), *executables], serial_number=UUID(serial))
     bom.metadata.component = tool
     bom.metadata.timestamp = datetime.fromisoformat(NO_DATE)
     for name, (_, needs) in installed.items():
         needed = [packages[need] for need in sorted(needs & packages.keys())]
-        if name == tool.name:
-            bom.register_dependency(tool, [*needed, *programs])
+        if name == _TOOL:
+            bom.register_dependency(tool, [*needed, *executables])
         else:
             bom.register_dependency(packages[name], needed)
     return JsonV1Dot6(bom).output_as_string(indent=1) + "\n"
+
+
+def licence_of(package: metadata.Distribution) -> str:
+    """The licence that a package declares, as an SPDX expression where it has one; empty without one.
+
+    Older packages have the whole text of the licence in its place, or only a classifier.
+    """
+    fields = package.metadata
+    declared = [*(fields.get_all("License-Expression") or []), *(fields.get_all("License") or [])]
+    for text in map(str, declared):
+        if text and "\n" not in text and len(text) <= _LICENCE_NAME:
+            return text
+    prefix = "License :: OSI Approved :: "
+    classifiers = fields.get_all("Classifier") or []
+    named = [text.removeprefix(prefix) for text in map(str, classifiers) if prefix in text]
+    return named[0] if named else ""
 
 
 def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
@@ -112,12 +149,12 @@ def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
     from packaging.utils import canonicalize_name
 
     found: dict[str, tuple[metadata.Distribution, set[str]]] = {}
-    waiting = ["sonnx-clip"]
+    waiting = [_TOOL]
     while waiting:
         name = waiting.pop()
         with suppress(metadata.PackageNotFoundError):
             package = metadata.distribution(name)
-            extras = _EXTRAS if name == "sonnx-clip" else ("",)
+            extras = _EXTRAS if name == _TOOL else ("",)
             needs = {
                 str(canonicalize_name(one.name))
                 for one in map(Requirement, package.requires or ())

@@ -48,6 +48,21 @@ class Step:
     done: bool = True
 
 
+def fitting_shapes(
+    model: ModelProto, shapes: Mapping[str, Sequence[int]]
+) -> dict[str, Sequence[int]]:
+    """The shapes of inputs that the model has and leaves open: others are for other models."""
+    fitting: dict[str, Sequence[int]] = {}
+    for value in model.graph.input:
+        sizes = shapes.get(value.name)
+        if sizes is None or value.type.WhichOneof("value") != "tensor_type":
+            continue
+        declared = from_type(value.type, "graph input").dims
+        if declared is None or compatible(declared, tuple(sizes)):
+            fitting[value.name] = sizes
+    return fitting
+
+
 def set_shapes(
     model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path
 ) -> tuple[str, ...]:

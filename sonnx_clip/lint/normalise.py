@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.lint.changes import NodeChange, Step, set_shapes
+from sonnx_clip.lint.changes import NodeChange, Step, fitting_shapes, set_shapes
 from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_nodes
 from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.lint import report_of
@@ -34,6 +34,9 @@ class NormaliseOptions:
     shapes: Mapping[str, Sequence[int]] = field(
         default_factory=dict
     )  # of inputs that the model leaves open
+    usual_shapes: Mapping[str, Sequence[int]] = field(
+        default_factory=dict
+    )  # of inputs by these names, where a model has one and leaves it open
     self_check: bool = True  # run the model before and after
 
 
@@ -87,10 +90,11 @@ def normalise(
     data = read_model(path)
     model = parse_model(data, path)
     as_read = None
-    if options.shapes:
+    shapes = {**fitting_shapes(model, options.usual_shapes), **options.shapes}
+    if shapes:
         as_read = ModelProto()
         as_read.CopyFrom(model)
-    notes = set_shapes(model, options.shapes, path)
+    notes = set_shapes(model, shapes, path)
     before = ModelProto()
     before.CopyFrom(model)
     found = find_nodes(model, path)

@@ -6,12 +6,20 @@ An input that is not set is neither sparse nor without shape nor of another type
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
 from sonnx_clip.lint.tensors import Argument, Dims, numbers, show_dims, show_number, shown, symbols
-from sonnx_clip.lint.verdict import ASSUME_FINITE, NORMALISE, Judgement, Problem, Verdict
+from sonnx_clip.lint.verdict import (
+    ASSUME_FINITE,
+    NORMALISE,
+    SEE,
+    Judgement,
+    Problem,
+    Verdict,
+    declares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 
 _INLINE = "inline the function first: onnx.inliner.inline_local_functions"
 _DECLARE = "(value_info, or the type of the graph's input or output)"
+_SHAPE, _TYPE = "shape", "element type"
 _NO_TYPE = "no declared element type"
 
 
@@ -38,8 +47,10 @@ def _violates(tensor: Argument, message: str, remedy: str, *, follows: bool = Fa
     return Problem(tensor.id, Verdict.VIOLATES, message, remedy, follows)
 
 
-def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.id, Verdict.UNKNOWN, message, remedy)
+def _unknown(
+    tensor: Argument, message: str, remedy: str, *, lacks: str = "", inferred: str = ""
+) -> Problem:
+    return Problem(tensor.id, Verdict.UNKNOWN, message, remedy, lacks=lacks, inferred=inferred)
 
 
 @dataclass(frozen=True)
@@ -162,13 +173,20 @@ class _Judge:
                 return None
             message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
         known = explicit is not None or numbers(derived) is not None
-        return _violates(tensor, message, self.shape_remedy(inferred, explicit), follows=not known)
+        problem = _violates(
+            tensor, message, self.shape_remedy(inferred, explicit), follows=not known
+        )
+        if tensor.dims is not None:
+            return problem
+        by_command = explicit is not None and not self.node.in_function
+        fact = f"{_SHAPE} {show_dims(explicit or ())}" if by_command else ""
+        return replace(problem, lacks=_SHAPE, inferred=fact)
 
     def shape_remedy(self, inferred: Dims | None, explicit: Dims | None) -> str:
         if self.node.in_function:
             return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
         if explicit is not None:
-            return f"{NORMALISE} declares the inferred shape {show_dims(explicit)}; or pass --accept-inferred"
+            return declares(f"{_SHAPE} {show_dims(explicit)}")
         found = "" if inferred is None else f"inference finds only {show_dims(inferred)}; "
         return f"{found}declare a shape of numbers {_DECLARE}"
 
@@ -202,7 +220,10 @@ class _Judge:
                 tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node"
             )
         if not types or first is None:
-            return _unknown(tensor, _NO_TYPE, self.type_remedy(tensor.inferred.element_type))
+            inferred = tensor.inferred.element_type
+            fact = f"{_TYPE} {inferred}" if inferred and not self.node.in_function else ""
+            remedy = self.type_remedy(inferred)
+            return _unknown(tensor, _NO_TYPE, remedy, lacks=_TYPE, inferred=fact)
         wanted = self.types(first)[0]
         if types[0] == wanted:
             return None
@@ -216,7 +237,7 @@ class _Judge:
         if self.node.in_function:
             return f"declare it in the function's value_info, or {_INLINE}"
         if inferred is not None:
-            return f"{NORMALISE} declares the inferred element type {inferred}; or pass --accept-inferred"
+            return declares(f"{_TYPE} {inferred}")
         return f"declare it {_DECLARE}"
 
     def scalar(self, tensor: Argument) -> Problem | None:
@@ -228,9 +249,8 @@ class _Judge:
             dims = inferred if tensor.dims is None and self.accept_inferred else tensor.dims
         if dims is None:
             hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
-            return _unknown(
-                tensor, "its shape is not declared, so it may not be empty", f"see R4{hint}"
-            )
+            message = "its shape is not declared, so it may not be empty"
+            return _unknown(tensor, message, f"{SEE}R4{hint}", lacks=_SHAPE)
         if not dims:
             return None
         one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
@@ -250,7 +270,7 @@ class _Judge:
         """
         x, types = self.x, self.types(self.x)
         if not types:
-            return _unknown(x, _NO_TYPE, "see R5")
+            return _unknown(x, _NO_TYPE, f"{SEE}R5", lacks=_TYPE)
         types = (*types, *([x.derived.element_type] if x.derived.element_type else []))
         known = [one.onnx for one in self.profile.element_types]
         foreign = next((name for name in types if name not in known), None)

@@ -12,11 +12,12 @@ from urllib.parse import quote
 
 from sonnx_clip import __version__
 from sonnx_clip.lint.profile import profile
+from sonnx_clip.lint.report import broken_rules
 from sonnx_clip.lint.tensors import quoted
-from sonnx_clip.lint.verdict import Cause, ModelReport, NodeReport, Run, Verdict
+from sonnx_clip.lint.verdict import Cause, Finding, ModelReport, NodeReport, Run, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     Object = dict[str, Any]
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+PROFILE = "https://github.com/onnx/working-groups/tree/main/safety-related-profile/sonnx"
+"""Where the SONNX group publishes the profile whose restrictions are the rules."""
 _SHAPES = "R4"
 # What could not be decided is open; SARIF gives no level but none to what is no failure (3.27.10).
 _KIND_AND_LEVEL = {Verdict.VIOLATES: ("fail", "error"), Verdict.UNKNOWN: ("open", "none")}
 
 
-def to_sarif(run: Run[ModelReport]) -> str:
+def to_sarif(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) -> str:
     """Several models as one SARIF log with one run.
 
     What could not be read or judged is a notification of the run, which then counts as not successful.
@@ -43,9 +46,14 @@ def to_sarif(run: Run[ModelReport]) -> str:
         {"level": level, "message": {"text": text}, "locations": [_place(path)]}
         for level, path, text in (*failures, *notes)
     ]
+    notifications += [
+        {"level": "note", "message": {"text": f"{rule} was not judged{reason and ': ' + reason}"}}
+        for rule, reason in (ignored or {}).items()
+    ]
     driver = {
         "name": "sonnx-clip",
         "version": __version__,
+        "informationUri": PROFILE,
         "rules": [_rule(id_) for id_ in profile().rules],
     }
     log = {
@@ -61,7 +69,11 @@ def to_sarif(run: Run[ModelReport]) -> str:
 
 def _rule(identifier: str) -> Object:
     statement, found = profile().statement(identifier), profile().interpretations.get(identifier)
-    rule: Object = {"id": identifier, "shortDescription": {"text": statement}}
+    rule: Object = {
+        "id": identifier,
+        "shortDescription": {"text": statement},
+        "helpUri": PROFILE,
+    }
     if found is not None:
         text = f"{statement}. Interpreted here: {found['ours']}. It could also mean: {found['alternative']}."
         rule["fullDescription"] = {"text": text}
@@ -76,12 +88,12 @@ def _place(path: Path, *logical: Object) -> Object:
 
 
 def _results(report: ModelReport) -> Iterator[Object]:
-    """One for each finding, and one for each root cause in place of all findings that follow from it."""
+    """One for each finding, and one for each root cause in place of all problems that follow from it."""
     for nodes in report.alike:
-        for place, judgement in enumerate(nodes[0].findings.judgements):
-            for number, problem in enumerate(judgement.problems):
-                if not (problem.open and report.causes):
-                    yield _finding(report, nodes, place, number)
+        for finding in nodes[0].findings.findings:
+            left = finding.without_open() if report.causes else finding
+            if left is not None:
+                yield _finding(report, nodes, left)
     for cause in report.causes:
         yield _cause(report, cause)
 
@@ -115,18 +127,21 @@ def _cause(report: ModelReport, cause: Cause) -> Object:
     return _result(_SHAPES, Verdict.VIOLATES, text, places, len(report.open), fingerprint)
 
 
-def _finding(report: ModelReport, nodes: Sequence[NodeReport], place: int, number: int) -> Object:
-    """One finding at all nodes that have it."""
-    node, judgement = nodes[0], nodes[0].findings.judgements[place]
-    problem = judgement.problems[number]
-    names = [one.tensors[problem.argument] for one in nodes]
-    tensor = "" if names[0] is None else f" {quoted(names[0])}"
+def _finding(report: ModelReport, nodes: Sequence[NodeReport], finding: Finding) -> Object:
+    """One finding at all nodes that have it; its rule is the first that it violates, or leaves unknown."""
+    node = nodes[0]
+    argument = finding.problems[0].argument
+    names = [one.tensors[argument] for one in nodes]
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-    title = f"{node.findings.operator} {quoted(node.name or node.output)}{more}, {problem.argument}{tensor}"
+    title = f"{node.findings.operator} {quoted(node.name or node.output)}{more}"
     places = [_location(report, one, name) for one, name in zip(nodes, names, strict=True)]
-    text = f"{title}: {problem.message}. Remedy: {problem.remedy}"
-    fingerprint = f"{problem.argument}/{node.graph}/{node.output}"
-    return _result(judgement.id, problem.verdict, text, places, len(nodes), fingerprint)
+    tensors = {id_: f"{id_} {quoted(name)}" if name else id_ for id_, name in node.tensors.items()}
+    text = (
+        f"{title}: {broken_rules(finding)}: {finding.sentence(tensors)}. Remedy: {finding.remedy}"
+    )
+    fingerprint = f"{argument}/{node.graph}/{node.output}"
+    rule = next(iter(finding.rules_by_verdict.values()))[0]
+    return _result(rule, finding.verdict, text, places, len(nodes), fingerprint)
 
 
 def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> Object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from sonnx_clip.lint.tensors import shown
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.lint.normalise import NormaliseReport
@@ -23,6 +24,8 @@ _Item = TypeVar("_Item")
 
 NORMALISE, ASSUME_FINITE = "normalise", "--assume finite"
 """How remedies begin that the report's command carries out, and its option for bounds of floats."""
+SEE = "see "
+"""How a remedy begins that is stated with another restriction."""
 NAMED = 3
 """So many of a group of equal things are named in text; JSON and SARIF name all."""
 
@@ -33,6 +36,11 @@ class Verdict(StrEnum):
     MEETS = "meets"
     UNKNOWN = "unknown"
     VIOLATES = "violates"
+
+
+def declares(facts: str) -> str:
+    """The remedy where normalise declares what inference finds."""
+    return f"{NORMALISE} declares the inferred {facts}; or pass --accept-inferred"
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -51,6 +59,10 @@ class Problem:
     open: bool = (
         False  # the shape is not known in numbers by inference either: it follows from a root cause
     )
+    lacks: str = (
+        ""  # the declaration that the tensor lacks, `shape` or `element type`, if that is all
+    )
+    inferred: str = ""  # the fact in its place that inference finds and normalise declares
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,72 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """One reason why a node breaks rules: equal problems of tensors, or all missing declarations."""
+
+    rules: tuple[str, ...]  # of each problem
+    problems: tuple[Problem, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of its problems."""
+        return worst(problem.verdict for problem in self.problems)
+
+    @property
+    def rules_by_verdict(self) -> dict[Verdict, list[str]]:
+        """The rules that it breaks, each once, the violated ones first."""
+        rules: dict[Verdict, list[str]] = {Verdict.VIOLATES: [], Verdict.UNKNOWN: []}
+        for rule, problem in zip(self.rules, self.problems, strict=True):
+            named = [*rules[Verdict.VIOLATES], *rules[problem.verdict]]
+            if rule not in named:
+                rules[problem.verdict].append(rule)
+        return {verdict: ids for verdict, ids in rules.items() if ids}
+
+    def without_open(self) -> Finding | None:
+        """The finding without shapes that follow from a root cause; None where these are all."""
+        pairs = zip(self.rules, self.problems, strict=True)
+        closed = [(rule, problem) for rule, problem in pairs if not problem.open]
+        if not closed:
+            return None
+        return Finding(tuple(rule for rule, _ in closed), tuple(problem for _, problem in closed))
+
+    @property
+    def is_undeclared(self) -> bool:
+        """The model lacks declarations, and nothing else is wrong."""
+        return bool(self.problems[0].lacks)
+
+    def sentence(self, tensors: Mapping[str, str]) -> str:
+        """What is wrong, for people; `tensors` has the text of each argument."""
+        if not self.is_undeclared:
+            arguments = [tensors[problem.argument] for problem in self.problems]
+            return f"{listed(arguments)}: {self.problems[0].message}"
+        facts: dict[str, list[str]] = {}
+        for problem in self.problems:
+            lacking = facts.setdefault(problem.argument, [])
+            if problem.lacks not in lacking:
+                lacking.append(problem.lacks)
+        parts = []
+        for same in grouped(facts.items(), lambda item: tuple(item[1])):
+            names = listed([tensors[argument] for argument, _ in same])
+            is_ = "is" if len(same[0][1]) == 1 else "are"
+            parts.append(f"{listed(same[0][1])} of {names} {is_} not declared")
+        return "; ".join(parts)
+
+    @property
+    def remedy(self) -> str:
+        """What to change in the model."""
+        if not self.is_undeclared:
+            return self.problems[0].remedy
+        inferred = dict.fromkeys(problem.inferred for problem in self.problems if problem.inferred)
+        others = dict.fromkeys(
+            problem.remedy
+            for problem in self.problems
+            if not problem.inferred and not problem.remedy.startswith(SEE)
+        )
+        return "; ".join([*([declares(listed([*inferred]))] if inferred else []), *others])
+
+
+@dataclass(frozen=True)
 class Findings:
     """The judgements of nodes that differ in names alone."""
 
@@ -80,6 +158,25 @@ class Findings:
     def problems(self) -> tuple[Problem, ...]:
         """Those of all judgements."""
         return tuple(chain.from_iterable(judgement.problems for judgement in self.judgements))
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The problems by their reason: a missing declaration can break several rules at several tensors."""
+        problems = [
+            (judgement.id, problem)
+            for judgement in self.judgements
+            for problem in judgement.problems
+        ]
+        reasons = grouped(problems, lambda pair: _reason(*pair))
+        return tuple(
+            Finding(tuple(rule for rule, _ in same), tuple(problem for _, problem in same))
+            for same in reasons
+        )
+
+    @property
+    def lacks_declarations_only(self) -> bool:
+        """Declared shapes and element types are all that the node lacks."""
+        return bool(self.findings) and all(finding.is_undeclared for finding in self.findings)
 
     @cached_property
     def open(self) -> bool:
@@ -100,6 +197,13 @@ class Findings:
             for one in judgement.problems
         ]
         return (self.operator, *problems, self.note)
+
+
+def _reason(rule: str, problem: Problem) -> Hashable:
+    """Equal for problems of one finding."""
+    if problem.lacks:
+        return "missing declarations"
+    return rule, problem.verdict, problem.open or problem.message
 
 
 class NodeReport(
@@ -197,6 +301,21 @@ class ModelReport:
         return 0 if self.verdict in (None, Verdict.MEETS) else 1
 
 
+def with_rules(report: ModelReport, rules: Sequence[str]) -> ModelReport:
+    """The report by these rules alone: what another rule finds is left out, root causes of R4 too."""
+    memo: dict[int, Findings] = {}
+
+    def selected(findings: Findings) -> Findings:
+        if id(findings) not in memo:
+            judgements = tuple(one for one in findings.judgements if one.id in rules)
+            memo[id(findings)] = replace(findings, judgements=judgements)
+        return memo[id(findings)]
+
+    nodes = tuple(node._replace(findings=selected(node.findings)) for node in report.nodes)
+    causes = report.causes if any(node.findings.open for node in nodes) else ()
+    return replace(report, nodes=nodes, causes=causes)
+
+
 # --- Several models -----------------------------------------------------------------------------------------
 
 
@@ -226,6 +345,11 @@ def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> Run[Repo
         except UserError as error:
             errors.append((path, error))
     return Run(tuple(reports), tuple(errors))
+
+
+def run_nodes(run: Run[ModelReport]) -> Iterator[NodeReport]:
+    """The nodes of all models."""
+    return chain.from_iterable(report.nodes for report in run.reports)
 
 
 # --- Groups -------------------------------------------------------------------------------------------------

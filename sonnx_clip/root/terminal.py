@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 import time
@@ -18,8 +19,35 @@ if TYPE_CHECKING:
 Show: TypeAlias = "Callable[[int, str], None]"
 """Called with the amount done, and the name of the current item."""
 
+_COLORS = {"red": 31, "green": 32, "yellow": 33}
+"""ANSI's numbers of the colours."""
+_QUIET = "SONNX_CLIP_QUIET"
+"""Variable of the environment, which processes that a command starts inherit, as they do NO_COLOR."""
 _PARTS = 5  # lines in a whole stage, where there is no terminal
 _MINUTE = 60.0
+
+
+def be_quiet() -> None:
+    """Print no progress from now on."""
+    os.environ[_QUIET] = "1"
+
+
+def without_color() -> None:
+    """Print without colours from now on; Rich heeds the variable too."""
+    os.environ["NO_COLOR"] = "1"
+
+
+def is_quiet() -> bool:
+    """Whether `--quiet` was given."""
+    return bool(os.environ.get(_QUIET))
+
+
+def colored(text: str, color: str) -> str:
+    """Text in a colour where standard output is a terminal and NO_COLOR (no-color.org) is not set."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if is_plain or not sys.stdout.isatty():
+        return text
+    return f"\x1b[{_COLORS[color]}m{text}\x1b[0m"
 
 
 @contextmanager
@@ -35,6 +63,9 @@ def progress(
         console: for the result of the stage, and for the bar if it is a terminal.
         known: units done before the start; if set, the rate and the remaining time are shown.
     """
+    if is_quiet():
+        yield lambda *_: None
+        return
     if not console.is_terminal:
         yield _in_lines(label, total, unit, known)
         return

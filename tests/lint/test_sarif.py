@@ -39,15 +39,21 @@ def log(run: Run[Any]) -> dict[str, Any]:
 
 
 def test_every_problem_is_in_one_result(run: Run[Any], log: dict[str, Any]) -> None:
-    """An open shape is in the result of its root cause; any other problem in that of its restriction."""
+    """An open shape is in the result of its root cause; any other problem in that of its finding."""
     results, causes = [], []
     for result in log["results"]:
         is_cause = "R4/root cause/" in result["partialFingerprints"]["sonnxClip/v1"]
         (causes if is_cause else results).append(result)
-    problems = [
-        p for r in run.reports for n in r.nodes for j in n.findings.judgements for p in j.problems
-    ]
-    assert sum(r["occurrenceCount"] for r in results) == sum(not p.open for p in problems) > 100
+    findings = [f for r in run.reports for n in r.nodes for f in n.findings.findings]
+    assert {id(p) for f in findings for p in f.problems} == {
+        id(p)
+        for r in run.reports
+        for n in r.nodes
+        for j in n.findings.judgements
+        for p in j.problems
+    }
+    closed = [f for f in findings if not all(p.open for p in f.problems)]
+    assert sum(r["occurrenceCount"] for r in results) == len(closed) > 30
     assert all(
         len(r["locations"]) + len(r["relatedLocations"]) == r["occurrenceCount"] for r in results
     )
@@ -65,6 +71,12 @@ def test_nodes_with_the_same_problem_share_a_result(log: dict[str, Any]) -> None
         (r["locations"][0]["physicalLocation"], r["partialFingerprints"]) for r in log["results"]
     ]
     assert len(set(map(str, results))) == len(results)
+
+
+def test_tool_and_rules_have_addresses(log: dict[str, Any]) -> None:
+    driver = log["tool"]["driver"]
+    uris = [driver["informationUri"], *(rule["helpUri"] for rule in driver["rules"])]
+    assert all(uri.startswith("https://") for uri in uris)
 
 
 def test_file_that_is_no_model_is_a_notification(log: dict[str, Any]) -> None:

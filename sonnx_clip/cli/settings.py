@@ -1,0 +1,115 @@
+"""The settings of a project: [tool.sonnx-clip] of pyproject.toml, or sonnx-clip.toml.
+
+The nearest file at or above the working folder counts, and sonnx-clip.toml before pyproject.toml in one
+folder. Options of the command line win over it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, ValidationError
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+OWN_FILE, PYTHON_FILE = "sonnx-clip.toml", "pyproject.toml"
+TABLE = "tool.sonnx-clip"
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Size = Annotated[int, Field(gt=0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class LintSettings(_Table):
+    """What `lint` reads."""
+
+    ignore: dict[str, Reason] = Field(default_factory=dict)  # rules, each with the reason
+
+
+class Settings(_Table):
+    """The settings of a project, and the file that has them."""
+
+    lint: LintSettings = LintSettings()
+    input_shapes: dict[str, list[Size]] = Field(default_factory=dict, alias="input-shapes")
+    runtimes: list[str] = Field(default_factory=list)
+    build: str | None = None
+    _file: str = PrivateAttr(default="")
+
+    @property
+    def build_folder(self) -> Path | None:
+        """The folder of results, if the file names one."""
+        return None if self.build is None else Path(self.build)
+
+    @property
+    def file(self) -> str:
+        """The file that has them, for messages; empty without one."""
+        return self._file
+
+
+def settings() -> Settings:
+    """The settings that count in the working folder; UserError names the file and the key that is wrong."""
+    folder = Path.cwd()
+    for parent in (folder, *folder.parents):
+        for name in (OWN_FILE, PYTHON_FILE):
+            file = parent / name
+            table = _table_of(file) if file.is_file() else None
+            if table is not None:
+                return _validated(table, file)
+    return Settings()
+
+
+def _table_of(file: Path) -> Mapping[str, Any] | None:
+    """The settings in a file; None where a pyproject.toml has none."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"not TOML: {error}", str(file), "correct the file") from None
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", str(file)) from None
+    if file.name == OWN_FILE:
+        return content
+    tools = content.get("tool", {})
+    table = tools.get("sonnx-clip") if isinstance(tools, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise UserError(f"{TABLE} is no table", str(file), f"write [{TABLE}]")
+    return table
+
+
+def _validated(table: Mapping[str, Any], file: Path) -> Settings:
+    try:
+        settings = Settings.model_validate(table)
+    except ValidationError as error:
+        raise _message(error, file) from None
+    settings._file = str(file)  # noqa: SLF001
+    return settings
+
+
+def _message(error: ValidationError, file: Path) -> UserError:
+    """The first error, by its key."""
+    first = error.errors(include_url=False)[0]
+    path = [str(part) for part in first["loc"]]
+    key = ".".join(path if file.name == OWN_FILE else [TABLE, *path])
+    if first["type"] == "extra_forbidden":
+        known = list(_keys(path[:-1]))
+        near = nearest(path[-1], known)
+        todo = f"did you mean {near[0]}?" if near else f"the keys here: {', '.join(known)}"
+        return UserError(f"unknown key {key}", str(file), todo)
+    if path[:2] == ["lint", "ignore"] and len(path) == 3:
+        todo = f'give the reason: {path[2]} = "why this rule does not matter here"'
+        return UserError(f"{key} has no reason", str(file), todo)
+    return UserError(f"{key}: {first['msg'].lower()}", str(file), "docs/your-repository.md has the keys")
+
+
+def _keys(path: list[str]) -> Iterator[str]:
+    """The keys of a table."""
+    model: type[BaseModel] = LintSettings if path[:1] == ["lint"] else Settings
+    for name, field in model.model_fields.items():
+        yield field.alias or name

@@ -1,0 +1,75 @@
+"""Totals of lint over several models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.lint.profile import profile
+from sonnx_clip.lint.verdict import ModelReport, Run, Verdict, run_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class RuleCount:
+    """How many nodes, of how many models, break a rule."""
+
+    rule: str
+    violates: int
+    unknown: int
+    models: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Models and nodes by verdict."""
+
+    models: Mapping[Verdict, int]
+    without_clip: int
+    nodes: Counter[Verdict]
+    undeclared: int  # nodes that lack nothing but declared shapes or element types
+    rules: tuple[RuleCount, ...]  # those that a node breaks, in the order of the page
+
+    def as_json(self) -> dict[str, Any]:
+        """The totals for machines."""
+        return {
+            "models": {verdict.value: self.models.get(verdict, 0) for verdict in Verdict},
+            "models_without_clip": self.without_clip,
+            "nodes": {verdict.value: self.nodes[verdict] for verdict in Verdict},
+            "nodes_that_lack_declarations_only": self.undeclared,
+            "rules": {count.rule: vars(count) for count in self.rules},
+        }
+
+
+def totals_of(run: Run[ModelReport]) -> Totals:
+    """Count the models that could be read, and their nodes."""
+    models = Counter(report.verdict for report in run.reports)
+    without_clip = models.pop(None, 0)
+    nodes: Counter[Verdict] = Counter()
+    for report in run.reports:
+        nodes.update(report.counts)
+    undeclared = sum(node.findings.lacks_declarations_only for node in run_nodes(run))
+    by_verdict = {verdict: count for verdict, count in models.items() if verdict is not None}
+    return Totals(by_verdict, without_clip, nodes, undeclared, _rule_counts(run))
+
+
+def _rule_counts(run: Run[ModelReport]) -> tuple[RuleCount, ...]:
+    nodes: Counter[tuple[str, Verdict]] = Counter()
+    models: Counter[str] = Counter()
+    for report in run.reports:
+        broken = Counter(
+            (judgement.id, judgement.verdict)
+            for node in report.nodes
+            for judgement in node.findings.judgements
+            if judgement.problems
+        )
+        nodes.update(broken)
+        models.update({rule for rule, _ in broken})
+    return tuple(
+        RuleCount(rule, nodes[rule, Verdict.VIOLATES], nodes[rule, Verdict.UNKNOWN], models[rule])
+        for rule in profile().rules
+        if models[rule]
+    )
