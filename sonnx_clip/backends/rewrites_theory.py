@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 PATH: Final = f"{FOLDER}/rewrites.mlw"
 SUBJECT: Final = "rewrites"
 ABSTRACT: Final = "why3/rewrites.mlw"
+WRONG_CONDITIONS: Final = "WrongConditions"
+"""The module of the canaries on rewrites."""
 _SAME_VALUE: Final = Declared(
     "predicate same_value (a b: t)",
     "a = b \\/ eq a b \\/ nan a /\\ nan b",
@@ -89,6 +91,7 @@ _REALS: Final = _Theory(
     ("0.0",),
     {"below": "lt below {0}", "above": "lt {0} above"},
 )
+_THEORIES: Final = (_FLOATS, _INTEGERS, _REALS)
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     header = f"(* {program}\n   Source: {FILE} and the operators of spec/ *)\n"
     modules: list[Module] = []
     obligations: list[Obligation] = []
-    for theory in (_FLOATS, _INTEGERS, _REALS):
+    for theory in _THEORIES:
         module = _module(theory)
         modules.append(module)
         obligations += module.obligations(SUBJECT, PATH)
@@ -138,22 +141,77 @@ def _module(theory: _Theory) -> Module:
     clip = operators()["clip"]
     etype = clip.types_of(theory.family)[0]
     printer = _Printer(etype, clip.head, literals=theory.literals)
-    rewrites = [r for r in known_rewrites() if theory.family in r.entry.legal_when]
-    used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
-    functions = [
-        _function(of, theory.family, printer)
-        for name, of in operators().items()
-        if name in used - {"clip"}
-    ]
-    if theory.family == "real" and used & {"neg", "abs"}:
-        functions.insert(0, opposite(etype, printer))
-    sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
-    parts = [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
+    rewrites = _of_family(theory.family)
     goals = [goal for rewrite in rewrites for goal in _goals(rewrite, theory, printer)]
     about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
     return Module(
-        theory.module, about, theory.uses, parts, goals, f"smoke_rewrites_{theory.family}"
+        theory.module,
+        about,
+        theory.uses,
+        _declarations(rewrites, etype, printer, has_opposite=theory.family != "real"),
+        goals,
+        f"smoke_rewrites_{theory.family}",
     )
+
+
+def wrong_conditions(etype: ElementType) -> Module:
+    """False statements on a rewrite that is legal for some constants only: for all of them, and for none.
+
+    They are about one element type: with the axioms of the abstract types no prover finds a model.
+    """
+    printer = _Printer(etype, operators()["clip"].head)
+    abstract = next(theory for theory in _THEORIES if theory.family == etype.family)
+    points = abstract.points
+    if abstract.literals:  # an integer reads -0 as 0
+        distinct = {encode(text, etype): text for text in reversed([*abstract.literals])}
+        points = [printer.literal(text) for text in distinct.values()]
+    theory = replace(abstract, literals={}, points=points)
+    rewrite, strength = _first_with_condition(etype.family)
+    name = goal_name(rewrite, etype.family, strength)
+    shows = (rewrite.id,)
+    always = _legal(rewrite, strength, condition=True, printer=printer)
+    never = _exact(rewrite, strength, condition=False, theory=theory, printer=printer)
+    return Module(
+        WRONG_CONDITIONS,
+        f"The rewrite {rewrite.id} of {FILE} with wrong conditions. Every goal is false.",
+        abstract.uses if etype.family == "real" else (f"use elements.{etype.why3}", CLIP),
+        _declarations([rewrite], etype, printer, has_opposite=False),
+        [
+            Goal(f"{name}_always", "theorem", shows, "Legal for all constants", always),
+            Goal(f"{name}_never", "theorem", shows, "Legal for no constants", never),
+        ],
+    )
+
+
+def _first_with_condition(family: FamilyId) -> tuple[Rewrite, Strength]:
+    """The first rewrite that is legal in a family for some constants only, and in which strength."""
+    return next(
+        (rewrite, strength)
+        for rewrite in _of_family(family)
+        for stated_family, strength in rewrite.stated()
+        if stated_family == family and not isinstance(rewrite.condition(family, strength), bool)
+    )
+
+
+def _of_family(family: FamilyId) -> list[Rewrite]:
+    """The rewrites with a condition for a family."""
+    return [rewrite for rewrite in known_rewrites() if family in rewrite.entry.legal_when]
+
+
+def _declarations(
+    rewrites: Sequence[Rewrite], etype: ElementType, printer: _Printer, *, has_opposite: bool
+) -> list[str]:
+    """The functions that goals of rewrites use; `has_opposite`: whether the theory declares `opposite`."""
+    used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
+    functions = [
+        _function(of, etype.family, printer)
+        for name, of in operators().items()
+        if name in used - {"clip"}
+    ]
+    if not has_opposite and used & {"neg", "abs"}:
+        functions.insert(0, opposite(etype, printer))
+    sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
+    return [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
 
 
 def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
