@@ -63,7 +63,7 @@ class RewriteView(Stored):
     conditions: tuple[Condition, ...]
     why: str
     seen: tuple[str, ...]
-    reported_to: str = ""  # who makes it for constants for which it is wrong
+    reports: tuple[str, ...] = ()  # a sentence for each bug report, if witnesses were sought
 
 
 class TheoremView(Stored):
@@ -139,8 +139,43 @@ def _view(
         conditions=tuple(conditions),
         why=entry.why,
         seen=tuple(map(str, entry.seen)),
-        reported_to="; ".join(str(seen) for seen in entry.seen if not seen.where),
+        reports=tuple(_reports(rewrite, conditions)) if witnesses else (),
     )
+
+
+def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]:
+    """A sentence for those who make a rewrite for all constants, and one for each test that wrong ones pass.
+
+    A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
+    """
+    weakest_first = conditions[::-1]
+    unguarded = "; ".join(str(seen) for seen in rewrite.entry.seen if not seen.where)
+    if unguarded:
+        wrong = next((c for c in weakest_first if c.witness is not None), None)
+        yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
+    of_values = [c for c in weakest_first if (c.family, c.strength) != ("float", "bits")]
+    for seen in rewrite.entry.seen:
+        tested = rewrite.tested(seen)
+        for condition in of_values if tested is not None else ():
+            passing = witness(rewrite, condition.family, condition.strength, tested)
+            if passing is not None:
+                yield _report(rewrite, str(seen), condition, str(passing))
+                break
+
+
+def _report(rewrite: Rewrite, who: str, wrong: Condition | None, shown: str | None) -> str:
+    """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
+    entry = rewrite.entry
+    makes = f"{who} rewrites `{entry.before}` to `{entry.after}`."
+    if wrong is None:
+        return f"{makes} No constants were found for which the value changes."
+    given = f", for constants with {entry.given}" if entry.given else ""
+    when = (
+        "It is never legal"
+        if wrong.legal_when == NEVER
+        else f"It is legal only where {wrong.legal_when}"
+    )
+    return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{given})."
 
 
 def theorem_views(theorems: Sequence[Theorem]) -> tuple[TheoremView, ...]:
@@ -206,8 +241,8 @@ def _lines_alone(shown: RewriteView) -> Iterator[str]:
     yield f"  {shown.why}"
     if shown.seen:
         yield f"  seen in {'; '.join(shown.seen)}"
-    if shown.reported_to:
-        yield f"  report: {report_sentence(shown)}"
+    for report in shown.reports:
+        yield f"  report: {report}"
 
 
 def _head(shown: RewriteView) -> Iterator[str]:
@@ -215,21 +250,6 @@ def _head(shown: RewriteView) -> Iterator[str]:
     yield f"  {shown.before}  ->  {shown.after}"
     if shown.given:
         yield f"  for constants with {shown.given}:"
-
-
-def report_sentence(shown: RewriteView) -> str:
-    """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
-    wrong = next((c for c in reversed(shown.conditions) if c.witness is not None), None)
-    said = f"{shown.reported_to} rewrites `{shown.before}` to `{shown.after}`."
-    if wrong is None:
-        return f"{said} No constants were found for which the value changes."
-    given = f", for constants with {shown.given}" if shown.given else ""
-    when = (
-        "It is never legal"
-        if wrong.legal_when == NEVER
-        else f"It is legal only where {wrong.legal_when}"
-    )
-    return f"{said} That is wrong for {wrong.witness}. {when} ({WORDS[wrong.strength]}{given})."
 
 
 def decision_text(found: Decision, width: int | None = None) -> str:

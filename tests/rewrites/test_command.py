@@ -21,11 +21,18 @@ def test_all_rewrites_are_listed():
     assert "clip-relu-by-max-of-min" in rewrites().stdout
 
 
-def test_who_tests_a_condition_is_not_reported():
-    told = rewrites("max-of-min-as-clip").stdout
+def test_a_test_that_lets_wrong_constants_pass_is_reported():
+    told = " ".join(rewrites("max-of-min-as-clip").stdout.split())
     assert "openvino 2026.4.1 ClampFusion (only where A <= B)" in told
-    assert "report:" not in told
+    assert "report: onnxscript 0.7.2 FuseMinMaxToClip (only where not (B < A)) rewrites" in told
+    assert "That is wrong for float32, A = 0, B = nan" in told
     assert "report: onnxscript 0.7.2" in rewrites("clip-clip-by-max-min").stdout
+
+
+def test_a_test_for_all_wrong_constants_is_not_reported():
+    (shown,) = json.loads(rewrites("max-of-min-as-clip", "--json").stdout)["rewrites"]
+    assert len(shown["reports"]) == 1
+    assert "openvino" not in shown["reports"][0]
 
 
 def test_a_theorem_about_functions_is_shown():
