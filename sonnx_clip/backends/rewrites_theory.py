@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sonnx_clip.backends.declared import opposite
 from sonnx_clip.backends.templating import header_lines
@@ -17,8 +17,9 @@ from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
+from sonnx_clip.rewrites.critical_points import OPPOSITES, STRENGTHS
 from sonnx_clip.rewrites.model import FILE, known_rewrites
-from sonnx_clip.rewrites.terms import ELEMENT, functions_of, operators
+from sonnx_clip.rewrites.terms import ELEMENT, constants_of, functions_of, operators
 from sonnx_clip.rewrites.views import WORDS, goal_name
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml.declarations import declarations
@@ -92,6 +93,24 @@ _REALS: Final = _Theory(
     {"below": "lt below {0}", "above": "lt {0} above"},
 )
 _THEORIES: Final = (_FLOATS, _INTEGERS, _REALS)
+
+
+@dataclass(frozen=True)
+class _Equation:
+    """Two terms that stand in no file: what a statement needs of a rewrite."""
+
+    before: Expr
+    after: Expr
+    id: str = "terms"
+    given: Expr | None = None
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of its constants."""
+        return constants_of(self.before, self.after)
+
+
+_Terms: TypeAlias = "Rewrite | _Equation"
 
 
 @dataclass(frozen=True)
@@ -183,6 +202,47 @@ def wrong_conditions(etype: ElementType) -> Module:
     )
 
 
+def lacks(family: FamilyId, *terms: Expr) -> str:
+    """A function of terms that the abstract theory of a family lacks; empty if it has all."""
+    missing = {"float": {"is_signalling"}, "int": OPPOSITES}.get(family, frozenset())
+    return min(functions_of(*terms) & missing, default="")
+
+
+def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Module:
+    """That two terms are the same at every X if they are at the critical points, for all constants.
+
+    The points are fewer than those that are tried. A number without a name in the abstract theory is one more
+    constant: what holds for all of them holds for it.
+    """
+    theory = next(theory for theory in _THEORIES if theory.family == family)
+    clip = operators()["clip"]
+    etype = clip.types_of(family)[0]
+    printer = _Printer(etype, clip.head, literals=theory.literals)
+    equation = _Equation(_generalised(before, theory), _generalised(after, theory))
+    strengths = STRENGTHS if family == "float" else STRENGTHS[:1]
+    goals = []
+    for strength in strengths:
+        conclusion = _same(equation, strength, ELEMENT.lower())
+        statement = _if_points_agree(equation, strength, conclusion, theory, printer, ELEMENT)
+        title = f"The critical points suffice, {WORDS[strength]}"
+        goals.append(Goal(f"suffice_{strength}", "theorem", (equation.id,), title, statement))
+    declarations = _declarations([equation], etype, printer, has_opposite=family != "real")
+    return Module("CriticalPoints", "Terms of a command.", theory.uses, declarations, goals)
+
+
+def _generalised(term: Expr, theory: _Theory) -> Expr:
+    """A term with a constant for each number without a name in a theory."""
+    named = theory.literals or {"0"}
+
+    def constant_of(part: Expr) -> Expr | None:
+        if not isinstance(part, tree.Number) or part.text in named:
+            return None
+        digits = part.text.encode().hex()  # no name of another number, nor of a constant
+        return tree.Name(f"N{digits}", part.kind)
+
+    return tree.rewritten(term, constant_of)
+
+
 def _first_with_condition(family: FamilyId) -> tuple[Rewrite, Strength]:
     """The first rewrite that is legal in a family for some constants only, and in which strength."""
     return next(
@@ -199,7 +259,7 @@ def _of_family(family: FamilyId) -> list[Rewrite]:
 
 
 def _declarations(
-    rewrites: Sequence[Rewrite], etype: ElementType, printer: _Printer, *, has_opposite: bool
+    rewrites: Sequence[_Terms], etype: ElementType, printer: _Printer, *, has_opposite: bool
 ) -> list[str]:
     """The functions that goals of rewrites use; `has_opposite`: whether the theory declares `opposite`."""
     used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
@@ -208,7 +268,7 @@ def _declarations(
         for name, of in operators().items()
         if name in used - {"clip"}
     ]
-    if not has_opposite and used & {"neg", "abs"}:
+    if not has_opposite and used & OPPOSITES:
         functions.insert(0, opposite(etype, printer))
     sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
     return [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
@@ -227,7 +287,7 @@ def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     return Declared(head, result, f"{spec.operator}, by its cases.", apart=True)
 
 
-def _sides(rewrite: Rewrite, printer: WhymlPrinter) -> Iterator[Declared]:
+def _sides(rewrite: _Terms, printer: WhymlPrinter) -> Iterator[Declared]:
     """Both terms as functions of X and the constants."""
     name = _name(rewrite)
     variables = " ".join(variable.lower() for variable in (ELEMENT, *rewrite.constants))
@@ -273,7 +333,24 @@ def _exact(
     theory: _Theory,
     printer: WhymlPrinter,
 ) -> str:
-    constants = [name.lower() for name in rewrite.constants]
+    if condition is False or condition is None:
+        conclusion = "false"
+    else:
+        assert not isinstance(condition, bool)
+        conclusion = printer.conclusion(condition)
+    return _if_points_agree(rewrite, strength, conclusion, theory, printer)
+
+
+def _if_points_agree(
+    terms: _Terms,
+    strength: Strength,
+    conclusion: str,
+    theory: _Theory,
+    printer: WhymlPrinter,
+    *concluded: str,
+) -> str:
+    """The statement that a conclusion follows from the critical points; `concluded` are its variables."""
+    constants = [name.lower() for name in terms.constants]
     others = [name for name in theory.others if not (name == "n" and strength == "numbers")]
     premises = [
         known.format(bound)
@@ -283,28 +360,23 @@ def _exact(
     ]
     if "n" in others:  # a NaN that no constant is: another one may be returned for it
         premises += [f"n <> {constant}" for constant in constants]
-    premises += [printer.operand(c, AND) for c in _stated(rewrite, None)]
+    premises += [printer.operand(c, AND) for c in _stated(terms, None)]
     points = [*constants, *theory.points, *others]
-    if functions_of(rewrite.before, rewrite.after) & {"neg", "abs"}:
+    if functions_of(terms.before, terms.after) & OPPOSITES:
         points += [f"(opposite {constant})" for constant in constants]
-    agreements = [f"({_same(rewrite, strength, x)})" for x in points]
-    if condition is False or condition is None:
-        conclusion = "false"
-    else:
-        assert not isinstance(condition, bool)
-        conclusion = printer.conclusion(condition)
-    variables = [*constants, *others]
+    agreements = [f"({_same(terms, strength, x)})" for x in points]
+    variables = [*(name.lower() for name in concluded), *constants, *others]
     quantified = f"forall {' '.join(variables)}: t. " if variables else ""
     return quantified + " -> ".join([*premises, *agreements, conclusion])
 
 
-def _stated(rewrite: Rewrite, condition: Expr | bool | None) -> Iterator[Expr]:
+def _stated(rewrite: _Terms, condition: Expr | bool | None) -> Iterator[Expr]:
     for stated in (rewrite.given, condition):
         if not (stated is None or isinstance(stated, bool)):
             yield stated
 
 
-def _same(rewrite: Rewrite, strength: Strength, x: str) -> str:
+def _same(rewrite: _Terms, strength: Strength, x: str) -> str:
     """That both terms are the same for an X."""
     name, given = _name(rewrite), " ".join([x, *(c.lower() for c in rewrite.constants)])
     before, after = f"before_{name} {given}", f"after_{name} {given}"
@@ -314,7 +386,7 @@ def _same(rewrite: Rewrite, strength: Strength, x: str) -> str:
     return f"not nan {x} -> {same}" if strength == "numbers" else same
 
 
-def _name(rewrite: Rewrite) -> str:
+def _name(rewrite: _Terms) -> str:
     return rewrite.id.replace("-", "_")
 
 

@@ -59,7 +59,8 @@ class Decision(Stored):
 
     `differs` has an X for each strength in which it is illegal: by bits, by value (zeros are equal, NaNs
     alike), and by value where X is a number. `points` is how many X were tried. That they suffice is proved,
-    stated by obligations that were not proved in this build folder, or argued.
+    proved by one prover only, stated by obligations that were not proved in this build folder, or argued.
+    `provers` proved it for these terms and all constants, and `reason` is why others did not.
     """
 
     before: str
@@ -68,7 +69,9 @@ class Decision(Stored):
     constants: dict[str, Shown]
     differs: dict[Strength, Differs]
     points: int
-    suffice: Literal["proved", "stated", "argued"] = "argued"
+    suffice: Literal["proved", "proved by one", "stated", "argued"] = "argued"
+    provers: tuple[str, ...] = ()
+    reason: str = ""
 
     @property
     def is_legal(self) -> bool:

@@ -256,18 +256,30 @@ def decision_text(found: Decision, width: int | None = None) -> str:
     """A decision as text."""
     given = ", ".join(f"{name} = {number}" for name, number in found.constants.items())
     where = f"{found.type}, {given}" if given else found.type
-    suffice = {
-        "proved": "two provers show that these suffice",
-        "stated": "an obligation states that these suffice, and this build folder has no proof of it: run"
-        " sonnx-clip prove",
-        "argued": "that these suffice is argued in docs/rewrites.md, and not proved",
-    }[found.suffice]
     lines = [
         f"{found.before}  ->  {found.after}  ({where})",
         *(_verdict(strength, found.differs.get(strength)) for strength in STRENGTHS),
-        f"{found.points} values of X were tried, with zeros, ends and NaNs; {suffice}",
+        f"{found.points} values of X were tried, with zeros, ends and NaNs; {_sufficiency(found)}",
     ]
     return "\n".join(hanging(line, width) for line in lines)
+
+
+def _sufficiency(found: Decision) -> str:
+    """Why the values of X that were tried decide it."""
+    suffice = "the critical points suffice, for all constants"
+    match found.suffice, found.provers:
+        case "proved", ():
+            return "two provers show that these suffice"
+        case "proved", provers:
+            return f"proved by {' and '.join(provers)}: {suffice}"
+        case "proved by one", provers:
+            return f"proved by {' and '.join(provers)} alone ({found.reason}): {suffice}"
+        case "stated", _:
+            stated = (
+                "an obligation states that these suffice, and this build folder has no proof of it"
+            )
+            return f"{stated}: run sonnx-clip prove"
+    return f"that these suffice is argued in docs/rewrites.md, not proved ({found.reason})"
 
 
 def _verdict(strength: Strength, differs: Differs | None) -> str:

@@ -50,7 +50,7 @@ def test_a_rewrite_is_legal_exactly_where_it_says_so(rewrite, family, strength):
 
 @pytest.mark.nightly
 def test_only_zeros_of_different_signs_are_wrong_bit_for_bit():
-    """Two Clips as one by max and min of the bounds: the reason has the numbers, and no condition for bits."""
+    """Two Clips as one, by max and min of the bounds: the entry has the numbers in place of a condition."""
     rewrite = rewrite_of("clip-clip-by-max-min")
     in_type = meaning("float16")
     bounds = ("-inf", "-1", "-0", "0", "1", "2", "inf")
