@@ -23,6 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs/nightly.md"
 PYTEST = ".venv/bin/pytest -v --no-header -n auto --dist worksteal -rs -m nightly"
+IN_OPTIMISERS = "tests/rewrites/test_in_optimisers.py"
+OPTIMISERS = ".venv-runtimes/bin/python"
+"""The environment of `make setup-runtimes`, which has the optimisers that .venv lacks."""
 PARTS = {
     "tests": (
         "tests marked `nightly`: planted mistakes, exhaustive types, kills, Chromium",
@@ -55,25 +58,44 @@ def run(command: str) -> tuple[int, list[str]]:
     return process.returncode, [line for line in lines if line]
 
 
+def commands_of(name: str) -> list[str]:
+    """The commands of a part: tests of optimisers run where these are installed, if that is set up."""
+    command = PARTS[name][1]
+    if name != "tests" or not (ROOT / OPTIMISERS).is_file():
+        return [command]
+    of_optimisers = f"{OPTIMISERS} -m pytest -v --no-header -rs -m nightly {IN_OPTIMISERS}"
+    return [f"{command} --ignore={IN_OPTIMISERS}", of_optimisers]
+
+
 def run_part(name: str) -> tuple[str, list[str]]:
     """Run a part; its outcome, and its lines of the page: a row, and the tests that were skipped."""
-    covers, command = PARTS[name]
-    print(f"== {name}: {command}", flush=True)
+    covers, commands = PARTS[name][0], commands_of(name)
     commit, begin = git("rev-parse", "--short", "HEAD"), time.monotonic()
     if git("status", "--porcelain", "--untracked-files=no", "--", ":!docs/nightly.md"):
         commit += " with changes"
-    status, lines = run(command)
+    status, lines, closing_lines = 0, [], []
+    for command in commands:
+        print(f"== {name}: {command}", flush=True)
+        ended, printed = run(command)
+        status = status or ended
+        lines += printed
+        closing_lines.append(closing_line(printed))
     unavailable = status == 2 and name not in ("tests", "coverage")
     outcome = "passed" if status == 0 else "skipped" if unavailable else "failed"
-    summaries = [
-        line for line in lines if re.search(r"\d+ (passed|failed|errors?)\b.* in [0-9.]+s", line)
-    ]
-    closing = (summaries or lines or ["no output"])[-1].strip("= ").replace("|", "\\|")
+    closing = "; ".join(closing_lines)
     minutes = (time.monotonic() - begin) / 60
     skips = sorted(line.removeprefix("SKIPPED ") for line in lines if line.startswith("SKIPPED "))
     when = f"{datetime.now(UTC):%Y-%m-%d} | {commit}"
     row = f"| {name} | {covers} | {outcome} | {when} | {minutes:.0f} min | {closing} |"
     return outcome, [row, *(f"- {name}: {skip}" for skip in skips)]
+
+
+def closing_line(lines: list[str]) -> str:
+    """What a command printed last: of pytest, its summary."""
+    summaries = [
+        line for line in lines if re.search(r"\d+ (passed|failed|errors?)\b.* in [0-9.]+s", line)
+    ]
+    return (summaries or lines or ["no output"])[-1].strip("= ").replace("|", "\\|")
 
 
 def git(*arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""Renders canaries: properties with a wrong operator in Clip's place, which every prover must refute.
+"""Renders canaries: false statements on wrong operators and rewrites, which every prover must refute.
 
 They go the way of every obligation: the same printer, Why3, driver and provers. A tool that answers yes to
 everything, or a driver that weakens what it prints, proves one of them and is found out.
@@ -18,6 +18,7 @@ from sonnx_clip.backends.declared import (
     uses_of,
     uses_opposite,
 )
+from sonnx_clip.backends.rewrites_theory import wrong_conditions
 from sonnx_clip.backends.templating import escape
 from sonnx_clip.backends.theory import FOLDER, Module, comment, declare, theory_file
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
@@ -25,6 +26,7 @@ from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.language import tree
 from sonnx_clip.spec.evaluate import NoCaseError
+from sonnx_clip.spec.operators import has_written_theory
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ class _TruePrinter(WhymlPrinter):
 def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
     """The theories of the canaries by path, and the canaries: for the first element type of each family.
 
-    Of the reals, one for each wrong operator: it must not be proved. All others must be refuted by a model.
+    Of the reals, one for each wrong operator or rewrite: it must not be proved. All others must be refuted by
+    a model.
     """
     files: dict[str, str] = {}
     found: list[Obligation] = []
@@ -62,6 +65,8 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
         modules = [
             m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_operators) if m.goals
         ]
+        if has_written_theory(spec):
+            modules.append(wrong_conditions(etype))
         if (
             etype.family == "real"
         ):  # with the axioms of the reals cvc5 finds no model, and takes all its time

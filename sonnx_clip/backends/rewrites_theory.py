@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sonnx_clip.backends.declared import opposite
 from sonnx_clip.backends.templating import header_lines
@@ -17,8 +17,9 @@ from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
+from sonnx_clip.rewrites.critical_points import OPPOSITES, STRENGTHS
 from sonnx_clip.rewrites.model import FILE, known_rewrites
-from sonnx_clip.rewrites.terms import ELEMENT, functions_of, operators
+from sonnx_clip.rewrites.terms import ELEMENT, constants_of, functions_of, operators
 from sonnx_clip.rewrites.views import WORDS, goal_name
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml.declarations import declarations
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 PATH: Final = f"{FOLDER}/rewrites.mlw"
 SUBJECT: Final = "rewrites"
 ABSTRACT: Final = "why3/rewrites.mlw"
+WRONG_CONDITIONS: Final = "WrongConditions"
+"""The module of the canaries on rewrites."""
 _SAME_VALUE: Final = Declared(
     "predicate same_value (a b: t)",
     "a = b \\/ eq a b \\/ nan a /\\ nan b",
@@ -89,6 +92,25 @@ _REALS: Final = _Theory(
     ("0.0",),
     {"below": "lt below {0}", "above": "lt {0} above"},
 )
+_THEORIES: Final = (_FLOATS, _INTEGERS, _REALS)
+
+
+@dataclass(frozen=True)
+class _Equation:
+    """Two terms that stand in no file: what a statement needs of a rewrite."""
+
+    before: Expr
+    after: Expr
+    id: str = "terms"
+    given: Expr | None = None
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of its constants."""
+        return constants_of(self.before, self.after)
+
+
+_Terms: TypeAlias = "Rewrite | _Equation"
 
 
 @dataclass(frozen=True)
@@ -108,7 +130,7 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     header = f"(* {program}\n   Source: {FILE} and the operators of spec/ *)\n"
     modules: list[Module] = []
     obligations: list[Obligation] = []
-    for theory in (_FLOATS, _INTEGERS, _REALS):
+    for theory in _THEORIES:
         module = _module(theory)
         modules.append(module)
         obligations += module.obligations(SUBJECT, PATH)
@@ -138,22 +160,118 @@ def _module(theory: _Theory) -> Module:
     clip = operators()["clip"]
     etype = clip.types_of(theory.family)[0]
     printer = _Printer(etype, clip.head, literals=theory.literals)
-    rewrites = [r for r in known_rewrites() if theory.family in r.entry.legal_when]
-    used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
-    functions = [
-        _function(of, theory.family, printer)
-        for name, of in operators().items()
-        if name in used - {"clip"}
-    ]
-    if theory.family == "real" and used & {"neg", "abs"}:
-        functions.insert(0, opposite(etype, printer))
-    sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
-    parts = [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
+    rewrites = _of_family(theory.family)
     goals = [goal for rewrite in rewrites for goal in _goals(rewrite, theory, printer)]
     about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
     return Module(
-        theory.module, about, theory.uses, parts, goals, f"smoke_rewrites_{theory.family}"
+        theory.module,
+        about,
+        theory.uses,
+        _declarations(rewrites, etype, printer, has_opposite=theory.family != "real"),
+        goals,
+        f"smoke_rewrites_{theory.family}",
     )
+
+
+def wrong_conditions(etype: ElementType) -> Module:
+    """False statements on a rewrite that is legal for some constants only: for all of them, and for none.
+
+    They are about one element type: with the axioms of the abstract types no prover finds a model.
+    """
+    printer = _Printer(etype, operators()["clip"].head)
+    abstract = next(theory for theory in _THEORIES if theory.family == etype.family)
+    points = abstract.points
+    if abstract.literals:  # an integer reads -0 as 0
+        distinct = {encode(text, etype): text for text in reversed([*abstract.literals])}
+        points = [printer.literal(text) for text in distinct.values()]
+    theory = replace(abstract, literals={}, points=points)
+    rewrite, strength = _first_with_condition(etype.family)
+    name = goal_name(rewrite, etype.family, strength)
+    shows = (rewrite.id,)
+    always = _legal(rewrite, strength, condition=True, printer=printer)
+    never = _exact(rewrite, strength, condition=False, theory=theory, printer=printer)
+    return Module(
+        WRONG_CONDITIONS,
+        f"The rewrite {rewrite.id} of {FILE} with wrong conditions. Every goal is false.",
+        abstract.uses if etype.family == "real" else (f"use elements.{etype.why3}", CLIP),
+        _declarations([rewrite], etype, printer, has_opposite=False),
+        [
+            Goal(f"{name}_always", "theorem", shows, "Legal for all constants", always),
+            Goal(f"{name}_never", "theorem", shows, "Legal for no constants", never),
+        ],
+    )
+
+
+def lacks(family: FamilyId, *terms: Expr) -> str:
+    """A function of terms that the abstract theory of a family lacks; empty if it has all."""
+    missing = {"float": {"is_signalling"}, "int": OPPOSITES}.get(family, frozenset())
+    return min(functions_of(*terms) & missing, default="")
+
+
+def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Module:
+    """That two terms are the same at every X if they are at the critical points, for all constants.
+
+    The points are fewer than those that are tried. A number without a name in the abstract theory is one more
+    constant: what holds for all of them holds for it.
+    """
+    theory = next(theory for theory in _THEORIES if theory.family == family)
+    clip = operators()["clip"]
+    etype = clip.types_of(family)[0]
+    printer = _Printer(etype, clip.head, literals=theory.literals)
+    equation = _Equation(_generalised(before, theory), _generalised(after, theory))
+    strengths = STRENGTHS if family == "float" else STRENGTHS[:1]
+    goals = []
+    for strength in strengths:
+        conclusion = _same(equation, strength, ELEMENT.lower())
+        statement = _if_points_agree(equation, strength, conclusion, theory, printer, ELEMENT)
+        title = f"The critical points suffice, {WORDS[strength]}"
+        goals.append(Goal(f"suffice_{strength}", "theorem", (equation.id,), title, statement))
+    declarations = _declarations([equation], etype, printer, has_opposite=family != "real")
+    return Module("CriticalPoints", "Terms of a command.", theory.uses, declarations, goals)
+
+
+def _generalised(term: Expr, theory: _Theory) -> Expr:
+    """A term with a constant for each number without a name in a theory."""
+    named = theory.literals or {"0"}
+
+    def constant_of(part: Expr) -> Expr | None:
+        if not isinstance(part, tree.Number) or part.text in named:
+            return None
+        digits = part.text.encode().hex()  # no name of another number, nor of a constant
+        return tree.Name(f"N{digits}", part.kind)
+
+    return tree.rewritten(term, constant_of)
+
+
+def _first_with_condition(family: FamilyId) -> tuple[Rewrite, Strength]:
+    """The first rewrite that is legal in a family for some constants only, and in which strength."""
+    return next(
+        (rewrite, strength)
+        for rewrite in _of_family(family)
+        for stated_family, strength in rewrite.stated()
+        if stated_family == family and not isinstance(rewrite.condition(family, strength), bool)
+    )
+
+
+def _of_family(family: FamilyId) -> list[Rewrite]:
+    """The rewrites with a condition for a family."""
+    return [rewrite for rewrite in known_rewrites() if family in rewrite.entry.legal_when]
+
+
+def _declarations(
+    rewrites: Sequence[_Terms], etype: ElementType, printer: _Printer, *, has_opposite: bool
+) -> list[str]:
+    """The functions that goals of rewrites use; `has_opposite`: whether the theory declares `opposite`."""
+    used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
+    functions = [
+        _function(of, etype.family, printer)
+        for name, of in operators().items()
+        if name in used - {"clip"}
+    ]
+    if not has_opposite and used & OPPOSITES:
+        functions.insert(0, opposite(etype, printer))
+    sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
+    return [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
 
 
 def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
@@ -169,7 +287,7 @@ def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     return Declared(head, result, f"{spec.operator}, by its cases.", apart=True)
 
 
-def _sides(rewrite: Rewrite, printer: WhymlPrinter) -> Iterator[Declared]:
+def _sides(rewrite: _Terms, printer: WhymlPrinter) -> Iterator[Declared]:
     """Both terms as functions of X and the constants."""
     name = _name(rewrite)
     variables = " ".join(variable.lower() for variable in (ELEMENT, *rewrite.constants))
@@ -215,7 +333,24 @@ def _exact(
     theory: _Theory,
     printer: WhymlPrinter,
 ) -> str:
-    constants = [name.lower() for name in rewrite.constants]
+    if condition is False or condition is None:
+        conclusion = "false"
+    else:
+        assert not isinstance(condition, bool)
+        conclusion = printer.conclusion(condition)
+    return _if_points_agree(rewrite, strength, conclusion, theory, printer)
+
+
+def _if_points_agree(
+    terms: _Terms,
+    strength: Strength,
+    conclusion: str,
+    theory: _Theory,
+    printer: WhymlPrinter,
+    *concluded: str,
+) -> str:
+    """The statement that a conclusion follows from the critical points; `concluded` are its variables."""
+    constants = [name.lower() for name in terms.constants]
     others = [name for name in theory.others if not (name == "n" and strength == "numbers")]
     premises = [
         known.format(bound)
@@ -225,28 +360,23 @@ def _exact(
     ]
     if "n" in others:  # a NaN that no constant is: another one may be returned for it
         premises += [f"n <> {constant}" for constant in constants]
-    premises += [printer.operand(c, AND) for c in _stated(rewrite, None)]
+    premises += [printer.operand(c, AND) for c in _stated(terms, None)]
     points = [*constants, *theory.points, *others]
-    if functions_of(rewrite.before, rewrite.after) & {"neg", "abs"}:
+    if functions_of(terms.before, terms.after) & OPPOSITES:
         points += [f"(opposite {constant})" for constant in constants]
-    agreements = [f"({_same(rewrite, strength, x)})" for x in points]
-    if condition is False or condition is None:
-        conclusion = "false"
-    else:
-        assert not isinstance(condition, bool)
-        conclusion = printer.conclusion(condition)
-    variables = [*constants, *others]
+    agreements = [f"({_same(terms, strength, x)})" for x in points]
+    variables = [*(name.lower() for name in concluded), *constants, *others]
     quantified = f"forall {' '.join(variables)}: t. " if variables else ""
     return quantified + " -> ".join([*premises, *agreements, conclusion])
 
 
-def _stated(rewrite: Rewrite, condition: Expr | bool | None) -> Iterator[Expr]:
+def _stated(rewrite: _Terms, condition: Expr | bool | None) -> Iterator[Expr]:
     for stated in (rewrite.given, condition):
         if not (stated is None or isinstance(stated, bool)):
             yield stated
 
 
-def _same(rewrite: Rewrite, strength: Strength, x: str) -> str:
+def _same(rewrite: _Terms, strength: Strength, x: str) -> str:
     """That both terms are the same for an X."""
     name, given = _name(rewrite), " ".join([x, *(c.lower() for c in rewrite.constants)])
     before, after = f"before_{name} {given}", f"after_{name} {given}"
@@ -256,7 +386,7 @@ def _same(rewrite: Rewrite, strength: Strength, x: str) -> str:
     return f"not nan {x} -> {same}" if strength == "numbers" else same
 
 
-def _name(rewrite: Rewrite) -> str:
+def _name(rewrite: _Terms) -> str:
     return rewrite.id.replace("-", "_")
 
 

@@ -205,14 +205,20 @@ def rewrites(
 def _decide_terms(
     before: str, after: str, type_id: str, given: "Mapping[str, str]", format: Format
 ) -> None:
+    from sonnx_clip.prove.on_the_spot import prove_sufficiency
     from sonnx_clip.rewrites.decide import decide
-    from sonnx_clip.rewrites.terms import read_term
+    from sonnx_clip.rewrites.terms import operators, read_term
     from sonnx_clip.rewrites.views import decision_text
 
     terms = read_term(before, "--before"), read_term(after, "--after")
-    found = decide(*terms, type_id, given)
-    show(found, decision_text, format)
-    if not found.is_legal:
+    decision = decide(*terms, type_id, given)
+    family = operators()["clip"].element_type(type_id).family
+    proof = prove_sufficiency(*terms, family)
+    decision = decision.model_copy(
+        update={"suffice": proof.status, "provers": proof.provers, "reason": proof.reason}
+    )
+    show(decision, decision_text, format)
+    if not decision.is_legal:
         raise typer.Exit(1)
 
 

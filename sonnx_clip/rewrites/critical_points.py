@@ -42,7 +42,8 @@ Strength: TypeAlias = Literal["bits", "value", "numbers"]
 STRENGTHS: tuple[Strength, ...] = ("bits", "value", "numbers")
 """Same bits; same value, where zeros are equal and NaNs alike; same value where X is a number."""
 
-_OPPOSITES = frozenset({"neg", "abs", "opposite"})
+OPPOSITES = frozenset({"neg", "abs", "opposite"})
+"""Functions that may give the opposite of an operand, which is then a critical point too."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def critical_points(
 ) -> tuple[Value, ...]:
     """The values of X that decide whether terms agree, ordinary numbers first."""
     numbers = [*constants.values(), *_literals(etype, terms)]
-    if functions_of(*terms) & _OPPOSITES:
+    if functions_of(*terms) & OPPOSITES:
         numbers += [opposite(number, etype) for number in numbers]
     zero = encode("0", etype)
     every = dict.fromkeys([zero, *numbers])

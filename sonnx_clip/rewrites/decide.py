@@ -59,7 +59,8 @@ class Decision(Stored):
 
     `differs` has an X for each strength in which it is illegal: by bits, by value (zeros are equal, NaNs
     alike), and by value where X is a number. `points` is how many X were tried. That they suffice is proved,
-    stated by obligations that were not proved in this build folder, or argued.
+    proved by one prover only, stated by obligations that were not proved in this build folder, or argued.
+    `provers` proved it for these terms and all constants, and `reason` is why others did not.
     """
 
     before: str
@@ -68,7 +69,9 @@ class Decision(Stored):
     constants: dict[str, Shown]
     differs: dict[Strength, Differs]
     points: int
-    suffice: Literal["proved", "stated", "argued"] = "argued"
+    suffice: Literal["proved", "proved by one", "stated", "argued"] = "argued"
+    provers: tuple[str, ...] = ()
+    reason: str = ""
 
     @property
     def is_legal(self) -> bool:
@@ -146,10 +149,13 @@ class Witness:
         return f"{self.type}, {given}, {self.differs}" if given else f"{self.type}, {self.differs}"
 
 
-def witness(rewrite: Rewrite, family: str, strength: Strength) -> Witness | None:
+def witness(
+    rewrite: Rewrite, family: str, strength: Strength, tested: Expr | None = None
+) -> Witness | None:
     """The simplest constants among a few for which a rewrite is wrong; None if there are none.
 
-    Where conditions are stated for some constants only, the witness has such constants.
+    Where conditions are stated for some constants only, the witness has such constants; and constants for
+    which `tested` holds, if that is given.
     """
     types = rewrite.element_types(family)
     if not types or not rewrite.fits(family):
@@ -157,8 +163,9 @@ def witness(rewrite: Rewrite, family: str, strength: Strength) -> Witness | None
     preferred = ("float32", "int32", "real")
     etype = next((etype for etype in types if etype.id in preferred), types[0])
     in_type = meaning(etype.id)
+    required = [condition for condition in (rewrite.given, tested) if condition is not None]
     for values in islice(_choices(rewrite, in_type), _MOST):
-        if rewrite.given is not None and not in_type.holds(rewrite.given, values):
+        if not all(in_type.holds(condition, values) for condition in required):
             continue
         found = difference(in_type, rewrite.before, rewrite.after, values, strength)
         if found is not None:

@@ -134,6 +134,12 @@ class Rewrite:
             return None if text is None else text == ALWAYS
         return read_condition(text, f"{self.place} ({self.id}.legal_when.{family}.{strength})")
 
+    def tested(self, seen: Seen) -> Expr | None:
+        """The condition that a project tests before it makes the rewrite; None if it tests none."""
+        if not seen.where:
+            return None
+        return read_condition(seen.where, f"{self.place} ({self.id}.seen.where)")
+
     def stated(self) -> tuple[tuple[FamilyId, Strength], ...]:
         """The families and strengths for which it is stated when it is legal."""
         legal_when = self.entry.legal_when
@@ -212,9 +218,10 @@ def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[Theorem, ...]]:
 def _require_readable(rewrite: Rewrite) -> None:
     """Parse all that a rewrite has; UserError for a constant that the terms do not have."""
     conditions = [rewrite.condition(*stated) for stated in rewrite.stated()]
+    tests = [rewrite.tested(seen) for seen in rewrite.entry.seen]
     trees = [
         tree
-        for tree in (rewrite.given, *conditions)
+        for tree in (rewrite.given, *tests, *conditions)
         if not (tree is None or isinstance(tree, bool))
     ]
     for name in constants_of(*trees):

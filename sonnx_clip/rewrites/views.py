@@ -63,7 +63,7 @@ class RewriteView(Stored):
     conditions: tuple[Condition, ...]
     why: str
     seen: tuple[str, ...]
-    reported_to: str = ""  # who makes it for constants for which it is wrong
+    reports: tuple[str, ...] = ()  # a sentence for each bug report, if witnesses were sought
 
 
 class TheoremView(Stored):
@@ -139,8 +139,43 @@ def _view(
         conditions=tuple(conditions),
         why=entry.why,
         seen=tuple(map(str, entry.seen)),
-        reported_to="; ".join(str(seen) for seen in entry.seen if not seen.where),
+        reports=tuple(_reports(rewrite, conditions)) if witnesses else (),
     )
+
+
+def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]:
+    """A sentence for those who make a rewrite for all constants, and one for each test that wrong ones pass.
+
+    A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
+    """
+    weakest_first = conditions[::-1]
+    unguarded = "; ".join(str(seen) for seen in rewrite.entry.seen if not seen.where)
+    if unguarded:
+        wrong = next((c for c in weakest_first if c.witness is not None), None)
+        yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
+    of_values = [c for c in weakest_first if (c.family, c.strength) != ("float", "bits")]
+    for seen in rewrite.entry.seen:
+        tested = rewrite.tested(seen)
+        for condition in of_values if tested is not None else ():
+            passing = witness(rewrite, condition.family, condition.strength, tested)
+            if passing is not None:
+                yield _report(rewrite, str(seen), condition, str(passing))
+                break
+
+
+def _report(rewrite: Rewrite, who: str, wrong: Condition | None, shown: str | None) -> str:
+    """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
+    entry = rewrite.entry
+    makes = f"{who} rewrites `{entry.before}` to `{entry.after}`."
+    if wrong is None:
+        return f"{makes} No constants were found for which the value changes."
+    given = f", for constants with {entry.given}" if entry.given else ""
+    when = (
+        "It is never legal"
+        if wrong.legal_when == NEVER
+        else f"It is legal only where {wrong.legal_when}"
+    )
+    return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{given})."
 
 
 def theorem_views(theorems: Sequence[Theorem]) -> tuple[TheoremView, ...]:
@@ -206,8 +241,8 @@ def _lines_alone(shown: RewriteView) -> Iterator[str]:
     yield f"  {shown.why}"
     if shown.seen:
         yield f"  seen in {'; '.join(shown.seen)}"
-    if shown.reported_to:
-        yield f"  report: {report_sentence(shown)}"
+    for report in shown.reports:
+        yield f"  report: {report}"
 
 
 def _head(shown: RewriteView) -> Iterator[str]:
@@ -217,37 +252,34 @@ def _head(shown: RewriteView) -> Iterator[str]:
         yield f"  for constants with {shown.given}:"
 
 
-def report_sentence(shown: RewriteView) -> str:
-    """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
-    wrong = next((c for c in reversed(shown.conditions) if c.witness is not None), None)
-    said = f"{shown.reported_to} rewrites `{shown.before}` to `{shown.after}`."
-    if wrong is None:
-        return f"{said} No constants were found for which the value changes."
-    given = f", for constants with {shown.given}" if shown.given else ""
-    when = (
-        "It is never legal"
-        if wrong.legal_when == NEVER
-        else f"It is legal only where {wrong.legal_when}"
-    )
-    return f"{said} That is wrong for {wrong.witness}. {when} ({WORDS[wrong.strength]}{given})."
-
-
 def decision_text(found: Decision, width: int | None = None) -> str:
     """A decision as text."""
     given = ", ".join(f"{name} = {number}" for name, number in found.constants.items())
     where = f"{found.type}, {given}" if given else found.type
-    suffice = {
-        "proved": "two provers show that these suffice",
-        "stated": "an obligation states that these suffice, and this build folder has no proof of it: run"
-        " sonnx-clip prove",
-        "argued": "that these suffice is argued in docs/rewrites.md, and not proved",
-    }[found.suffice]
     lines = [
         f"{found.before}  ->  {found.after}  ({where})",
         *(_verdict(strength, found.differs.get(strength)) for strength in STRENGTHS),
-        f"{found.points} values of X were tried, with zeros, ends and NaNs; {suffice}",
+        f"{found.points} values of X were tried, with zeros, ends and NaNs; {_sufficiency(found)}",
     ]
     return "\n".join(hanging(line, width) for line in lines)
+
+
+def _sufficiency(found: Decision) -> str:
+    """Why the values of X that were tried decide it."""
+    suffice = "the critical points suffice, for all constants"
+    match found.suffice, found.provers:
+        case "proved", ():
+            return "two provers show that these suffice"
+        case "proved", provers:
+            return f"proved by {' and '.join(provers)}: {suffice}"
+        case "proved by one", provers:
+            return f"proved by {' and '.join(provers)} alone ({found.reason}): {suffice}"
+        case "stated", _:
+            stated = (
+                "an obligation states that these suffice, and this build folder has no proof of it"
+            )
+            return f"{stated}: run sonnx-clip prove"
+    return f"that these suffice is argued in docs/rewrites.md, not proved ({found.reason})"
 
 
 def _verdict(strength: Strength, differs: Differs | None) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.drivers import driver
+from sonnx_clip.backends.rewrites_theory import WRONG_CONDITIONS
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import reply
 from sonnx_clip.spec import load_spec
@@ -29,11 +30,22 @@ def require_found_out(ended):
     assert "no answer of this run is reliable" in " ".join(ended.out.split())
 
 
+FAMILIES = {"canary.real", "canary.int8", "canary.float16"}
+
+
 def test_every_property_has_a_canary():
     spec = load_spec()
     _, canaries = render_canaries(spec)
-    assert {c.shows[0] for c in canaries} == {p.id for p in spec.properties}
-    assert {c.subject for c in canaries} == {"canary.real", "canary.int8", "canary.float16"}
+    of_operators = [c for c in canaries if c.theory != WRONG_CONDITIONS]
+    assert {c.shows[0] for c in of_operators} == {p.id for p in spec.properties}
+    assert {c.subject for c in of_operators} == FAMILIES
+
+
+def test_every_family_has_rewrites_with_wrong_conditions():
+    _, canaries = render_canaries(load_spec())
+    of_rewrites = [c for c in canaries if c.theory == WRONG_CONDITIONS]
+    assert {c.shows for c in of_rewrites} == {("clip-clip-by-max-min",)}
+    assert {c.subject for c in of_rewrites} == FAMILIES
 
 
 def test_canaries_are_refuted_and_sent_with_whatever_is_sent(bench):

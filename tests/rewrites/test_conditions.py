@@ -6,7 +6,7 @@ import pytest
 
 from sonnx_clip.language import encode
 from sonnx_clip.rewrites.critical_points import difference
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.model import known_rewrites, rewrite_of
 from sonnx_clip.rewrites.terms import meaning
 
 TYPES = {"real": "real", "int": "int8", "float": "float16"}
@@ -46,3 +46,25 @@ def test_a_rewrite_is_legal_exactly_where_it_says_so(rewrite, family, strength):
         if stated != (found is None):
             wrong.append((choice, found))
     assert wrong == []
+
+
+@pytest.mark.nightly
+def test_only_zeros_of_different_signs_are_wrong_bit_for_bit():
+    """Two Clips as one, by max and min of the bounds: the entry has the numbers in place of a condition."""
+    rewrite = rewrite_of("clip-clip-by-max-min")
+    in_type = meaning("float16")
+    bounds = ("-inf", "-1", "-0", "0", "1", "2", "inf")
+    legal_by_value, wrong_by_bits = 0, 0
+    for choice in product(bounds, repeat=4):
+        named = zip(rewrite.constants, choice, strict=True)
+        values = {name: encode(text, in_type.etype) for name, text in named}
+        if not in_type.holds(rewrite.given, values):
+            continue
+        if difference(in_type, rewrite.before, rewrite.after, values, "value") is None:
+            legal_by_value += 1
+            if difference(in_type, rewrite.before, rewrite.after, values, "bits") is not None:
+                wrong_by_bits += 1
+                assert {"-0", "0"} <= set(choice)
+    why = " ".join(rewrite.entry.why.split())
+    assert f"of {legal_by_value} choices of bounds" in why
+    assert f"{wrong_by_bits} change the sign of a zero" in why

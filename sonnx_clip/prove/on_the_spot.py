@@ -1,0 +1,145 @@
+"""Proves of two terms that the critical points decide whether one may take the place of the other.
+
+The question is a command's, so the answer is not recorded: nothing is left in the build folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from sonnx_clip.backends.drivers import PROOF_RESOURCES
+from sonnx_clip.backends.rewrites_theory import critical_points_suffice, lacks
+from sonnx_clip.prove.outcome import Outcome
+from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
+from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.prove.tasks import print_tasks
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import Running
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.backends.theory import Module
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import FamilyId
+    from sonnx_clip.prove.outcome import ProverVerdict, Reply
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
+
+SECONDS: Final = 30
+"""What all of it may take, Why3 included. Usual terms take two seconds on a quiet machine."""
+_PROGRAMS: Final = {"Why3": "why3", "Z3": "z3", "cvc5": "cvc5"}
+_WORDS: Final[Mapping[ProverVerdict, str]] = {
+    "valid": "proved",
+    "countermodel": "refuted, without the neighbours of constants",
+    "unknown": "unknown",
+    "timeout": "out of time",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True)
+class Sufficiency:
+    """What the provers show of two terms.
+
+    Args:
+        provers: those that prove that the critical points suffice, if no other one contradicts them.
+        reason: why they are not all; empty if they are.
+    """
+
+    provers: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def status(self) -> Literal["proved", "proved by one", "argued"]:
+        """How well it is known; without a proof it is argued in docs/rewrites.md."""
+        if not self.provers:
+            return "argued"
+        return "proved by one" if self.reason else "proved"
+
+
+def prove_sufficiency(
+    before: Expr, after: Expr, family: FamilyId, seconds: float | None = None
+) -> Sufficiency:
+    """Have Z3 and cvc5 prove that the critical points suffice for two terms, for all constants.
+
+    Args:
+        before: the term that is replaced.
+        after: the term that replaces it.
+        family: that of the element type.
+        seconds: what it may take; `SECONDS` by default.
+    """
+    seconds = SECONDS if seconds is None else seconds
+    for name, program in _PROGRAMS.items():
+        if shutil.which(program) is None:
+            return Sufficiency(reason=f"{name} is not installed")
+    if missing := lacks(family, before, after):
+        return Sufficiency(reason=f"the abstract theory of the family {family} has no {missing}")
+    module = critical_points_suffice(before, after, family)
+    with tempfile.TemporaryDirectory() as folder, Running() as running:
+        guard = threading.Timer(seconds, running.stop)
+        guard.start()
+        try:
+            outcomes = _outcomes(module, Path(folder), running, seconds)
+        except UserError as error:  # a tool does not run, or Why3 does not accept the statement
+            answer = Sufficiency(reason=error.what)
+        else:
+            answer = _summary(outcomes)
+        finally:
+            guard.cancel()
+        if running.stopped:  # what a tool says that was killed is not why
+            return Sufficiency(reason=f"Why3, Z3 and cvc5 had no answer within {seconds:g} s")
+    return answer
+
+
+def _outcomes(module: Module, folder: Path, running: Running, seconds: float) -> list[Outcome]:
+    """The goals of a module with the replies of the provers, which run side by side."""
+    why3, provers = configure(folder), find_provers()
+    file = folder / "critical_points.mlw"
+    file.write_text(module.text, encoding="utf-8")
+
+    expected = {goal.name for goal in module.goals}
+
+    def replies_of(prover: Prover) -> dict[str, Reply]:
+        return _replies(why3, prover, file, expected, running, seconds)
+
+    with ThreadPoolExecutor(len(provers)) as pool:
+        replies = list(pool.map(replies_of, provers))
+    return [
+        Outcome(goal, tuple(by_goal[goal.goal] for by_goal in replies))
+        for goal in module.obligations("rewrites", str(file))
+    ]
+
+
+def _replies(
+    why3: Why3, prover: Prover, file: Path, expected: set[str], running: Running, seconds: float
+) -> dict[str, Reply]:
+    """What a prover answers to each goal of a file; UserError if Why3 prints others than expected."""
+    printed = print_tasks(why3, prover, (str(file),), running)[str(file)]
+    goals = {goal for _, goal in printed.tasks}
+    if printed.complaint or printed.account.refused or goals != expected:
+        raise UserError("Why3 does not print the statement")
+    limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=max(1, int(seconds)))
+    return {
+        goal: ask(prover, task.text, task.digest, limits, file.parent, running)
+        for (_, goal), task in printed.tasks.items()
+    }
+
+
+def _summary(outcomes: list[Outcome]) -> Sufficiency:
+    """The provers that prove every goal; none if a goal is refuted by one, or one failed."""
+    worst: dict[str, ProverVerdict] = {}
+    for reply in (reply for outcome in outcomes for reply in outcome.replies):
+        if worst.get(reply.prover, "valid") == "valid":
+            worst[reply.prover] = reply.verdict
+    reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in worst.items())
+    if any(outcome.status == "not proved" for outcome in outcomes):
+        return Sufficiency(reason=reason)
+    provers = tuple(name for name, verdict in worst.items() if verdict == "valid")
+    return Sufficiency(provers, "" if len(provers) == len(worst) else reason)
