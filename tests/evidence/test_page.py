@@ -123,6 +123,15 @@ def test_tiles_count_requirements_proofs_and_runtimes(written):
     assert '<li class="alarming">' not in written.html
 
 
+def test_first_screen_names_the_commit_its_date_and_the_machine(written):
+    checkout, shown = written.evidence.checkout, written.html.partition('class="tiles"')[0]
+    assert checkout is None or f"{checkout.date} (of the commit)" in shown
+    commit = checkout.commit if checkout else "not known: written outside a checkout"
+    assert commit in shown
+    machines = {report.machine for report in written.evidence.runtimes.values() if report}
+    assert all(machine in shown for machine in machines)
+
+
 def test_tiles_show_what_is_open(spoilt):
     assert f"{spoilt.evidence.totals.not_proved} not proved" in tile(spoilt, "Proofs")
     assert "0 open" not in tile(spoilt, "Requirements")
