@@ -92,7 +92,7 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         partial_sign=PARTIAL_SIGN,
         sentences=SentenceAnchors.of(found.coverage),
         readable=readable,
-        witness_inputs=witness_inputs(spec),
+        witness_inputs=witness_inputs(spec, (other.spec for other in found.others)),
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
         panels=picture.panels(spec),

@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -10,6 +11,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import require_coverage
 from tests.evidence import made
+from tests.evidence.conftest import unpacked
 
 _VOID = {"br", "input", "link", "meta", "rect", "path", "circle", "polyline"}
 
@@ -67,6 +69,23 @@ def test_every_link_leads_to_the_page_or_to_details(page, written):
     assert beside == {"index.html", "explorer.html", "review.html"}
     assert sorted(inside - set(page.ids) - details) == []
     assert len(page.links) > 300
+
+
+def test_links_to_the_explorer_name_what_it_has(page, written):
+    scopes = unpacked((written.folder / "explorer.html").read_text())["scopes"]
+    for link in page.links:
+        address, _, fragment = link.partition("#")
+        if address != "explorer.html" or not fragment:
+            continue
+        given = dict(parse_qsl(fragment, keep_blank_values=True))
+        assert given["type"] in scopes[given.get("operator", "clip")]["types"]
+    for entries in written.data["entries"].values():
+        for entry in entries:
+            operator, _, id_ = entry["id"].rpartition(":")
+            if entry["section"] == "classes":
+                assert id_ in scopes[operator or "clip"]["classes"]
+            elif entry["section"] == "rewrites" and entry["families"]:
+                assert id_ in scopes["rewrites"]["rewrites"]
 
 
 def test_everything_is_reachable(written):
