@@ -2,7 +2,7 @@
 
 import re
 from html.parser import HTMLParser
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 
@@ -69,6 +69,30 @@ def test_every_link_leads_to_the_page_or_to_details(page, written):
     assert beside == {"index.html", "explorer.html", "review.html"}
     assert sorted(inside - set(page.ids) - details) == []
     assert len(page.links) > 300
+
+
+@pytest.mark.parametrize("name", ["review.html", "explorer.html"])
+def test_links_between_the_pages_lead_somewhere(written, name):
+    def markup(file):
+        return re.sub(
+            r"<script.*?</script>", "", (written.folder / file).read_text(), flags=re.DOTALL
+        )
+
+    def anchors(file):
+        details = {f"finding-{finding.id}" for finding in written.evidence.all_findings}
+        details |= {
+            f"{section}-{entry['id']}"
+            for section, entries in written.data["entries"].items()
+            for entry in entries
+        }
+        return set(re.findall(r'\bid="([^"]+)"', markup(file))) | details
+
+    for link in re.findall(r'<a\b[^>]* href="([^"]+)"', markup(name)):
+        if link.startswith("https://onnx.ai/"):  # of the quoted source
+            continue
+        file, _, anchor = link.partition("#")
+        assert (written.folder / (file or name)).is_file(), link
+        assert not anchor or unquote(anchor) in anchors(file or name), link
 
 
 def test_links_to_the_explorer_name_what_it_has(page, written):
