@@ -1,4 +1,4 @@
-"""Prints the cases, classes, latitude and readings as JavaScript, for the explorer of the evidence.
+"""Prints the meaning of operators and of rewrites as JavaScript, for the explorer of the evidence.
 
 A value is an object. Its `n`, a double or a BigInt, compares in JavaScript as the element type does; its
 `bits` are a BigInt. Functions are named ``$id``, since an id may be a word of JavaScript.
@@ -13,11 +13,13 @@ from sonnx_clip.backends.declared import definitions_of
 from sonnx_clip.backends.templating import template
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
+from sonnx_clip.rewrites.terms import ELEMENT, operators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language.tree import Expr
+    from sonnx_clip.rewrites.model import Rewrite
     from sonnx_clip.spec import Spec
 
 SECTIONS = ("cases", "classes", "latitude", "readings")
@@ -45,6 +47,7 @@ class JavaScriptPrinter(Printing):
     functions: ClassVar[Mapping[str, NodeForm]] = {
         "identical": NodeForm(_EQUAL, "{0}.bits === {1}.bits", (_ATOM, _ATOM)),
         "is_nan": NodeForm(_ATOM, "is_nan({0})", (LOOSEST,)),
+        "opposite": NodeForm(_ATOM, "k.opposite({0})", (LOOSEST,)),
         "is_signalling": NodeForm(_ATOM, "{0}.signalling", (_ATOM,)),
     }
 
@@ -89,16 +92,90 @@ class Function:
     code: str
 
 
-def render_javascript(spec: Spec) -> str:
-    """The script: ``meaning[family](k)`` has the functions of a family, given the constants `k` of a type."""
-    operands = spec.head.operands
-    *first, last = [(case.id, JavaScriptPrinter().show(case.result)) for case in spec.cases]
-    return template("meaning.js.j2").render(
-        operator=spec.head.function,
+@dataclass(frozen=True)
+class RewritePrinter(JavaScriptPrinter):
+    """Prints terms of rewrites and conditions on their constants; `f` has the results of the operators."""
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        """A built-in function, or an operator."""
+        if isinstance(expr, tree.Call) and expr.function in operators():
+            return _ATOM, f"f.{expr.function}({', '.join(map(self.show, expr.arguments))})"
+        return super().application(expr)
+
+
+@dataclass(frozen=True)
+class OperatorCode:
+    """The functions of an operator: by family, whether it is defined, and the results of its cases."""
+
+    name: str
+    operands: Sequence[str]
+    result: str
+    domains: Mapping[str, str]
+    results: Mapping[str, Sequence[str]]
+    families: Mapping[str, Sequence[Function]]
+
+
+@dataclass(frozen=True)
+class RewriteCode:
+    """The terms of a rewrite, for which constants its conditions are exact, and when it is legal."""
+
+    id: str
+    variables: Sequence[str]
+    before: str
+    after: str
+    given: str
+    legal: Mapping[str, Mapping[str, str]]
+
+
+def render_javascript(*specs: Spec) -> str:
+    """The script: ``meanings[operator][family](k)`` has the functions of a family, for the constants `k`."""
+    return template("meaning.js.j2").render(operators=map(_operator, specs), sections=SECTIONS)
+
+
+def render_rewrites(known: Iterable[Rewrite]) -> str:
+    """The script: ``rewrites[id](k, f)``, for constants `k` and the results `f` of operators in a type."""
+    return template("rewrites.js.j2").render(rewrites=map(_rewrite, known))
+
+
+def _operator(spec: Spec) -> OperatorCode:
+    printer, operands = JavaScriptPrinter(), spec.head.operands
+    families = [family.id for family in spec.families]
+    *first, last = [(case.id, printer.show(case.result)) for case in spec.cases]
+    choices = [f"${id_}({', '.join(operands)}) ? {result} : " for id_, result in first]
+    domains = {family: spec.domain_of(family) for family in families}
+    return OperatorCode(
+        name=spec.head.function,
         operands=operands,
-        result="".join(f"${id_}({', '.join(operands)}) ? {of} : " for id_, of in first) + last[1],
-        families={family.id: [*_functions(spec, family.id)] for family in spec.families},
-        sections=SECTIONS,
+        result="".join(choices) + last[1],
+        domains={
+            family: "true" if domain is None else printer.show(domain)
+            for family, domain in domains.items()
+        },
+        results={
+            family: [printer.show(case.result) for case in spec.giving_cases(family)]
+            for family in families
+        },
+        families={family: [*_functions(spec, family)] for family in families},
+    )
+
+
+def _rewrite(rewrite: Rewrite) -> RewriteCode:
+    printer = RewritePrinter()
+    legal: dict[str, dict[str, str]] = {}
+    for family, strength in rewrite.stated():
+        condition = rewrite.condition(family, strength)
+        if condition is None or isinstance(condition, bool):
+            code = "true" if condition else "false"
+        else:
+            code = printer.show(condition)
+        legal.setdefault(family, {})[strength] = code
+    return RewriteCode(
+        id=rewrite.id,
+        variables=(*rewrite.constants, ELEMENT),
+        before=printer.show(rewrite.before),
+        after=printer.show(rewrite.after),
+        given="true" if rewrite.given is None else printer.show(rewrite.given),
+        legal=legal,
     )
 
 
@@ -106,6 +183,8 @@ def constants_of(spec: Spec, family: str) -> list[str]:
     """The numbers that the functions of a family use, as texts."""
     expressions = [case.result for case in spec.giving_cases(family)]
     expressions += [expr for *_, expr in _conditions(spec, family) if expr is not None]
+    domain = spec.domain_of(family)
+    expressions += [] if domain is None else [domain]
     nodes = [node for expr in expressions for node in tree.subtrees(expr)]
     return sorted({node.text for node in nodes if isinstance(node, tree.Number)})
 

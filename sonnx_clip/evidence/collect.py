@@ -46,14 +46,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.conform.check_report import Report
+    from sonnx_clip.evidence.checkout import Checkout
     from sonnx_clip.evidence.model import Basis
     from sonnx_clip.evidence.proved import ProofResults
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
 
 
-def gather(found: Records) -> Evidence:
-    """The evidence; nothing in it is stated that does not follow from the records."""
+def gather(found: Records, checkout: Checkout | None = None) -> Evidence:
+    """The evidence of records; nothing but the checkout is stated that does not follow from them."""
     spec, proofs = found.spec, found.proofs
     results = proof_results(found)
     coq = _coq(found)
@@ -80,6 +81,7 @@ def gather(found: Records) -> Evidence:
     )
     return Evidence(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
+        checkout=checkout,
         operator=spec.operator,
         spec_sha256=spec.digest,
         totals=totals_of(found, results.obligations, entries, opened),
@@ -213,7 +215,7 @@ def _argument(
          f"derived again from {replies:,} answers", "build/proofs.json", "confirmed"),
         ("Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
          f"{replies:,} answers about {len(results.obligations):,} obligations", "build/proofs.json", None),
-        ("Canaries", "the printer, Why3, its drivers and each prover refute false statements",
+        ("Canaries", "statements planted as false are refuted: printer, Why3, drivers, provers",
          f"{refuted} of {len(results.canaries)} refuted", "build/proofs.json", None),
         ("Coq’s kernel", "the definition and its properties, without Z3 and cvc5",
          theorems if coq.status == "checked" else "", "build/foundation.json",
@@ -225,7 +227,12 @@ def _argument(
     ]  # fmt: skip
     for view in runtimes:
         recorded = counted(len(view.deviations), "recorded deviation")
-        result = f"{view.report.compared:,} answers compared, {recorded}" if view.report else ""
+        if view.report is None:
+            result = ""
+        elif view.report.compared:
+            result = f"{view.report.compared:,} answers compared, {recorded}"
+        else:  # as of a version of Clip that a runtime does not implement
+            result = "no answer compared"
         folder = "build/dialects/" if " against " in view.name else "build/verdicts/"
         lines.append((f"Runtime {view.name}", "its answers, class by class", result, folder, None))
     lines += _context_lines(found)
@@ -235,7 +242,7 @@ def _argument(
         ("Answers in findings", "what runtimes answer where a source is unclear",
          f"{len(found.measured.answers):,} answers", "spec/measured/runtimes.json", None),
         ("DirectML", "its answers (needs Windows and a Direct3D 12 device)", "", "none", None),
-        ("Other processors", "the C kernels elsewhere: make cross", "", "none", None),
+        ("Other processors", "the C kernels elsewhere (leaves no record)", "", "none", None),
     ]  # fmt: skip
     for name, shows, result, record, basis_of in lines:
         basis = basis_of or (TAKEN if result else "not run")

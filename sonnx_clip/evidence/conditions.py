@@ -8,20 +8,20 @@ from __future__ import annotations
 import os
 import re
 import stat
-import subprocess
 from contextlib import suppress
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.evidence.checkout import read_checkout
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
 from sonnx_clip.qualification.kit import load_kit
 from sonnx_clip.qualification.tried import TOOLS, locked_packages, tried_versions
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -164,27 +164,16 @@ def packages() -> tuple[Status, str]:
 
 def checkout_state() -> tuple[Status, str]:
     """Whether git has changed files, and at which commit."""
-    lines = []
-    for arguments in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain")):
-        try:
-            done = subprocess.run(
-                ["git", *arguments],
-                cwd=repo_root(),
-                capture_output=True,
-                text=True,
-                check=True,
-                timeout=60,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return "not checked", "this is not a checkout that git can read"
-        lines.append(done.stdout.rstrip("\n"))
-    commit, changed = lines[0], lines[1].splitlines()
-    if changed:
+    checkout = read_checkout()
+    if checkout is None:
+        return "not checked", "this is not a checkout that git can read"
+    if checkout.changed:
+        changed = counted(len(checkout.changed), "file")
         return (
             "not met",
-            f"{counted(len(changed), 'file')} changed since commit {commit}: {changed[0][3:]}",
+            f"{changed} changed since commit {checkout.commit}: {checkout.changed[0]}",
         )
-    return "met", f"unchanged at commit {commit}; compare it with the released one"
+    return "met", f"unchanged at commit {checkout.commit}; compare it with the released one"
 
 
 def private(folders: list[Path]) -> tuple[Status, str]:

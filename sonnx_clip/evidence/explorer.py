@@ -1,6 +1,6 @@
-"""Renders build/evidence/explorer.html: one input, and everything that the evidence has on it.
+"""Renders build/evidence/explorer.html: one input of an operator or a rewrite, and the evidence on it.
 
-The conditions are those of spec/clip.yaml, printed as JavaScript; the page evaluates them. What the runtimes
+The conditions are those of spec/, printed as JavaScript; the page evaluates them. What the runtimes
 answered and what is proved is data, compressed as in index.html, to which the page links.
 """
 
@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.javascript import constants_of, render_javascript
+from sonnx_clip.backends.javascript import constants_of, render_javascript, render_rewrites
 from sonnx_clip.evidence.page import packed, render_template
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
-from sonnx_clip.language import encode, show_bits, unparse
+from sonnx_clip.language import encode, show_bits, tree, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import CONSTANTS
+from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.spec.dialects import defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.model import Evidence, ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.rewrites.model import Rewrite
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.entries import ValueClass
@@ -31,9 +34,14 @@ if TYPE_CHECKING:
 def render_explorer(evidence: Evidence, found: Records) -> str:
     """The page as text."""
     spec = found.spec
-    data = meaning_data(spec) | {
+    specs = {spec.head.function: spec} | {
+        name: other for name, other in operators().items() if name != spec.head.function
+    }
+    scopes = {name: meaning_data(one) for name, one in specs.items()}
+    scopes[spec.head.function] |= {
         "obligations": {
-            etype.id: _obligations(spec, evidence, etype.id) for etype in spec.element_types
+            etype.id: _obligations(spec, evidence.obligations, etype.id)
+            for etype in spec.element_types
         },
         "runtimes": [
             _runtime(view)
@@ -43,14 +51,96 @@ def render_explorer(evidence: Evidence, found: Records) -> str:
             )
         ],
     }
+    for operator in evidence.operators:
+        if operator.name in specs and operator.totals:
+            other, prefix = specs[operator.name], f"{operator.name}:"
+            scopes[operator.name] |= {
+                "prefix": prefix,
+                "obligations": {
+                    etype.id: _obligations(other, operator.obligations, etype.id, prefix)
+                    for etype in other.element_types
+                },
+            }
     return render_template(
         "explorer.html.j2",
         operator=spec.operator,
-        operands=operands_of(spec),
-        types=[etype.id for etype in spec.element_types],
-        meaning=render_javascript(spec),
-        data=packed(data),
+        operators={name: one.operator for name, one in specs.items()},
+        rewrites=[rewrite.id for rewrite in known_rewrites()],
+        meaning=render_javascript(*specs.values()) + render_rewrites(known_rewrites()),
+        data=packed({"scopes": scopes | {"rewrites": rewrites_data()}}),
     )
+
+
+def rewrites_data() -> dict[str, Any]:
+    """What the printed rewrites need beside them, and their texts; the types are those of Clip."""
+    clip = operators()["clip"]
+    return {
+        "operator": "",
+        "constants": {family.id: sorted(CONSTANTS[family.id]) for family in clip.families},
+        "types": {etype.id: _type_of_rewrites(etype) for etype in clip.element_types},
+        "rewrites": {rewrite.id: _rewrite(rewrite) for rewrite in known_rewrites()},
+    }
+
+
+def _type_of_rewrites(etype: ElementType) -> dict[str, Any]:
+    """An element type with the numbers of every operator and of every rewrite that has it."""
+    texts = set(CONSTANTS[etype.family])
+    for spec in operators().values():
+        if etype.id in {one.id for one in spec.element_types}:
+            texts |= {*constants_of(spec, spec.element_type(etype.id).family)}
+    for rewrite in known_rewrites():
+        if family := _types_of(rewrite).get(etype.id):
+            texts |= {*_numbers(rewrite, family)}
+    return _type_with(etype, texts)
+
+
+def _rewrite(rewrite: Rewrite) -> dict[str, Any]:
+    entry = rewrite.entry
+    return {
+        "title": entry.title,
+        "before": entry.before,
+        "after": entry.after,
+        "given": entry.given,
+        "legal_when": entry.legal_when,
+        "why": entry.why,
+        "seen": [str(seen) for seen in entry.seen],
+        "constants": rewrite.constants,
+        "families": _types_of(rewrite),
+        "numbers": _numbers_of_terms(rewrite),
+    }
+
+
+def _types_of(rewrite: Rewrite) -> dict[str, str]:
+    """The element types in which a rewrite can be decided, with the family of each."""
+    families = [family.id for family in operators()["clip"].families]
+    return {
+        etype.id: family
+        for family in families
+        if rewrite.fits(family)
+        for etype in rewrite.element_types(family)
+    }
+
+
+def _numbers_of_terms(rewrite: Rewrite) -> list[str]:
+    return _texts_of_numbers([rewrite.before, rewrite.after])
+
+
+def _numbers(rewrite: Rewrite, family: str) -> list[str]:
+    """The numbers of a rewrite and of its conditions in a family, as texts."""
+    conditions = [
+        rewrite.condition(of_family, strength)
+        for of_family, strength in rewrite.stated()
+        if of_family == family
+    ]
+    trees = [rewrite.before, rewrite.after, rewrite.given, *conditions]
+    return _texts_of_numbers(
+        [one for one in trees if one is not None and not isinstance(one, bool)]
+    )
+
+
+def _texts_of_numbers(expressions: Iterable[tree.Expr]) -> list[str]:
+    parts = (part for expr in expressions for part in tree.subtrees(expr))
+    return sorted({part.text for part in parts if isinstance(part, tree.Number)})
 
 
 def operands_of(spec: Spec) -> list[dict[str, Any]]:
@@ -77,6 +167,11 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
     """What the printed functions need beside them, and the words of the entries."""
     return {
         "operator": spec.head.function,
+        "title": spec.operator,
+        "prefix": "",
+        "domain": {family: domain.reason for family, domain in spec.domain.items()},
+        "obligations": {},
+        "runtimes": [],
         "operands": operands_of(spec),
         "result": spec.head.result,
         "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
@@ -93,7 +188,11 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
 
 
 def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
-    texts = sorted({*CONSTANTS[etype.family], *constants_of(spec, etype.family)})
+    return _type_with(etype, {*CONSTANTS[etype.family], *constants_of(spec, etype.family)})
+
+
+def _type_with(etype: ElementType, texts: Iterable[str]) -> dict[str, Any]:
+    """An element type with numbers: `family` names the form of its values, `functions` its family."""
     form: Mapping[str, Any] = etype.bits.model_dump() if etype.bits else {}
     special = (
         [_hex(pattern, etype) for pattern in special_patterns(etype)]
@@ -101,11 +200,13 @@ def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
         else []
     )
     return {
-        "family": etype.family,
+        "family": "int" if etype.family == "uint" else etype.family,
+        "functions": etype.family,
         "width": etype.width,
         **form,
         "numbers": {
-            t: t if etype.width is None else show_bits(encode(t, etype), etype) for t in texts
+            t: t if etype.width is None else show_bits(encode(t, etype), etype)
+            for t in sorted(texts)
         },
         **({"special": special} if special else {}),
     }
@@ -141,21 +242,21 @@ def _hex(value: Any, etype: ElementType) -> str:
     return str(value) if etype.width is None else show_bits(value, etype)
 
 
-def _obligations(spec: Spec, evidence: Evidence, type_id: str) -> list[list[Any]]:
-    """Those of a type that show a case or a class: id, title, whether of a kernel, status, and which."""
-    shown = {entry.id for section in (spec.cases, spec.classes) for entry in section}
-    return [
-        [
-            o.id,
-            o.title,
-            o.kind == "refinement",
-            found.status,
-            [id_ for id_ in o.shows if id_ in shown],
-        ]
-        for found in evidence.obligations
-        for o in [found.obligation]
-        if o.subject == type_id and shown & set(o.shows)
-    ]
+def _obligations(
+    spec: Spec, obligations: Iterable[ObligationEvidence], type_id: str, prefix: str = ""
+) -> list[list[Any]]:
+    """Those of a type that show a case or a class: id, title, whether of a kernel, status, and which.
+
+    The ids of another operator begin with a prefix, which the ids of what is shown here lack.
+    """
+    ids = {f"{prefix}{entry.id}" for section in (spec.cases, spec.classes) for entry in section}
+    rows = []
+    for found in obligations:
+        o = found.obligation
+        shown = [id_.removeprefix(prefix) for id_ in o.shows if id_ in ids]
+        if o.subject == f"{prefix}{type_id}" and shown:
+            rows.append([o.id, o.title, o.kind == "refinement", found.status, shown])
+    return rows
 
 
 def _runtime(view: RuntimeView) -> dict[str, Any]:

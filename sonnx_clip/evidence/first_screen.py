@@ -1,4 +1,4 @@
-"""The first screen of the page: the state in four tiles, and what remains to do."""
+"""The first screen of the page: what was assessed, the state in four tiles, and what remains to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sonnx_clip.mutants.run import RECORD as MUTANTS
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.evidence.model import Argument, Entry, Evidence
     from sonnx_clip.evidence.runtimes import RuntimeView
@@ -23,6 +23,7 @@ _COMMANDS = {
     "build/contexts/": "sonnx-clip check --runtime onnxruntime --contexts -o build/contexts/onnxruntime.json",
     MUTANTS: "make mutants",
 }
+_COMMANDS_WITHOUT_RECORD = {"Other processors": "make cross"}
 _NOT_RUN = ("stale", "not run")
 
 
@@ -44,6 +45,53 @@ class Task(NamedTuple):
     command: str
 
 
+class Fact(NamedTuple):
+    """What was assessed, in one respect."""
+
+    name: str
+    value: str
+
+
+def assessed(evidence: Evidence, edition: str, machines: Sequence[str]) -> Iterator[Fact]:
+    """What was assessed: operators, edition of the text, version, commit, date, provers and machines.
+
+    Args:
+        evidence: the evidence of the page.
+        edition: the title of the text that is assessed.
+        machines: the processors on which runtimes were judged.
+    """
+    proved = [operator.operator for operator in evidence.operators if operator.totals]
+    yield Fact("Operators", ", ".join([evidence.operator, *proved]))
+    yield Fact("Edition", edition)
+    yield Fact("Version", f"{evidence.tool}, specification {evidence.spec_sha256[:12]}")
+    if checkout := evidence.checkout:
+        changed = counted(len(checkout.changed), "file")
+        state = f", {changed} differing from it" if checkout.changed else ""
+        yield Fact("Commit", f"{checkout.commit}{state}")
+        yield Fact("Date", f"{checkout.date} (of the commit)")
+    else:
+        yield Fact("Commit", "not known: written outside a checkout")
+    tools = [
+        f"{name} {version}" for name, version in evidence.tools.items() if name != "sonnx-clip"
+    ]
+    yield Fact("Provers", ", ".join(tools))
+    yield Fact("Machine", ", ".join(machines) or "no runtime was judged")
+
+
+def headline(evidence: Evidence) -> str:
+    """The state of the proofs of all operators, or how much is open, in one sentence."""
+    status = _statuses(evidence)
+    total, opened = status.total(), len(evidence.totals.open)
+    if unproved := status["not proved"]:
+        verb = "is" if unproved == 1 else "are"
+        return f"{unproved:,} of {total:,} obligations {verb} not proved."
+    if opened:
+        return f"{counted(opened, 'point')} {'is' if opened == 1 else 'are'} open."
+    if by_one := status["proved by one"]:
+        return f"All {total:,} obligations are proved, {by_one:,} of them by one prover only."
+    return f"All {total:,} obligations are proved by two provers."
+
+
 def tiles(evidence: Evidence, runtimes: Iterable[RuntimeView]) -> tuple[Tile, ...]:
     """Requirements, proofs, lines of argument and runtimes."""
     return _requirements(evidence), _proofs(evidence), _lines(evidence), _runtimes(runtimes)
@@ -51,8 +99,8 @@ def tiles(evidence: Evidence, runtimes: Iterable[RuntimeView]) -> tuple[Tile, ..
 
 def _requirements(evidence: Evidence) -> Tile:
     states = Counter(_state(entry) for entry in evidence.all_entries if entry.requirement)
-    total = f"of {states.total()} requirements met"
-    refuted = f"{states['refuted']} refuted as written, proved under a condition"
+    total = f"of {states.total()} met as written"
+    refuted = f"{states['refuted']} refuted as written, a repaired form proved"
     return Tile(
         "Requirements",
         str(states["met"]),
@@ -69,15 +117,20 @@ def _state(entry: Entry) -> str:
 
 
 def _proofs(evidence: Evidence) -> Tile:
-    goals = [o for o in evidence.all_obligations if o.obligation.kind != "smoke"]
-    status = Counter(o.status for o in goals)
+    status = _statuses(evidence)
     return Tile(
         "Proofs",
         f"{status['proved']:,}",
-        f"of {len(goals):,} obligations proved by two provers",
+        f"of {status.total():,} obligations proved by two provers",
         (f"{status['proved by one']} by one prover", f"{status['not proved']} not proved"),
         alarming=status["not proved"] > 0,
     )
+
+
+def _statuses(evidence: Evidence) -> Counter[str]:
+    """How many obligations of all operators have each status; smoke obligations are none."""
+    goals = (o for o in evidence.all_obligations if o.obligation.kind != "smoke")
+    return Counter(o.status for o in goals)
 
 
 def _lines(evidence: Evidence) -> Tile:
@@ -118,7 +171,7 @@ def _command(line: Argument, commands: dict[str, str]) -> str:
     if line.record == "build/verdicts/":
         name = line.name.removeprefix("Runtime ")
         return f"sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json"
-    return commands.get(line.record, "")
+    return commands.get(line.record, _COMMANDS_WITHOUT_RECORD.get(line.name, ""))
 
 
 def remaining(evidence: Evidence) -> str:

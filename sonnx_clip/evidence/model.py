@@ -13,6 +13,7 @@ from pydantic import Field
 
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.conform.check_report import Report, Verdict
+from sonnx_clip.evidence.checkout import Checkout
 from sonnx_clip.explain.finding_views import FindingView, Words
 from sonnx_clip.prove.coq import CoqRecord
 from sonnx_clip.prove.frama_c import OfType
@@ -230,11 +231,12 @@ class Evidence(Stored):
     """The whole of evidence.json.
 
     `files` holds the SHA-256 of what the evidence rests on, `programs` that of Why3, its drivers and provers.
-    The record of a runtime is None where it was not run.
+    The record of a runtime is None where it was not run, `checkout` where git could not read one.
     """
 
     format: Literal[3] = 3
     tool: str
+    checkout: Checkout | None = None
     operator: str
     spec_sha256: str
     totals: Totals

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
-from sonnx_clip.evidence.first_screen import remaining, tasks, tiles
+from sonnx_clip.evidence.first_screen import assessed, headline, remaining, tasks, tiles
 from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.evidence.quotation import readable
 from sonnx_clip.evidence.review import SOURCE, review_parts
@@ -84,15 +84,15 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         subjects_of={one.name: _counted_subjects(one.obligations) for one in evidence.operators},
         tiles=tiles(evidence, runtimes),
         tasks=tuple(tasks(evidence)),
+        headline=headline(evidence),
+        assessed=assessed(evidence, spec.page(SOURCE).title, _machines(runtimes)),
         remaining=remaining(evidence),
-        machines=_machines(runtimes),
-        text=spec.page(SOURCE).title,
         ranked=ranked,
         runtime_cell=runtime_cell,
         partial_sign=PARTIAL_SIGN,
         sentences=SentenceAnchors.of(found.coverage),
         readable=readable,
-        witness_inputs=witness_inputs(spec),
+        witness_inputs=witness_inputs(spec, (other.spec for other in found.others)),
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
         panels=picture.panels(spec),

@@ -87,7 +87,7 @@ def open_points(
             yield f"not proved: {o.obligation.id}: {answers or 'no prover answered'}"
     for canary in results.canaries:
         if canary.status != "proved":
-            yield f"a canary was not refuted: {canary.obligation.id}"
+            yield f"a statement planted as false (a canary) was not refuted: {canary.obligation.id}"
     provers = set(operator.proofs.provers)
     unasked = sum({r.prover for r in o.replies} != provers for o in results.obligations)
     if unasked:

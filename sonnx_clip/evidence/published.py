@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.evidence.checkout import Checkout
 from sonnx_clip.evidence.missing_library import MissingLibraryError
 from sonnx_clip.evidence.supply_chain import (
     STATEMENT,
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
+
+
+class _Named(Excerpt):
+    """What evidence.json names that the records do not have."""
+
+    checkout: Checkout | None = None
 
 
 @dataclass
@@ -76,6 +83,15 @@ def compare_published(
         if name not in known:
             comparison.not_compared[name] = "it is not a file of the evidence"
     return comparison
+
+
+def published_checkout(build: Path) -> Checkout | None:
+    """The checkout that evidence.json in `build` names: no record has it. None where it names none."""
+    content = _content(build / "evidence" / "evidence.json")
+    try:
+        return parse_record((content or b"").decode(), _Named).checkout
+    except ValueError:  # the comparison with the records reports what is wrong
+        return None
 
 
 def _require_equal(file: Path, text: str, command: str) -> None:

@@ -13,7 +13,7 @@ from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.conditions import conditions
-from sonnx_clip.evidence.published import compare_published
+from sonnx_clip.evidence.published import compare_published, published_checkout
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
 from sonnx_clip.prove.proofs_record import RECORD, prove_command, results_of
@@ -82,7 +82,8 @@ def verify(
     say("reading the records, rendering every file")
     found = read_records(build, spec, others)
     _refuse_stale(found)
-    evidence, pages = render(found)
+    checkout = published_checkout(build)
+    evidence, pages = render(found, checkout)
     published = compare_published(build, found, evidence, pages)
     seed = secrets.randbelow(10**6) if seed is None else seed
     repeated = [
@@ -92,6 +93,8 @@ def verify(
     yield "confirmed"
     yield from _lines(evidence, "confirmed")
     yield f"  published evidence: {published.result}"
+    if checkout:
+        yield f"  its commit, as it states: {printable(checkout.commit)} of {printable(checkout.date)}"
     differing = _differing_of_operators(found)
     if same := [name for name in found.proofs.programs if name not in differing]:
         yield f"  programs: {listed(same)} of this machine are those of the record"

@@ -9,23 +9,35 @@ from sonnx_clip.language import encode, show_bits
 from sonnx_clip.spec.findings import Stands
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import FindingWitness
 
 
-def witness_inputs(spec: Spec) -> dict[str, list[str]]:
-    """By finding, the fragment of each of its witnesses; empty where a witness is a line of a text."""
-    return {
+def witness_inputs(spec: Spec, others: Iterable[Spec] = ()) -> dict[str, list[str]]:
+    """By finding, the fragment of each of its witnesses; empty where a witness is a line of a text.
+
+    The ids of findings of the `others` begin with the name of their operator, as they do on the page.
+    """
+    inputs = {
         finding.id: [_fragment(spec, witness) for witness in finding.witnesses]
         for finding in spec.findings
     }
+    for other in others:
+        name = other.head.function
+        for finding in other.findings:
+            fragments = [_fragment(other, witness, name) for witness in finding.witnesses]
+            inputs[f"{name}:{finding.id}"] = fragments
+    return inputs
 
 
-def _fragment(spec: Spec, witness: FindingWitness) -> str:
+def _fragment(spec: Spec, witness: FindingWitness, operator: str = "") -> str:
     if isinstance(witness, Stands):
         return ""
     etype, texts = spec.element_type(witness.type), witness.texts()
-    parts = [("type", etype.id)]
+    parts = [("operator", operator)] if operator else []
+    parts.append(("type", etype.id))
     for operand in spec.operands:
         text = texts.get(operand.id, "")
         if text and etype.width is not None:

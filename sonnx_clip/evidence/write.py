@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.evidence.checkout import read_checkout
 from sonnx_clip.evidence.collect import gather
 from sonnx_clip.evidence.explorer import render_explorer
 from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from sonnx_clip.evidence.checkout import Checkout
     from sonnx_clip.spec import Spec
 
 FORMATS: dict[str, tuple[str, Callable[[Evidence, Records], str]]] = {
@@ -67,9 +69,9 @@ class EvidenceSummary:
         return f"{self.page}: {'; '.join(parts)}"
 
 
-def render(found: Records) -> tuple[Evidence, dict[str, str]]:
+def render(found: Records, checkout: Checkout | None = None) -> tuple[Evidence, dict[str, str]]:
     """The evidence, and the text of each file of it."""
-    evidence = gather(found)
+    evidence = gather(found, checkout)
     record = evidence.model_dump_json(indent=1) + "\n"
     return evidence, {
         "evidence.json": record,
@@ -101,7 +103,11 @@ def write_evidence(
     if signer and not (writes_page or page.is_file()):
         raise UserError("there is no page to sign", str(page), "add --format page, and remove -o")
     found = read_records(build, spec, others)
-    evidence, written = render(found) if "page" in formats else (gather(found), {})
+    checkout = read_checkout()
+    if "page" in formats:
+        evidence, written = render(found, checkout)
+    else:
+        evidence, written = gather(found, checkout), {}
     written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip
     for left in (

@@ -10,12 +10,14 @@ from itertools import product
 
 import numpy as np
 
-from sonnx_clip.backends.javascript import render_javascript
-from sonnx_clip.evidence.explorer import meaning_data
+from sonnx_clip.backends.javascript import render_javascript, render_rewrites
+from sonnx_clip.evidence.explorer import meaning_data, rewrites_data
 from sonnx_clip.language import encode, hex_float, show, show_bits
 from sonnx_clip.language.special import FEW, special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import named
+from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -48,7 +50,19 @@ def script(meaning=None):
     meaning = meaning or render_javascript(load_spec())
     parts = [(TEMPLATES / name).read_text() for name in ("values.js", "answers.js")]
     data = json.dumps(meaning_data(load_spec()))
-    return "\n".join(["let data;", meaning, *parts, TELL, f"data = {data}; prepare(data);"])
+    return "\n".join(["let data;", meaning, *parts, TELL, f"prepare({data});"])
+
+
+def script_of_all():
+    """The same for every operator and rewrite; `use(name)` chooses the operator, or the rewrites."""
+    meaning = render_javascript(*operators().values()) + render_rewrites(known_rewrites())
+    parts = [(TEMPLATES / name).read_text() for name in ("values.js", "answers.js", "rewrites.js")]
+    scopes = {name: meaning_data(spec) for name, spec in operators().items()}
+    scopes |= {"rewrites": rewrites_data()}
+    use = "const use = (name) => { data = scopes[name]; };"
+    prepared = "Object.values(scopes).forEach(prepare);"
+    words = f"let data; const scopes = {json.dumps(scopes)};"
+    return "\n".join([words, meaning, *parts, TELL, use, prepared])
 
 
 def run(folder, source):

@@ -78,6 +78,8 @@ async function search(page, window_, result) {
   page.querySelector("#restrictions-R1 a[href='#trace-restrictions-R1']").click();
   await until(() => page.querySelector("#trace-restrictions-R1.target"));
   const row = page.getElementById("trace-restrictions-R1"), head = page.querySelector(".trace thead");
+  const label = window_.getComputedStyle(row.querySelector("td:last-child"), "::before").content;
+  result.labelled = label.includes("onnx-reference") || label.includes("numpy");
   result.headIsAbove = head.getBoundingClientRect().bottom <= row.getBoundingClientRect().bottom
     && head.getBoundingClientRect().top >= 0;
   result.rowIsMarked = window_.getComputedStyle(row.cells[0]).backgroundColor
@@ -189,7 +191,8 @@ def test_search_is_used_by_keyboard_alone(seen, width):
 @pytest.mark.parametrize("width", ["1400", "400"])
 def test_row_of_the_trace_is_marked_below_its_head_and_found_again(seen, width):
     found = seen[0][width]
-    assert found["headIsAbove"]
+    # On a narrow screen each cell stands after the head of its column.
+    assert found["headIsAbove"] if width == "1400" else found["labelled"]
     assert found["rowIsMarked"]
     assert found["followed"]
 

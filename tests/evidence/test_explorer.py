@@ -163,7 +163,7 @@ def test_it_is_small_and_loads_nothing(html):
 
 def test_every_link_leads_to_a_place_of_index(html, written):
     assert 'href="index.html"' in html
-    data = unpacked(html)
+    data = unpacked(html)["scopes"]["clip"]
     there = {o["id"] for of in written.data["obligations"].values() for o in of}
     for obligations in data["obligations"].values():
         assert {row[0] for row in obligations} <= there
@@ -174,7 +174,8 @@ def test_every_link_leads_to_a_place_of_index(html, written):
 
 def test_status_of_an_obligation_is_that_of_the_evidence(tmp_path):
     document = made.answered(made.proofs(), "float32.cases_complete", made.replies("smoke", 0))
-    data = unpacked((written_in(tmp_path, document).folder / "explorer.html").read_text())
+    html = (written_in(tmp_path, document).folder / "explorer.html").read_text()
+    data = unpacked(html)["scopes"]["clip"]
     statuses = {row[0]: row[3] for row in data["obligations"]["float32"]}
     assert statuses["float32.cases_complete"] == "not proved"
     assert statuses["float32.cases_disjoint"] == "proved"

@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 
@@ -10,6 +11,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import require_coverage
 from tests.evidence import made
+from tests.evidence.conftest import unpacked
 
 _VOID = {"br", "input", "link", "meta", "rect", "path", "circle", "polyline"}
 
@@ -69,6 +71,47 @@ def test_every_link_leads_to_the_page_or_to_details(page, written):
     assert len(page.links) > 300
 
 
+@pytest.mark.parametrize("name", ["review.html", "explorer.html"])
+def test_links_between_the_pages_lead_somewhere(written, name):
+    def markup(file):
+        return re.sub(
+            r"<script.*?</script>", "", (written.folder / file).read_text(), flags=re.DOTALL
+        )
+
+    def anchors(file):
+        details = {f"finding-{finding.id}" for finding in written.evidence.all_findings}
+        details |= {
+            f"{section}-{entry['id']}"
+            for section, entries in written.data["entries"].items()
+            for entry in entries
+        }
+        return set(re.findall(r'\bid="([^"]+)"', markup(file))) | details
+
+    for link in re.findall(r'<a\b[^>]* href="([^"]+)"', markup(name)):
+        if link.startswith("https://onnx.ai/"):  # of the quoted source
+            continue
+        file, _, anchor = link.partition("#")
+        assert (written.folder / (file or name)).is_file(), link
+        assert not anchor or unquote(anchor) in anchors(file or name), link
+
+
+def test_links_to_the_explorer_name_what_it_has(page, written):
+    scopes = unpacked((written.folder / "explorer.html").read_text())["scopes"]
+    for link in page.links:
+        address, _, fragment = link.partition("#")
+        if address != "explorer.html" or not fragment:
+            continue
+        given = dict(parse_qsl(fragment, keep_blank_values=True))
+        assert given["type"] in scopes[given.get("operator", "clip")]["types"]
+    for entries in written.data["entries"].values():
+        for entry in entries:
+            operator, _, id_ = entry["id"].rpartition(":")
+            if entry["section"] == "classes":
+                assert id_ in scopes[operator or "clip"]["classes"]
+            elif entry["section"] == "rewrites" and entry["families"]:
+                assert id_ in scopes["rewrites"]["rewrites"]
+
+
 def test_everything_is_reachable(written):
     covered = len(require_coverage(load_spec(), (o.id for o in made.generated().obligations)))
     data, evidence = written.data, written.evidence
@@ -121,6 +164,15 @@ def test_tiles_count_requirements_proofs_and_runtimes(written):
     assert "0 not proved" in tile(written, "Proofs")
     assert "numpy: some classes fail" in tile(written, "Runtimes")
     assert '<li class="alarming">' not in written.html
+
+
+def test_first_screen_names_the_commit_its_date_and_the_machine(written):
+    checkout, shown = written.evidence.checkout, written.html.partition('class="tiles"')[0]
+    assert checkout is None or f"{checkout.date} (of the commit)" in shown
+    commit = checkout.commit if checkout else "not known: written outside a checkout"
+    assert commit in shown
+    machines = {report.machine for report in written.evidence.runtimes.values() if report}
+    assert all(machine in shown for machine in machines)
 
 
 def test_tiles_show_what_is_open(spoilt):

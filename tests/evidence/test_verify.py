@@ -10,7 +10,7 @@ import pytest
 from sonnx_clip.evidence import verify as verifying
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.missing_library import MissingLibraryError
-from sonnx_clip.evidence.published import compare_published
+from sonnx_clip.evidence.published import compare_published, published_checkout
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.verify import (
     Answered,
@@ -118,7 +118,7 @@ def published_once(tmp_path_factory):
     build = made.write(tmp_path_factory.mktemp("published") / "build", made.proofs())
     write_evidence(load_spec(), build, build / "evidence", formats=("page", *FORMATS, "in-toto"))
     found = read_records(build, load_spec(), ())
-    return build, found, *render(found)
+    return build, found, *render(found, published_checkout(build))
 
 
 @pytest.fixture

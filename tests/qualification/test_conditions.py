@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from sonnx_clip.evidence import conditions
+from sonnx_clip.evidence import checkout, conditions
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.write import render
 from sonnx_clip.oracle import built
@@ -96,7 +96,7 @@ def test_folder_that_others_can_write_is_not_met(tmp_path):
 
 
 def test_changed_file_is_not_met(tmp_path, monkeypatch):
-    monkeypatch.setattr(conditions, "repo_root", lambda: tmp_path)
+    monkeypatch.setattr(checkout, "repo_root", lambda: tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert conditions.checkout_state()[0] == "not checked"
     author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]

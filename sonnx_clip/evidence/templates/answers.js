@@ -1,23 +1,40 @@
-// What is known of one input, from the functions of `meaning` and from `data`.
-function prepare(data) {
+// What is known of one input, from the functions of `meanings` and from `data`.
+function prepare(scope) {
+  data = scope; // texts are parsed with its constants
   data.names = [...new Set(Object.values(data.constants).flat())];
   for (const [id, type] of Object.entries(data.types)) {
     type.id = id;
-    type.names = data.constants[type.family];
+    type.names = data.constants[type.functions];
     const value = ([text, bits]) => [text, type.width ? valueOf(BigInt(bits), type) : parse(text, type)];
     type.k = {};
     type.k = Object.fromEntries(Object.entries(type.numbers).map(value));
+    type.k.opposite = (a) => opposite(a, type);
     type.special = (type.special ?? []).map((bits) => valueOf(BigInt(bits), type));
-    if (type.width) type.of = meaning[type.family](type.k);
+    if (type.width && data.operator) type.of = meanings[data.operator][type.functions](type.k);
   }
+}
+
+// The value of the other sign: of a float the sign bit is changed, an integer is negated modulo 2^width.
+function opposite(value, type) {
+  if (type.family === "float") return valueOf(value.bits ^ signOf(type), type);
+  if (type.width) return valueOf(BigInt.asUintN(type.width, -value.bits), type);
+  const [top, below] = value.fraction;
+  return { ...value, fraction: [-top, below], n: -value.n, bits: -value.bits };
+}
+
+// Values that compare with each other, and the constants of the type that compare with them.
+function comparable(values, type) {
+  if (type.width) return [values, type.k];
+  const texts = Object.keys(type.numbers), all = aligned([...values, ...texts.map((text) => type.k[text])]);
+  const numbers = Object.fromEntries(texts.map((text, i) => [text, all[values.length + i]]));
+  return [all.slice(0, values.length), { ...numbers, opposite: type.k.opposite }];
 }
 
 // The operands as values that compare with each other, and the functions of the type for them.
 function compared(values, type) {
   if (type.width) return [values, type.of, type.k];
-  const texts = Object.keys(type.k), all = aligned([...values, ...texts.map((text) => type.k[text])]);
-  const k = Object.fromEntries(texts.map((text, i) => [text, all[values.length + i]]));
-  return [all.slice(0, values.length), meaning[type.family](k), k];
+  const [operands, k] = comparable(values, type);
+  return [operands, meanings[data.operator][type.functions](k), k];
 }
 
 const identical = (a, b) => a.bits === b.bits;
@@ -28,8 +45,7 @@ const distinct = (values) => values.filter((one, i) => values.findIndex((other) 
 function answersOf(reading, values, type, of, k) {
   const floats = type.family === "float", sign = floats && signOf(type);
   const nans = floats ? [k.nan.bits, k.nan.bits ^ sign] : [];
-  const given = Object.values(data.cases).map(({ result }) => k[result]).filter((value) => value);
-  const tried = distinct([...values, ...nans.map((bits) => valueOf(bits, type)), ...given]);
+  const tried = distinct([...values, ...nans.map((bits) => valueOf(bits, type)), ...of.results(...values)]);
   const allows = (y) => of.readings[reading](...values, y);
   const all = tried.filter(allows);
   const others = floats ? [k.nan.bits, k.nan.bits + 1n, infinityOf(type) + 1n].flatMap((b) => [b, b ^ sign]) : [];
@@ -80,6 +96,7 @@ function explore(type, given) {
   const [values, of, k] = compared(given, type);
   const dialects = Object.entries(data.dialects).map(([id, d]) => ({ id, ...dialectAnswer(d, values, type) }));
   if (values.includes(null)) return { values, dialects };
+  if (!of.defined(...values)) return { values, dialects, outside: true };
   const holds = (functions) => Object.keys(functions).filter((id) => functions[id](...values));
   const due = of.result(...values);
   const accepted = [];

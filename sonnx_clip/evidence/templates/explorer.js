@@ -10,7 +10,11 @@ const code = (words) => el("code", {}, words);
 const capital = (words) => words[0].toUpperCase() + words.slice(1);
 const soft = (words) => words && el("span", { class: "soft" }, words);
 const chip = (words, kind) => el("span", { class: `chip ${kind}` }, words);
-const to = (section, id, words = id) => el("a", { href: `index.html#${section}-${encodeURIComponent(id)}` }, words);
+// A link to index.html, where the ids of another operator begin with its name; obligations have it in their ids here.
+const to = (section, id, words = id) => {
+  const prefix = section === "o" ? "" : data.prefix;
+  return el("a", { href: `index.html#${section}-${encodeURIComponent(prefix + id)}` }, words);
+};
 const listed = (items, between = ", ") => items.flatMap((item, i) => (i ? [between, item] : [item]));
 const row = (...cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell)));
 const table = (id, rows, ...head) => el("div", { class: "scroll" }, el("table", { id },
@@ -25,7 +29,11 @@ const allowed = ({ numbers, anyNaN }, type) =>
   listed([...numbers.map((y) => number(y, type)), ...(anyNaN ? ["any NaN"] : [])], " or ");
 
 const sections = {
+  outside: ({ outside }, type) => outside && [el("p", {},
+    `${data.title} is not defined for this input: ${data.domain[type.functions]}. Any result conforms.`)],
+
   result: ({ values, due, classes, ...found }, type) => {
+    if (!due) return [];
     const call = `${data.operator}(${values.map((v) => decimal(v, type)).join(", ")}) = ${decimal(due, type)}`;
     const named = [...values.map((v, i) => [data.operands[i].id, v]), [data.result, due]];
     const the = data.cases[found.case], parts = classes.map((id) => [id, data.classes[id]]);
@@ -39,6 +47,7 @@ const sections = {
   },
 
   acceptable: ({ due, accepted }, type) => {
+    if (!due) return [];
     const other = accepted.map(({ latitude, answer }) => row(answer ? number(answer, type) : "any NaN",
       ["latitude ", to("latitude", latitude)], data.latitude[latitude]));
     return [el("h2", {}, "Acceptable results"),
@@ -46,12 +55,13 @@ const sections = {
       !other.length && el("p", { class: "soft" }, "No other result is acceptable.")];
   },
 
-  readings: ({ readings }, type) => [el("h2", {}, "Readings"),
+  readings: ({ readings }, type) => readings && [el("h2", {}, "Readings"),
     el("p", { class: "soft" }, "What other meanings of the prose, the formula or a library allow here, compared with the cases."),
     table("readings", readings.map((r) => row(to("readings", r.id), allowed(r, type), agreement(r.agreement), soft(data.readings[r.id]))),
       "Reading", "Allows", "Agreement", "What it is")],
 
   dialects: ({ dialects }, type) => {
+    if (!dialects.length) return [];
     const taking = dialects.filter(({ id }) => data.dialects[id].types.includes(type.id));
     const others = dialects.filter((d) => !taking.includes(d));
     const notes = (d) => listed([
@@ -67,6 +77,7 @@ const sections = {
   },
 
   runtimes: ({ classes }, type) => {
+    if (!classes || !data.runtimes.length) return [];
     const verdict = (r) => r.verdicts[type.id]?.[classes[0]] ?? "not run";
     const none = ["conforms", "not run", "unsupported"];
     const deviate = data.runtimes.filter((r) => !none.includes(verdict(r)));
@@ -85,6 +96,8 @@ const sections = {
   },
 
   obligations: ({ classes, ...found }, type) => {
+    if (!classes) return [];
+    if (!data.obligations[type.id]) return [el("p", {}, `${data.title} was not proved in this evidence.`)];
     const ids = [found.case, ...classes];
     const these = data.obligations[type.id].filter(([, , , , shows]) => shows.some((id) => ids.includes(id)));
     const line = ([id, title, , status, shows]) => row(to("o", id), title, chip(status, `s-${status.replaceAll(" ", "-")}`), listed(shows.filter((id) => ids.includes(id))));
@@ -96,22 +109,72 @@ const sections = {
   },
 };
 
+// --- A rewrite ------------------------------------------------------------------------------------------------
+
+const WORDS = { bits: "bit for bit", value: "by value", numbers: "where X is a number" };
+const rewriteLink = (id, words) => el("a", { href: `index.html#rewrites-${encodeURIComponent(id)}` }, words);
+const valueOr = (value, type) => (value ? number(value, type) : "not defined");
+
+// The verdict by the proved condition, or else by the values of X that were tried.
+function verdictOf({ stated, differs }) {
+  if (stated === false) return chip("not legal", "r-differs");
+  if (stated) return chip("legal", "r-bits");
+  return differs ? chip("not legal", "r-differs") : chip("no X differs", "r-bits");
+}
+
+function basisOf({ strength, stated }, rewrite, type, covered) {
+  const text = (rewrite.legal_when[rewrite.families[type.id]] ?? {})[strength];
+  if (stated !== null) return ["condition: ", ["always", "never"].includes(text) ? `${text} legal` : code(text)];
+  return soft(text && !covered ? "the condition is not about these constants; values of X were tried" : "no condition is stated; values of X were tried");
+}
+
+function showRewrite(rewrite, type, values) {
+  const constants = Object.fromEntries(rewrite.constants.map((name, i) => [name, values[i]]));
+  const { covered, points, strengths } = decide(rewrite, constants, type);
+  const legal = strengths.filter((one) => one.stated ?? !one.differs).map(({ strength }) => WORDS[strength]);
+  at("result").textContent = `${rewrite.before} \u2192 ${rewrite.after}: ${legal.length ? `legal ${legal.join(", ")}` : "not legal"}`;
+  const row_ = (one) => row(WORDS[one.strength], verdictOf(one), basisOf(one, rewrite, type, covered),
+    one.differs ? number(one.differs.x, type) : soft("none found"),
+    one.differs ? valueOr(one.differs.before, type) : "", one.differs ? valueOr(one.differs.after, type) : "");
+  const x = values.at(-1), sides = x && sidesOf(rewrite, { ...constants, X: x }, type);
+  return [
+    el("p", {}, rewriteLink(rewrite.id, `${capital(rewrite.title)}: the entry and its proofs`)),
+    rewrite.given && el("p", {}, "Conditions are exact for constants with ", code(rewrite.given), covered ? ": so it is here." : ": not so here."),
+    el("h2", {}, "Is it legal for these constants?"),
+    table("legal", strengths.map(row_), "Equal", "Verdict", "By", "An X that differs", "Before", "After"),
+    el("p", { class: "soft" }, `${points} values of X were tried: constants, their neighbours, zeros, ends and NaNs.`),
+    el("h2", {}, "Both sides"),
+    sides ? table("sides", [["before", rewrite.before, sides.before], ["after", rewrite.after, sides.after]].map(([name, term, value]) =>
+      row(name, code(term), valueOr(value, type))), "Side", "Term", "Result")
+      : el("p", { class: "soft" }, "Enter an X to see the result of each side."),
+    el("p", {}, rewrite.why),
+    rewrite.seen.length > 0 && el("p", { class: "soft" }, `Seen in ${rewrite.seen.join("; ")}.`),
+  ];
+}
+
+// --- The form -------------------------------------------------------------------------------------------------
+
 const form = at("input"), field = ({ key }) => at(`operand-${key}`);
+let scopes, rewrite; // the operators by name, and the rewrite that is shown, if one is
+const X = { id: "X", key: "X", onnx: "X", required: null, optional: true };
+const operandsOf = () => rewrite
+  ? [...rewrite.constants.map((name) => ({ id: name, key: name, onnx: name })), X] : data.operands;
+const typesOf = () => Object.keys(data.types).filter((id) => !rewrite || id in rewrite.families);
 
 function message(text, operand) {
   at("message").hidden = !text;
   at("message").textContent = text;
   for (const id of ["result", "found"]) at(id).classList.toggle("stale", Boolean(text));
-  for (const one of data.operands) field(one).setAttribute("aria-invalid", String(one === operand));
+  for (const one of operandsOf()) field(one).setAttribute("aria-invalid", String(one.key === operand?.key));
 }
 
 // The operands of the form; the message names the first that is none.
 function read(type) {
   const values = [];
-  for (const operand of data.operands) {
+  for (const operand of operandsOf()) {
     const text = field(operand).value;
     try {
-      values.push(operand.scalar && !text.trim() ? null : parse(text, type));
+      values.push((operand.scalar || operand.optional) && !text.trim() ? null : parse(text, type));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return void message(`${operand.id}: ${error.message}`, operand);
@@ -124,38 +187,74 @@ function read(type) {
 function show() {
   const type = data.types[at("type").value], values = read(type);
   if (!values) return;
+  const parts = rewrite ? showRewrite(rewrite, type, values) : showOperator(type, values);
+  at("found").replaceChildren(...parts.flat().filter((part) => part));
+}
+
+function showOperator(type, values) {
   const found = explore(type, values);
   const missing = data.operands.filter((_, i) => values[i] === null);
-  if (!found.due) at("result").textContent = missing.map(({ id, required }) => required ?? `${id} is missing`).join("; ");
-  const shown = found.due ? Object.values(sections) : [sections.dialects];
-  at("found").replaceChildren(...shown.flatMap((render) => render(found, type)).filter((part) => part));
+  if (found.outside) at("result").textContent = "not defined";
+  else if (!found.due) at("result").textContent = missing.map(({ id, required }) => required ?? `${id} is missing`).join("; ");
+  const shown = missing.length ? [sections.dialects] : Object.values(sections);
+  return shown.flatMap((render) => render(found, type));
 }
+
+// The fields of an operator or of a rewrite, and its element types.
+function choose(name) {
+  const before = at("type").value;
+  data = scopes[name] ?? scopes.rewrites;
+  rewrite = name in scopes ? undefined : { id: name, ...data.rewrites[name] };
+  at("operator").value = name;
+  at("operands").replaceChildren(...operandsOf().map((o) => el("label", {}, o.id,
+    (o.onnx !== o.id || o.scalar) && [" ", soft(o.onnx)], o.optional && [" ", soft("may be empty")],
+    el("input", { id: `operand-${o.key}`, spellcheck: "false", autocapitalize: "none", "aria-describedby": "how message" }))));
+  for (const operand of operandsOf()) field(operand).addEventListener("input", () => { at("class").value = ""; changed(); });
+  at("type").replaceChildren(...typesOf().map((id) => el("option", {}, id)));
+  at("type").value = typesOf().includes(before) ? before : firstType();
+  at("classes").hidden = Boolean(rewrite);
+}
+
+const firstType = () => typesOf().find((id) => data.types[id].family === "float") ?? typesOf()[0];
 
 // Only the classes of the family are offered, and its constants named.
 function offer() {
   const type = data.types[at("type").value];
-  const own = Object.entries(data.classes).filter(([, c]) => c.families.includes(type.family));
-  at("class").replaceChildren(el("option", { value: "" }, "…"), ...own.map(([id, c]) => el("option", { value: id }, `${id}: ${c.title}`)));
+  const own = Object.entries(data.classes ?? {}).filter(([, c]) => c.families.includes(type.functions));
+  at("class").replaceChildren(el("option", { value: "" }, "\u2026"), ...own.map(([id, c]) => el("option", { value: id }, `${id}: ${c.title}`)));
   at("names").textContent = type.names.join(", ") || "none";
 }
 
 function write() {
-  const parts = [["type", at("type").value], ...data.operands.map((o) => [o.key, field(o).value.trim()])];
+  const chosen = rewrite ? [["rewrite", rewrite.id]] : data === Object.values(scopes)[0] ? [] : [["operator", data.operator]];
+  const parts = [...chosen, ["type", at("type").value], ...operandsOf().map((o) => [o.key, field(o).value.trim()])];
   history.replaceState(null, "", `#${new URLSearchParams(parts)}`);
 }
 
 function changed() { write(); show(); }
 
-// Fill the form from the address, or by the first class of its type.
+// Fill the form from the address: its numbers, or those of a class, or else of an example.
 function load() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const wanted = given.get("type");
-  at("type").value = wanted in data.types ? wanted : at("type").value;
+  const name = given.get("rewrite") ?? given.get("operator") ?? Object.keys(scopes)[0];
+  const isKnown = given.has("rewrite") ? name in scopes.rewrites.rewrites : name in scopes && name !== "rewrites";
+  choose(isKnown ? name : Object.keys(scopes)[0]);
+  const wanted = given.get("type"), hasType = typesOf().includes(wanted), klass = given.get("class");
+  const type = klass && data.classes?.[klass] && typesOf().find((id) => data.classes[klass].families.includes(data.types[id].functions));
+  at("type").value = hasType ? wanted : type || firstType();
   offer();
-  for (const operand of data.operands) field(operand).value = given.get(operand.key) ?? "";
+  const numbers = operandsOf().filter(({ key }) => given.has(key));
+  for (const operand of numbers) field(operand).value = given.get(operand.key);
+  if (!numbers.length) example(klass);
   show();
-  if (wanted && !(wanted in data.types))
-    message(`unknown element type \`${wanted}\`; choose from: ${Object.keys(data.types).join(", ")}`);
+  if (!isKnown) message(`unknown operator or rewrite \`${name}\`; choose one from the list`);
+  else if (wanted && !hasType) message(`unknown element type \`${wanted}\`; choose from: ${typesOf().join(", ")}`);
+}
+
+// Numbers to begin with: of a class, of the first class of the type, or constants in order.
+function example(klass) {
+  if (rewrite) rewrite.constants.forEach((name, i) => { field({ key: name }).value = `${i}`; });
+  else fill(data.classes[klass] ? klass : at("class").options[1].value);
 }
 
 function fill(id) {
@@ -164,16 +263,14 @@ function fill(id) {
 
 const ready = (async () => {
   const packed = Uint8Array.from(atob(at("data").textContent), (c) => c.charCodeAt(0));
-  data = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-  prepare(data);
+  ({ scopes } = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json());
+  Object.values(scopes).forEach(prepare);
   form.addEventListener("submit", (event) => event.preventDefault());
-  for (const operand of data.operands) field(operand).addEventListener("input", () => { at("class").value = ""; changed(); });
+  at("operator").addEventListener("change", (event) => { choose(event.target.value); offer(); example(); changed(); });
   at("type").addEventListener("change", () => { offer(); changed(); });
   at("class").addEventListener("change", (event) => { if (event.target.value) { fill(event.target.value); changed(); } });
   addEventListener("hashchange", load);
-  if (location.hash.length > 1) return load();
-  at("type").value = Object.entries(data.types).find(([, t]) => t.family === "float")?.[0] ?? at("type").value;
-  offer();
-  fill(at("class").options[1].value);
-  changed();
+  const isEmpty = location.hash.length < 2;
+  load();
+  if (isEmpty) write();
 })();

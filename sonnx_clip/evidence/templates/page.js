@@ -57,9 +57,13 @@
     const input = new URLSearchParams([["type", type], ...data.operands.map((key, i) => [key, values[i] ?? ""])]);
     return el("a", { href: `explorer.html#${input}` }, words);
   };
-  // An input of the class, in the first type that has one. The explorer knows the classes of Clip alone.
-  const exploreClass = ({ section, id }) => {
+  // The explorer at a rewrite, at a class of another operator, or at an input of a class of Clip that was a vector.
+  const exploreEntry = ({ section, id, families }) => {
+    if (section === "rewrites" && families.length) // a theorem about every function of a kind has none
+      return el("a", { href: `explorer.html#${new URLSearchParams({ rewrite: id })}` }, "Explore this rewrite");
     if (section !== "classes") return "";
+    const [operator, klass] = id.split(":");
+    if (klass) return el("a", { href: `explorer.html#${new URLSearchParams({ operator, class: klass })}` }, "Explore an input of this class");
     const [type, classes] = Object.entries(data.vectors).find(([, classes]) => classes[id]) ?? [];
     return type && explore(type, data.operands.map((key) => classes[id][0][key]), "Explore an input of this class");
   };
@@ -81,7 +85,7 @@
 
   const render = {
     entries: (group) => data.entries[group].map((e) => el("section", { class: "entry", id: `${e.section}-${e.id}` },
-      el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", ")), exploreClass(e), toTrace(e)),
+      el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", ")), exploreEntry(e), toTrace(e)),
       e.source ? el("blockquote", {}, e.source.cited && "In our words: ", el("span", { title: e.source.quote }, e.source.readable), el("footer", {},
         `${e.source.title}; section “${e.source.section}”, `,
         listed(e.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
