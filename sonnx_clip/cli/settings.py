@@ -105,7 +105,9 @@ def _message(error: ValidationError, file: Path) -> UserError:
     if path[:2] == ["lint", "ignore"] and len(path) == 3:
         todo = f'give the reason: {path[2]} = "why this rule does not matter here"'
         return UserError(f"{key} has no reason", str(file), todo)
-    return UserError(f"{key}: {first['msg'].lower()}", str(file), "docs/your-repository.md has the keys")
+    return UserError(
+        f"{key}: {first['msg'].lower()}", str(file), "docs/your-repository.md has the keys"
+    )
 
 
 def _keys(path: list[str]) -> Iterator[str]:
