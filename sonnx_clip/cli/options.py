@@ -36,8 +36,22 @@ def hidden(names: str, value: str | None = None, **more: Any) -> Any:
 Type: TypeAlias = Annotated[
     str, typer.Argument(metavar="TYPE", help="Element type of X, such as float32.")
 ]
+
+
+def _split(values: list[str] | None) -> list[str]:
+    """Values of a repeatable option, each of which may be several with commas between them."""
+    return [part.strip() for value in values or [] for part in value.split(",")]
+
+
 OnlyTypes: TypeAlias = Annotated[
-    list[str] | None, option("", "Only this element type; repeatable.", INPUT, value="TYPE")
+    list[str] | None,
+    option(
+        "",
+        "Only these element types, with commas; repeatable.",
+        INPUT,
+        value="TYPE",
+        callback=_split,
+    ),
 ]
 NUMBER = option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
 X: TypeAlias = Annotated[str, NUMBER]
