@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.candidates import Candidates
-    from sonnx_clip.contexts.graphs import Model
+    from sonnx_clip.contexts.graphs import Graphs, Model
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.contexts.plan import Asked, Bounds
     from sonnx_clip.contexts.report import ContextVerdict, Way
@@ -125,21 +125,21 @@ class ContextJudge:
     def _answers(self, context: Context, opsets: Sequence[int]) -> Iterator[Answer]:
         every = asked(context, self._etype, opsets, few=self._few)
         known = self._known(context, every)
-        models = [
-            graphs(context, self._etype, one.bounds.values, one.opset, one.bounds_as)
-            for one in every
-        ]
         parts_how = PLAIN if self._worker.has_plain else OPTIMISED
-        chains = []
-        for one, model in zip(every, models, strict=True):
-            feeds = _feeds(known[one.bounds].x, context, one.bounds)
+        models: list[Graphs] = []
+        chains: list[Chain] = []
+        for graph in every:
+            bounds = graph.bounds
+            model = graphs(context, self._etype, bounds.values, graph.opset, graph.bounds_as)
+            models.append(model)
+            feeds = _feeds(known[bounds].x, context, bounds)
             chains.append(_chain([model.whole], feeds, OPTIMISED))
             chains.append(_chain(model.parts, feeds, parts_how))
         outcomes = self._worker.run(chains)
-        for one, model in zip(every, models, strict=True):
-            x, right, origin = known[one.bounds]
+        for graph, model in zip(every, models, strict=True):
+            x, right, origin = known[graph.bounds]
             whole, parts = next(outcomes), next(outcomes)
-            yield Answer(one, model, x, origin, right, whole, parts)
+            yield Answer(graph, model, x, origin, right, whole, parts)
 
     def _known(self, context: Context, every: Sequence[Asked]) -> Mapping[Bounds, _Known]:
         """X for each of the bounds, and what is right: the same in every operator set."""

@@ -176,20 +176,28 @@ def feeds_of(window: Window, feed: str) -> dict[str, Array]:
 
 
 def _feed(window: Window, typed: Tensor, feed: str) -> Array:
-    count = int(np.prod(typed.shape))
-    generator = np.random.default_rng([_SEED, _FEEDS.index(feed)])
+    """One input of a window."""
+    is_integer = np.dtype(typed.etype).kind in "iu"
+    is_of_clip = typed.etype == window.typed(window.x).etype
     if typed.etype == "bool":
         return np.resize(np.array([True, False]), typed.shape)
-    if np.dtype(typed.etype).kind in "iu" and typed.etype != window.typed(window.x).etype:
+    if is_integer and not is_of_clip:
         return np.zeros(typed.shape, typed.etype)  # it may be an index
-    if feed == "special values" or np.dtype(typed.etype).kind in "iu":
-        pool = inputs_of(feed, typed.etype, _bounds(window, typed.etype))
-        if pool.dtype.kind == "f" and any(node.op_type in _SUMS for node in window.nodes):
-            # One NaN or infinity would be all that is left.
-            pool = np.asarray(pool[np.abs(pool) < _MODERATE])
-        return np.resize(pool, typed.shape)
+    if is_integer or feed == "special values":
+        return np.resize(_special_values(window, typed.etype), typed.shape)
+    generator = np.random.default_rng([_SEED, _FEEDS.index(feed)])
     spread = 3 if feed == "ordinary numbers" else 300
-    return generator.normal(0, spread, count).astype(typed.etype).reshape(typed.shape)
+    return generator.normal(0, spread, typed.shape).astype(typed.etype)
+
+
+def _special_values(window: Window, etype: str) -> Array:
+    """Values around the bounds and special ones, of which an operator that adds up gets moderate numbers."""
+    values = inputs_of("special values", etype, _bounds(window, etype))
+    adds_up = any(node.op_type in _SUMS for node in window.nodes)
+    if values.dtype.kind == "f" and adds_up:
+        # One NaN or infinity would be all that is left.
+        return np.asarray(values[np.abs(values) < _MODERATE])
+    return values
 
 
 def _bounds(window: Window, etype: str) -> Bounds:
