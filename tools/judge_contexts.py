@@ -317,10 +317,15 @@ def _index(pages: dict[str, str]) -> str:
 # --- The command --------------------------------------------------------------------------------------------
 
 
+def read_records() -> list[ContextRecord]:
+    """The records, in the order of the subjects."""
+    order = [subject.name for subject in SUBJECTS]
+    return sorted(read_context_records(), key=lambda record: order.index(record.name))
+
+
 def render() -> None:
     """Write the pages from the records."""
-    order = [subject.name for subject in SUBJECTS]
-    records = sorted(read_context_records(), key=lambda record: order.index(record.name))
+    records = read_records()
     write_whole(PAGE, page(records))
     make_folder(UPSTREAM)
     pages = statements(records)
