@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
 from sonnx_clip.contexts.meaning import number
 from sonnx_clip.language import tree
@@ -119,12 +121,14 @@ class _Candidate:
         after: the term in their place.
         rewrite: the rewrite or the theorem that it is; None for another change.
         words: what another change is: ``as if no Clip were there``.
+        flushes: whether subnormal bounds are zeros.
     """
 
     window: _Window
     after: Expr
     rewrite: Rewrite | Theorem | None = None
     words: str = ""
+    flushes: bool = False
 
     def is_contradicted(
         self, context: Context, etype: str, right: Sequence[Answer], most: int
@@ -158,6 +162,8 @@ class _Candidate:
         self, context: Context, etype: str, bounds: Mapping[str, Array]
     ) -> Mapping[str, Array] | None:
         """The constants with which it is about a graph; None if it is not."""
+        if self.flushes:
+            return {name: _flushed(value) for name, value in bounds.items()}
         if not isinstance(self.rewrite, Rewrite):
             return bounds
         type_ = context.stages(etype)[self.window.first].given.etype
@@ -194,8 +200,25 @@ def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
         yield _Candidate(window, _X, words="as if no Clip were there")
         finite = tree.Call("clip", (_X, _number("lowest"), _number("highest")), tree.Kind.ELEMENT)
         yield _Candidate(window, finite, words="as if every Clip had lost its bounds")
+    yield from _with_flushed_bounds(context, etype)
     yield from _without_a_bound(context, etype)
     yield from _without_a_step(context, etype)
+
+
+def _with_flushed_bounds(context: Context, etype: str) -> Iterator[_Candidate]:
+    """A Clip of a fused kernel that takes subnormal bounds for zeros."""
+    for place, stage in enumerate(context.stages(etype)):
+        is_float = operators()["clip"].element_type(stage.given.etype).family == "float"
+        if stage.step.op_type == "Clip" and is_float:
+            words = f"as if subnormal bounds of {stage.step.id} were zeros"
+            window = _Window(_X, place, place + 1)
+            yield _Candidate(window, stage.step.call, words=words, flushes=True)
+
+
+def _flushed(bound: Array) -> Array:
+    """A bound, or the zero of its sign if it is subnormal."""
+    smallest = np.finfo(bound.dtype).smallest_normal
+    return np.where(np.abs(bound) < smallest, np.copysign(bound.dtype.type(0), bound), bound)
 
 
 def _without_a_bound(context: Context, etype: str) -> Iterator[_Candidate]:
