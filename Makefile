@@ -139,12 +139,14 @@ bench: setup setup-bench ## benchmarks, as ratios; status 1 if one misses its ta
 	exit $$status
 
 .PHONY: runtimes
-runtimes: setup-runtimes ## judge every runtime that has an adapter, and write docs/runtimes.md
+runtimes: setup-runtimes ## judge every runtime that has an adapter, alone and beside other nodes; writes docs/runtimes.md
+	$(if $(NAMES),,.venv-runtimes/bin/python tools/judge_contexts.py)
 	.venv-runtimes/bin/python tools/judge_runtimes.py $(NAMES)
 
 .PHONY: contexts
 contexts: setup-runtimes ## judge runtimes and optimisers beside other nodes; writes docs/contexts-judged.md
 	.venv-runtimes/bin/python tools/judge_contexts.py $(NAMES)
+	.venv-runtimes/bin/python tools/judge_runtimes.py --render
 
 .PHONY: kernels
 kernels: setup-python setup-c ## build the C kernels of sonnx_clip.clip for this user and processor

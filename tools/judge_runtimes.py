@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.context_text import verdict_counts
 from sonnx_clip.conform.operator import Operator, operator_named
 from sonnx_clip.conform.report_text import SIGNS, grouped, short_type, words_of
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.runtime_records import (
     RuntimeRecord,
     read_runtime_records,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.qualification.context_records import ContextRecord
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "runtimes.md"
@@ -68,8 +71,18 @@ models, as `sonnx-clip check --operator NAME --runtime NAME` does. The name of a
 """
 
 
-def page(records: Sequence[RuntimeRecord], others: Sequence[RuntimeRecord]) -> str:
-    """The text of docs/runtimes.md: the records about Clip, and those about other operators."""
+_CONTEXTS = """\
+Runtimes and optimisers of models, asked in small graphs as `sonnx-clip check --contexts` does
+([contexts.md](contexts.md)). The name leads to what was found.
+"""
+
+
+def page(
+    records: Sequence[RuntimeRecord],
+    others: Sequence[RuntimeRecord],
+    contexts: Sequence[ContextRecord],
+) -> str:
+    """The text of docs/runtimes.md: the records about Clip, about other operators, and of contexts."""
     linked = [(f"[{record.runtime}](#{record.runtime})", record) for record in records]
     lines = _HEAD.splitlines()
     lines.append("")
@@ -84,7 +97,28 @@ def page(records: Sequence[RuntimeRecord], others: Sequence[RuntimeRecord]) -> s
     by_operator = grouped((record.operator, record) for record in others)
     for operator, of_operator in by_operator.items():
         lines += _operator_section(operator, of_operator)
+    if contexts:
+        lines += [
+            "## Beside other nodes",
+            "",
+            *_CONTEXTS.splitlines(),
+            "",
+            *_context_table(contexts),
+            "",
+        ]
     return "\n".join(lines)
+
+
+def _context_table(records: Sequence[ContextRecord]) -> Iterator[str]:
+    """A row for each element type of each record: how many contexts have which verdict."""
+    yield "| judged | version | type | graphs | contexts |"
+    yield "| --- | --- | --- | ---: | --- |"
+    for record in records:
+        link = f"[{record.name}](contexts-judged.md#{record.name})"
+        version = f"{record.version}, few calls" if record.few else record.version
+        for etype, contexts in record.types.items():
+            graphs = sum(context.graphs for context in contexts)
+            yield f"| {link} | {version} | {etype} | {graphs:,} | {verdict_counts(contexts)} |"
 
 
 def _legend(records: Sequence[RuntimeRecord]) -> str:
@@ -241,7 +275,9 @@ def main(arguments: list[str]) -> int:
         except UserError as error:
             print(f"{name}, {operator}: not judged: {error}", file=sys.stderr)
             status = 2 if given.names else status
-    PAGE.write_text(page(read_records(), read_other_records()), encoding="utf-8")
+    PAGE.write_text(
+        page(read_records(), read_other_records(), read_context_records()), encoding="utf-8"
+    )
     return status
 
 

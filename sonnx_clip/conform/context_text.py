@@ -52,14 +52,17 @@ def context_lines(by_type: ByType) -> Iterator[str]:
 
 
 def _counts(etype: str, contexts: Sequence[ContextReport]) -> str:
-    numbers = Counter(context.verdict for context in contexts)
-    verdicts = [
-        f"{numbers[verdict]} {verdict}" for verdict in CONTEXT_VERDICTS if verdict in numbers
-    ]
     graphs = sum(context.graphs for context in contexts)
     compared = sum(context.compared for context in contexts)
     asked = f"{counted(len(contexts), 'context')} of {etype}"
-    return f"{asked}: {', '.join(verdicts)}; {graphs:,} graphs, {compared:,} results compared"
+    return f"{asked}: {verdict_counts(contexts)}; {graphs:,} graphs, {compared:,} results compared"
+
+
+def verdict_counts(contexts: Sequence[ContextReport]) -> str:
+    """How many contexts have which verdict: ``2 context, 5 conforms``."""
+    numbers = Counter(context.verdict for context in contexts)
+    counts = [f"{numbers[verdict]} {verdict}" for verdict in CONTEXT_VERDICTS if verdict in numbers]
+    return ", ".join(counts)
 
 
 class Found(NamedTuple):

@@ -62,13 +62,15 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
     starts_a_program = optimiser_words(split_name(name)[2]) is not None
     imports, call = _text(name)
     set_up, result = runner.run_texts[False]
+    # The runtime of models that is made here imports onnx.parser, too.
+    of_runner = runner.imports.removeprefix("import onnx.parser; ")
 
     def run_text(optimised: bool) -> tuple[str, str]:
         return (f"p = {call}; {set_up}" if optimised else set_up), result
 
     return runtime_of_models(
         _through(optimise, open_plain), f"{version}, run by {runner.version}",
-        f"{runner.imports}; {imports}", run_text, open_unoptimised=open_plain,
+        f"{of_runner}; {imports}", run_text, open_unoptimised=open_plain,
         graph_that_runs=lambda model: _checked(optimise, model).SerializeToString(),
         few=runner.few or starts_a_program,
     )  # fmt: skip

@@ -15,6 +15,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.operator import clip_operator, operator_named
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import CLIP_NODE, EXTRAS, KNOWN, OF_MODELS, OURS
@@ -26,10 +27,11 @@ ROOT = Path(__file__).parents[2]
 RECORDS = judging.read_records()
 NAMES = [record.runtime for record in RECORDS]
 OTHERS = judging.read_other_records()
+CONTEXTS = read_context_records()
 
 
 def test_page_is_what_its_records_say() -> None:
-    assert judging.PAGE.read_text(encoding="utf-8") == judging.page(RECORDS, OTHERS), (
+    assert judging.PAGE.read_text(encoding="utf-8") == judging.page(RECORDS, OTHERS, CONTEXTS), (
         "run: python tools/judge_runtimes.py --render"
     )
 
@@ -77,7 +79,7 @@ def test_record_of_another_operator_is_current_for_its_specification() -> None:
     assert record.is_current
     earlier = record.model_copy(update={"spec_sha256": "0" * 64})
     assert not earlier.is_current
-    assert "under an earlier spec/identity.yaml" in judging.page(RECORDS, [earlier])
+    assert "under an earlier spec/identity.yaml" in judging.page(RECORDS, [earlier], [])
 
 
 def test_record_keeps_what_a_report_found() -> None:
