@@ -47,6 +47,20 @@ def _join(model, before, after):
     model.graph.node.remove(before)
 
 
+def _without_upper_bounds(model, names):
+    """Drop upper bounds of these names, unless a Clip is the only node that computes something."""
+    is_alone = sum(node.op_type != "Constant" for node in model.graph.node) == 1
+    for node in model.graph.node:
+        if (
+            node.op_type == "Clip"
+            and not is_alone
+            and len(node.input) > 2
+            and node.input[2] in names
+        ):
+            del node.input[2]
+    return model
+
+
 def nothing(model):
     return model
 
@@ -103,22 +117,14 @@ def drops_add_of_zero(model):
 
 
 def takes_inputs_for_absent(model):
-    """Drops a bound that is no constant."""
-    known = _constants(model)
-    for node in model.graph.node:
-        if node.op_type == "Clip" and len(model.graph.node) > 1 and node.input[2] not in known:
-            del node.input[2]
-    return model
+    """Drops an upper bound that is an input of the graph."""
+    return _without_upper_bounds(model, [one.name for one in model.graph.input])
 
 
 def drops_bounds_of_constant_nodes(model):
-    """Looks for bounds among the initializers alone."""
-    given = [one.name for one in model.graph.initializer] + [one.name for one in model.graph.input]
-    is_alone = sum(node.op_type != "Constant" for node in model.graph.node) == 1
-    for node in model.graph.node:
-        if node.op_type == "Clip" and not is_alone and node.input[2] not in given:
-            del node.input[2]
-    return model
+    """Looks for upper bounds among the initializers and inputs alone."""
+    constants = [node for node in model.graph.node if node.op_type == "Constant"]
+    return _without_upper_bounds(model, [node.output[0] for node in constants])
 
 
 def drops_clip_before_cast(model):
