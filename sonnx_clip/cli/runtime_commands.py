@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,6 +25,9 @@ from sonnx_clip.cli.options import (
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import CALL, START, Limits
+
+if TYPE_CHECKING:
+    from sonnx_clip.cli.settings import Settings
 
 _OF = "Runtime (one of these)"
 
@@ -137,10 +140,11 @@ def check(
     from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.runtimes.find_runtime import optimised_name, runtime_of
 
+    usual = settings()
     is_named = any((runtime, exec, so, onnx, onnx_cmd))
     if optimiser is not None:
         names = [optimised_name(optimiser, runtime, exec, so, onnx, onnx_cmd)]
-    elif is_named or not (against or settings().runtimes):
+    elif is_named or not (against or usual.runtimes):
         names = [
             runtime_of(
                 runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
@@ -148,9 +152,8 @@ def check(
             )
         ]  # fmt: skip
     else:
-        names = _usual_runtimes(
-            against=bool(against), one_report=bool(output or repro or journal or format != "text")
-        )
+        one_report = bool(output or repro or journal or format != "text")
+        names = _usual_runtimes(usual, against=bool(against), one_report=one_report)
     if model is not None:
         from sonnx_clip.cli.model_commands import shapes_of
         from sonnx_clip.cli.own_model_command import check_own_model
@@ -163,10 +166,10 @@ def check(
         shapes = shapes_of(input_shape or [])
         limits = Limits(limit, start_limit)
         as_json = format == "json"
-        usual = settings().input_shapes
         judge_model = partial(check_own_model, limits=limits, as_json=as_json, repro=repro)
-        raise typer.Exit(max(judge_model(name, model, shapes, usual) for name in names))
-    build = build or settings().build_folder
+        statuses = [judge_model(name, model, shapes, usual.input_shapes) for name in names]
+        raise typer.Exit(max(statuses))
+    build = build or usual.build_folder
     options = CheckOptions(
         names[0],
         dtype or [],
@@ -208,17 +211,16 @@ def _highest_status(statuses: Iterable[int]) -> int:
     return highest
 
 
-def _usual_runtimes(*, against: bool, one_report: bool) -> list[str]:
+def _usual_runtimes(usual: "Settings", *, against: bool, one_report: bool) -> list[str]:
     """The runtimes of the settings file; an empty name for those that `--against` compares by default."""
-    from sonnx_clip.cli.settings import settings
     from sonnx_clip.runtimes.find_runtime import runtime_of
 
     if against:
         return [""]
-    names = [runtime_of(runtime=name) for name in settings().runtimes]
+    names = [runtime_of(runtime=name) for name in usual.runtimes]
     if len(names) > 1 and one_report:
         todo = "name one by --runtime for a file, or for another format than text"
-        raise UserError(f"{settings().file} names {len(names)} runtimes", todo=todo)
+        raise UserError(f"{usual.file} names {len(names)} runtimes", todo=todo)
     return names
 
 
