@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
@@ -26,7 +26,7 @@ _NEAR = 3
 
 
 def _element_type(name: str) -> ElementType:
-    return load_spec().element_type(name)
+    return specification(DEFAULT_OPERATOR).element_type(name)
 
 
 @cache

@@ -66,8 +66,9 @@ reproduces one: `jq -r .reproduce docs/runtimes/NAME.json | python`.
 
 
 _OTHERS = """\
-The operators that Clip is made of or stands beside, judged in the same way for the runtimes that run ONNX
-models, as `sonnx-clip check --operator NAME --runtime NAME` does. The name of a runtime leads to its record.
+The operators that Clip is made of or stands beside, judged in the same way for NumPy and the runtimes that
+run ONNX models, as `sonnx-clip check --operator NAME --runtime NAME` does. The name of a runtime leads to its
+record.
 """
 
 
@@ -244,8 +245,8 @@ def judge(name: str, operator: Operator) -> None:
 
 
 def serves(name: str, operator: str) -> bool:
-    """Whether a runtime is judged on an operator: other operators than Clip are judged as ONNX models."""
-    return operator == DEFAULT_OPERATOR or name in OF_MODELS
+    """Whether a runtime is judged on an operator: other operators than Clip as ONNX models, and in NumPy."""
+    return operator == DEFAULT_OPERATOR or name in (*OF_MODELS, "numpy")
 
 
 def main(arguments: list[str]) -> int:

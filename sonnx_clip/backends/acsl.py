@@ -50,13 +50,13 @@ def render_acsl(spec: Spec) -> dict[str, str]:
     files = {LOOP: template("acsl_loop.j2").render()}
     for etype in spec.element_types:
         if etype.c is not None:
-            printer = AcslPrinter(etype, spec.head.operands)
+            printer = AcslPrinter(etype, spec.signature.ids)
             files[contract_path(etype)] = template("acsl_type.h.j2").render(
                 header=header_lines(spec),
                 etype=etype,
                 format=_format(etype) if is_bits(etype) else None,
-                operands=spec.head.operands,
-                result=spec.head.result,
+                operands=spec.signature.ids,
+                result=spec.signature.result.id,
                 cases=[
                     (c.id, c.result_text, printer.show(c.when), unparse(c.when)) for c in spec.cases
                 ],

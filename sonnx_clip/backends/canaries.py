@@ -95,7 +95,7 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]
 
 def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     """The cases, the definitions, the wrong operator, and what is claimed of it."""
-    printer = _TruePrinter(etype, spec.head)
+    printer = _TruePrinter(etype, spec.signature)
     claims = _claims(spec, etype, wrong)
     said = [
         part
@@ -106,7 +106,7 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     definitions = [
         definition(spec, d, etype) for d in definitions_used(spec, said) if d.id != wrong.of
     ]
-    operands = spec.head.arguments
+    operands = spec.signature.arguments
     if wrong.of is not None:
         definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))
     body = f"right {operands}" if wrong.of else printer.show(wrong.is_)
@@ -124,5 +124,5 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
             *(d.text for d in definitions),
             operator.text,
         ],
-        [goal(claim, WhymlPrinter(etype, spec.head)) for claim in claims],
+        [goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
     )

@@ -104,7 +104,7 @@ class _Family:
 
     def meaning(self) -> str:
         """The cases, definitions, classes and claims, with their theorems."""
-        given = self.spec.head.arguments
+        given = self.spec.signature.arguments
         stated = definitions_of(self.spec, *OF_MEANING)
         cases = [self._condition(c.id, given, c.when, c.title) for c in self.spec.cases]
         definitions = [self._defined(d) for d in stated]
@@ -170,7 +170,7 @@ class _Family:
         return template(name).render(
             header=header(self.spec),
             family=self.family,
-            operands=self.spec.head.arguments,
+            operands=self.spec.signature.arguments,
             tactic=_TACTICS[self.family],
             names=[*own, *others],
             theorems=theorems,
@@ -190,13 +190,13 @@ class _Family:
             )
             in_family = d.families is None or self.family in d.families
             if rests and in_family and kind_of(d.is_) is not tree.Kind.ELEMENT:
-                found[d.id] = "abcdefgh"[: len(d.parameters or self.spec.head.operands)]
+                found[d.id] = "abcdefgh"[: len(d.parameters or self.spec.signature.ids)]
         return [*found.items()]
 
     # Definitions
 
     def _printer(self, where: str) -> CoqPrinter:
-        return CoqPrinter(self.family, where, self.spec.head)
+        return CoqPrinter(self.family, where, self.spec.signature)
 
     def _definition(
         self, name: str, given: str, body: str, title: str = "", of: str = "bool"
@@ -208,7 +208,7 @@ class _Family:
 
     def _defined(self, d: Definition) -> CoqStatement:
         """A definition of the YAML; false where the family has none."""
-        given = " ".join(name.lower() for name in d.parameters) or self.spec.head.arguments
+        given = " ".join(name.lower() for name in d.parameters) or self.spec.signature.arguments
         if d.families is not None and self.family not in d.families:
             return self._definition(d.id, given, "false", f"{d.title}: none in this family")
         of = "t" if kind_of(d.is_) is tree.Kind.ELEMENT else "bool"
@@ -216,10 +216,10 @@ class _Family:
 
     def _of_result(self, expr: Expr, printed: str) -> str:
         """What is printed of an expression, after the name for the result where it uses that."""
-        head = self.spec.head
-        if head.result not in free_names(expr):
+        signature = self.spec.signature
+        if signature.result.id not in free_names(expr):
             return printed
-        return f"let {head.result.lower()} := cases {head.arguments} in\n  {printed}"
+        return f"let {signature.result.id.lower()} := cases {signature.arguments} in\n  {printed}"
 
     def _properties(self) -> Iterator[CoqStatement]:
         for p in self.spec.properties:
@@ -229,9 +229,9 @@ class _Family:
                 yield from self._claim(p, variables, body)
 
     def _constraints(self) -> Iterator[CoqStatement]:
-        head = self.spec.head
+        signature = self.spec.signature
         entries = " ".join(
-            f"({n.lower()} i)" if n in head.tensors else n.lower() for n in head.operands
+            f"({n.lower()} i)" if n in signature.tensors else n.lower() for n in signature.ids
         )
         for c in self.spec.constraints:
             if self.family in c.families and speaks_of_entries(c):
@@ -251,34 +251,34 @@ class _Family:
             yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
 
     def _variables(self, p: Property) -> str:
-        return " ".join(variables_of(self.spec.head, p.claim)).lower()
+        return " ".join(variables_of(self.spec.signature, p.claim)).lower()
 
     def _tensors(self) -> str:
         """The binders of the operands: tensors as functions of an index, and scalars."""
-        head = self.spec.head
+        signature = self.spec.signature
         tensors = [
-            f"({name.lower()} : index -> t)" for name in head.operands if name in head.tensors
+            f"({name.lower()} : index -> t)" for name in signature.ids if name in signature.tensors
         ]
-        scalars = [f"({' '.join(head.scalars).lower()} : t)"] if head.scalars else []
+        scalars = [f"({' '.join(signature.scalars).lower()} : t)"] if signature.scalars else []
         return " ".join(["(index : Type)", *tensors, *scalars])
 
     def _reading(self, r: Reading) -> Iterator[CoqStatement]:
-        head = self.spec.head
+        signature = self.spec.signature
         yield self._condition(
-            r.predicate, head.arguments_and_result, r.returns, f"{r.id}: {r.title}"
+            r.predicate, signature.arguments_and_result, r.returns, f"{r.id}: {r.title}"
         )
         for regions, end, what in ((r.agrees, "", "value"), (r.agrees_bitwise, "_bitwise", "bits")):
             if self.family in regions:
                 name, region = f"{r.word}_region{end}", regions[self.family]
                 body = self._of_result(region, self._printer(name).show(region))
                 yield self._definition(
-                    name, head.arguments, body, f"Where {r.id} has the {what} of the cases"
+                    name, signature.arguments, body, f"Where {r.id} has the {what} of the cases"
                 )
 
     # Theorems
 
     def _statement(self, claim: Claim) -> str:
-        given, id_ = self.spec.head.arguments, claim.shows[0]
+        given, id_ = self.spec.signature.arguments, claim.shows[0]
         every = f"forall {given} : t"
         of_cases = claim.name in ("cases_complete", "cases_disjoint")
         ids = claim.shows if of_cases else claim.shows[1:]
@@ -306,7 +306,7 @@ class _Family:
 
     def _proof(self, claim: Claim) -> str:
         if self._is_of_tensors(claim):
-            given = self.spec.head.arguments
+            given = self.spec.signature.arguments
             return f"intros index {given}; unfolded; by_entries {' '.join(given.split()[::-1])}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
@@ -314,8 +314,12 @@ class _Family:
         return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
 
     def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
-        head, shows = self.spec.head, (r.id,)
-        given, answered, y = head.arguments, head.arguments_and_result, head.result.lower()
+        signature, shows = self.spec.signature, (r.id,)
+        given, answered, y = (
+            signature.arguments,
+            signature.arguments_and_result,
+            signature.result.id.lower(),
+        )
         returns, result = f"{r.predicate} {answered}", f"cases {given}"
         yield CoqStatement(
             f"{r.id} allows an answer for every input",

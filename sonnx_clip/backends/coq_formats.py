@@ -67,19 +67,21 @@ class _Format:
 
     def _inhabited(self, claim: Claim) -> CoqStatement:
         return self._fact(
-            claim, f"{claim.shows[0]} {self._numbers(claim, self.spec.head.operands)}"
+            claim, f"{claim.shows[0]} {self._numbers(claim, self.spec.signature.ids)}"
         )
 
     def _property(self, claim: Claim) -> CoqStatement:
         """A property is refuted at numbers, or its condition is met by some."""
         id_, said = claim.shows[0], "~ claim" if claim.role == "refuted" else "condition"
-        names = variables_of(self.spec.head, self.spec.property(id_).claim)
+        names = variables_of(self.spec.signature, self.spec.property(id_).claim)
         return self._fact(claim, f"{said}_{id_} {self._numbers(claim, names)}")
 
     def _constraint(self, claim: Claim) -> CoqStatement:
-        head = self.spec.head
-        numbers = ((name, self._given(claim.witness[name])) for name in head.operands)
-        operands = (f"(fun _ : unit => {n})" if name in head.tensors else n for name, n in numbers)
+        signature = self.spec.signature
+        numbers = ((name, self._given(claim.witness[name])) for name in signature.ids)
+        operands = (
+            f"(fun _ : unit => {n})" if name in signature.tensors else n for name, n in numbers
+        )
         return self._fact(claim, f"~ claim_{claim.shows[0]} unit {' '.join(operands)}")
 
     def _results(self, claim: Claim) -> Iterator[str]:
@@ -98,7 +100,7 @@ class _Format:
     def _difference(self, reading: Reading, *, bitwise: bool) -> CoqStatement:
         """Where a reading differs according to the file, it allows an answer other than the cases."""
         texts = (reading.differs_bitwise_at if bitwise else reading.differs_at)["float"].texts()
-        operands = tuple(encode(texts[name], self.etype) for name in self.spec.head.operands)
+        operands = tuple(encode(texts[name], self.etype) for name in self.spec.signature.ids)
         due = evaluator(self.spec, self.etype).result(*operands)
         allowed = answers(self.spec, self.etype, reading, operands)
         found = (

@@ -12,9 +12,9 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.language.scope import Head
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
+    from sonnx_clip.root.signature import Signature
 
 # Binding strengths, tightest last. Coq's own levels are 200, 99, 95, 85, 80, 75, 70, 50, 40, 10, 0.
 _IF, _IMPLIES, _IFF, _OR, _AND, _NOT, _COMPARE, _BOOL_OR, _BOOL_AND, _APPLY, _ATOM = range(
@@ -35,12 +35,12 @@ class CoqPrinter(Printing):
     Args:
         family: the family whose constants an expression may use.
         where: the entry that is printed.
-        head: the operator, whose operands are the arguments of an entry without parameters.
+        signature: of the operator, whose operands are the arguments of an entry without parameters.
     """
 
     family: FamilyId
     where: str
-    head: Head
+    signature: Signature
 
     forms: ClassVar[Mapping[str, NodeForm]] = {
         "if": NodeForm(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
@@ -79,7 +79,7 @@ class CoqPrinter(Printing):
         """A function or an entry of the YAML with its arguments."""
         match expr:
             case tree.Use(id=name, arguments=()):
-                return _APPLY, f"{name} {self.head.arguments}"
+                return _APPLY, f"{name} {self.signature.arguments}"
             case tree.Call(function="is_signalling", arguments=(a,)):
                 operand = self.operand(a, _ATOM)
                 signalling = f"(nan {operand} && unquiet {operand})"

@@ -48,7 +48,7 @@ def _heading(title: str) -> list[str]:
 def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Declared]]:
     """All that has a name in the theories of an element type, by its sort."""
     printer, tensors = element_printer(spec, etype), tensor_printer(spec, etype)
-    given, answered = spec.head.arguments, spec.head.arguments_and_result
+    given, answered = spec.signature.arguments, spec.signature.arguments_and_result
     answers = allowed_answers(spec).items()
     return {
         "tensors": [
@@ -89,7 +89,7 @@ def cases_and_result(
     spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str = "cases"
 ) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
-    given = spec.head.arguments
+    given = spec.signature.arguments
     giving = spec.giving_cases(etype.family)
     *first, last = [(case.id, printer.show(case.result)) for case in giving]
     result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]
@@ -140,7 +140,7 @@ def uses_opposite(spec: Spec) -> bool:
 
 def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
     """A definition; false where the family has none."""
-    parameters = d.parameters or spec.head.operands
+    parameters = d.parameters or spec.signature.ids
     names = " ".join(name.lower() for name in parameters)
     if d.families is not None and etype.family not in d.families:
         return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
@@ -185,7 +185,10 @@ def _has(spec: Spec, etype: ElementType, of: Allowed) -> bool:
     dialect = spec.dialect(of.dialect) if of.dialect is not None else None
     return dialect is None or (
         etype.id in dialect.element_types
-        and (len(of.parameters) == len(spec.head.all) or defaults(spec, dialect, etype) is not None)
+        and (
+            len(of.parameters) == len(spec.signature.all_ids)
+            or defaults(spec, dialect, etype) is not None
+        )
     )
 
 
@@ -193,24 +196,26 @@ def _allowed(
     spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, of: Allowed
 ) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
-    head, reading = spec.head, spec.reading(of.reading)
+    signature, reading = spec.signature, spec.reading(of.reading)
     if of.dialect is None:
         title = f"{reading.id}: {reading.title}"
-        return declare(name, head.arguments_and_result, "t", printer.show(reading.returns), title)
+        return declare(
+            name, signature.arguments_and_result, "t", printer.show(reading.returns), title
+        )
     given = {variable: variable.lower() for variable in of.parameters}
     title = f"{of.dialect} allows the answer y"
-    if len(given) < len(head.all):
+    if len(given) < len(signature.all_ids):
         ends = defaults(spec, spec.dialect(of.dialect), etype)
         assert ends is not None
-        given = dict(zip(head.scalars, map(printer.value, ends), strict=True)) | given
+        given = dict(zip(signature.scalars, map(printer.value, ends), strict=True)) | given
         title += f", without {name.rpartition('_')[2]}"
-    body = " ".join((reading.predicate, *(given[v] for v in head.all)))
+    body = " ".join((reading.predicate, *(given[v] for v in signature.all_ids)))
     return declare(name, " ".join(v.lower() for v in of.parameters), "t", body, title)
 
 
 def _property(spec: Spec, printer: WhymlPrinter, p: Property) -> Declared:
-    claim, given = printer.show(p.claim), spec.head.arguments
-    result = spec.head.result.lower()
+    claim, given = printer.show(p.claim), spec.signature.arguments
+    result = spec.signature.result.id.lower()
     body = f"let {result} = cases {given} in {claim}" if result in _WORD.findall(claim) else claim
     return declare(p.id, given, "t", body, p.title)
 

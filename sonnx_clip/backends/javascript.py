@@ -138,13 +138,13 @@ def render_rewrites(known: Iterable[Rewrite]) -> str:
 
 
 def _operator(spec: Spec) -> OperatorCode:
-    printer, operands = JavaScriptPrinter(), spec.head.operands
+    printer, operands = JavaScriptPrinter(), spec.signature.ids
     families = [family.id for family in spec.families]
     *first, last = [(case.id, printer.show(case.result)) for case in spec.cases]
     choices = [f"${id_}({', '.join(operands)}) ? {result} : " for id_, result in first]
     domains = {family: spec.domain_of(family) for family in families}
     return OperatorCode(
-        name=spec.head.function,
+        name=spec.signature.function,
         operands=operands,
         result="".join(choices) + last[1],
         domains={
@@ -197,7 +197,7 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
 
 def _conditions(spec: Spec, family: str) -> Iterator[tuple[str, str, Sequence[str], Expr | None]]:
     """Section, id, parameters and condition of each entry; no condition where the family has none."""
-    operands, result = spec.head.operands, spec.head.result
+    operands, result = spec.signature.ids, spec.signature.result.id
     for case in spec.cases:
         yield "cases", case.id, operands, case.when
     for d in definitions_of(spec, *SECTIONS):

@@ -39,7 +39,7 @@ _SIGNS = {"and": "&", "or": "|"}
 
 def oracle_path(spec: Spec) -> str:
     """Where the oracle of a specification is."""
-    return f"generated/numpy/{spec.head.function}_oracle.py"
+    return f"generated/numpy/{spec.signature.function}_oracle.py"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Section:
 def _section(spec: Spec, family: str) -> Section:
     """The part about a family. A result does not name the family: it uses no entries."""
     cases = spec.giving_cases(family)
-    anchor = spec.head.operands[0]
+    anchor = spec.signature.ids[0]
     results = [expression(case.result, "", anchor) for case in cases]
     return Section(family, [*_functions(spec, family)], cases, results)
 
@@ -68,11 +68,11 @@ def _section(spec: Spec, family: str) -> Section:
 def render_numpy(spec: Spec) -> dict[str, str]:
     """The text of the oracle, by its path in the repository."""
     families = [family for family in FAMILIES if any(spec.types_of(family))]
-    operands = spec.head.operands
+    operands = spec.signature.ids
     sections = [_section(spec, family) for family in families]
     text = template("oracle.py.j2").render(
         spec=spec,
-        operator=spec.head.function,
+        operator=spec.signature.function,
         operands=", ".join(operands),
         first=operands[0],
         several=len(operands) > 1,
@@ -146,7 +146,7 @@ class Function:
 
 def _functions(spec: Spec, family: str) -> Iterator[Function]:
     """The functions of a family, in the order of the YAML."""
-    operands = spec.head.operands
+    operands = spec.signature.ids
 
     def function(
         id_: str, title: str, expr: Expr, given: Sequence[str] = operands, name: str = "", *,
@@ -183,7 +183,9 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
         )
     if domain := spec.domain_of(family):
         title = "any answer is acceptable: the operator is not defined"
-        yield function(OUTSIDE_DOMAIN, title, tree.Not(domain), (*operands, spec.head.result, "A"))
+        yield function(
+            OUTSIDE_DOMAIN, title, tree.Not(domain), (*operands, spec.signature.result.id, "A")
+        )
     for r in spec.readings:
         title, given = "whether the reading allows the answer Y", (*operands, "Y")
         yield function(r.id, title, r.returns, given, f"{r.word}_returns")

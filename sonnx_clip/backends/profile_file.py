@@ -67,7 +67,7 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
             todo="split it into restrictions with one function each",
         )
     said = {name.id for one in calls for name in one.arguments if isinstance(name, Name)}
-    of = [name for name in spec.head.all if name in said]
+    of = [name for name in spec.signature.all_ids if name in said]
     return {"id": entry.id, "word": next(iter(words)), "of": of}
 
 

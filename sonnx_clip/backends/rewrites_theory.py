@@ -159,7 +159,7 @@ def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
 def _module(theory: _Theory) -> Module:
     clip = operators()["clip"]
     etype = clip.types_of(theory.family)[0]
-    printer = _Printer(etype, clip.head, literals=theory.literals)
+    printer = _Printer(etype, clip.signature, literals=theory.literals)
     rewrites = _of_family(theory.family)
     goals = [goal for rewrite in rewrites for goal in _goals(rewrite, theory, printer)]
     about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
@@ -178,7 +178,7 @@ def wrong_conditions(etype: ElementType) -> Module:
 
     They are about one element type: with the axioms of the abstract types no prover finds a model.
     """
-    printer = _Printer(etype, operators()["clip"].head)
+    printer = _Printer(etype, operators()["clip"].signature)
     abstract = next(theory for theory in _THEORIES if theory.family == etype.family)
     points = abstract.points
     if abstract.literals:  # an integer reads -0 as 0
@@ -217,7 +217,7 @@ def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Modu
     theory = next(theory for theory in _THEORIES if theory.family == family)
     clip = operators()["clip"]
     etype = clip.types_of(family)[0]
-    printer = _Printer(etype, clip.head, literals=theory.literals)
+    printer = _Printer(etype, clip.signature, literals=theory.literals)
     equation = _Equation(_generalised(before, theory), _generalised(after, theory))
     strengths = STRENGTHS if family == "float" else STRENGTHS[:1]
     goals = []
@@ -276,14 +276,14 @@ def _declarations(
 
 def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     """An operator as a function: the result of the first of its cases that holds."""
-    of_operator = replace(printer, head=spec.head)
+    of_operator = replace(printer, signature=spec.signature)
     *first, last = spec.giving_cases(family)
     choices = [
         f"if {of_operator.show(case.when)} then {of_operator.show(case.result)} else\n    "
         for case in first
     ]
     result = "".join(choices) + of_operator.show(last.result)
-    head = f"function {spec.head.function} ({spec.head.arguments}: t) : t"
+    head = f"function {spec.signature.function} ({spec.signature.arguments}: t) : t"
     return Declared(head, result, f"{spec.operator}, by its cases.", apart=True)
 
 
@@ -397,7 +397,7 @@ def _instance(etype: ElementType) -> Module:
     axioms = [d.name for d in declarations(text) if d.form == "axiom" and d.module == kind]
     ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
     axioms = [*(d.name for d in ordered if d.form == "axiom"), *axioms]
-    printer = WhymlPrinter(etype, operators()["clip"].head)
+    printer = WhymlPrinter(etype, operators()["clip"].signature)
     named = _FLOATS.literals if kind == "Floats" else _INTEGERS.literals
     constants = [
         Declared(f"constant {name} : t", printer.value(encode(text, etype), text))

@@ -37,7 +37,7 @@ def schema_text(spec: Spec) -> str:
         spec=spec,
         types=[etype.id for etype in machine_types],
         families=list(dict.fromkeys(etype.family for etype in machine_types)),
-        operands=tuple(operand.key for operand in spec.operands),
+        operands=spec.signature.keys,
     )
     return json.dumps(json.loads(text), indent=2) + "\n"
 
@@ -164,7 +164,7 @@ def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Floats about zero, two scalars as bounds about zero; nothing for integers."""
     if etype.family != "float":
         return
-    roles = [operand.role for operand in spec.operands]
+    roles = [operand.role for operand in spec.signature.operands]
     if roles == ["tensor", "scalar", "scalar"]:
         for pair in _ZERO_BOUNDS:
             for x in _ABOUT_ZERO:
@@ -176,7 +176,7 @@ def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
 
 def _in_use(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Values at the bounds in use, of an operator with one tensor; X is the value beside each choice."""
-    if len(spec.head.tensors) != 1:
+    if len(spec.signature.tensors) != 1:
         return
     for used in bounds_in_use(spec, etype):
         if used.is_whole:
@@ -200,7 +200,7 @@ def _named(spec: Spec, etype: ElementType) -> Iterator[Values]:
         witness = claim.refuted_for.get(etype.family)
         if witness is not None:
             by_operand = witness.texts()
-            yield _encoded(etype, [by_operand[name] for name in spec.head.operands])
+            yield _encoded(etype, [by_operand[name] for name in spec.signature.ids])
 
 
 def _of_dialects(spec: Spec, etype: ElementType, *, cited: bool) -> Iterator[Values]:
@@ -217,7 +217,7 @@ def _of_dialects(spec: Spec, etype: ElementType, *, cited: bool) -> Iterator[Val
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Witnesses and named values, each special value beside the witnesses, core values, a sample of all."""
     special = special_patterns(etype)
-    count = len(spec.operands)
+    count = len(spec.signature.operands)
     witnesses = []
     for klass in spec.classes_of(etype.family):
         texts = klass.inhabited_by.texts()
@@ -251,7 +251,7 @@ def vector_of(
     due = int(evaluate.result(*values))
     shown = ", ".join(show(value, etype) for value in values)
     operands = {}
-    for operand, value in zip(spec.operands, values, strict=True):
+    for operand, value in zip(spec.signature.operands, values, strict=True):
         operands[operand.key] = show_bits(value, etype)
     return {
         "id": f"{etype.id}.{klass.id}.{number}",
@@ -260,7 +260,7 @@ def vector_of(
         **operands,
         "expected": show_bits(due, etype),
         "acceptable": list(_acceptable(evaluate, values, due)),
-        "comment": f"{spec.head.function}({shown}) is {case.result_text} = {show(due, etype)}",
+        "comment": f"{spec.signature.function}({shown}) is {case.result_text} = {show(due, etype)}",
     }
 
 

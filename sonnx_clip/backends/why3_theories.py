@@ -128,7 +128,7 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
     refuted = (c.witness for c in claims_of(spec, etype.id, group) if c.role == "refuted")
     tensors = []
     for name, number in next(refuted, {}).items():
-        shape = "Dim 1 Scalar" if name in spec.head.tensors else "Scalar"
+        shape = "Dim 1 Scalar" if name in spec.signature.tensors else "Scalar"
         record = f"{{ element = {etype.why3}; shape = {shape}; entry = fun _ -> {printer.atom(number)} }}"
         tensors.append(f"  constant refuting_{name.lower()} : tensor =\n    {record}")
     clone = (
@@ -147,12 +147,14 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
 
 def restrictions_module(spec: Spec) -> Module:
     """The restrictions as the YAML states them, and what is claimed of them."""
-    printer = WhymlPrinter(None, spec.head, of_result=True)
+    printer = WhymlPrinter(None, spec.signature, of_result=True)
     restrictions = [
         stated(r, printer.implicit, "declared", printer).text for r in spec.restrictions
     ]
     example = declared_example(spec)
-    fields = [f"{name.lower()} = {_declared(spec, example[name])}" for name in spec.head.all]
+    fields = [
+        f"{name.lower()} = {_declared(spec, example[name])}" for name in spec.signature.all_ids
+    ]
     record = "{ " + ";\n    ".join(fields) + " }"
     node = f"  (** A node that meets every restriction. *)\n  constant example : node =\n  {record}"
     return Module(
@@ -167,8 +169,8 @@ def restrictions_module(spec: Spec) -> Module:
 
 def _goal(spec: Spec, claim: Claim) -> Goal:
     """A claim as a goal; its witness is a node: the `example` of the theory, or one that differs from it."""
-    of_node = {name: f"n.{name.lower()}" for name in spec.head.all}
-    printer = _DeclaredPrinter(None, spec.head, of_node, spec=spec)
+    of_node = {name: f"n.{name.lower()}" for name in spec.signature.all_ids}
+    printer = _DeclaredPrinter(None, spec.signature, of_node, spec=spec)
     printed = goal(replace(claim, witness={}), printer)
     if not claim.witness:
         return printed

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.claims.claim import Claim
-    from sonnx_clip.language.scope import Head
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.spec import Spec
 
 
@@ -44,7 +44,7 @@ class WhymlPrinter(Printing):
 
     Args:
         etype: the element type, whose literals the numbers become; None where none can stand.
-        head: the operator: its operands are the arguments of a case, class or definition without parameters.
+        signature: of the operator, whose operands are the arguments of an entry without parameters.
         variables: what variables are called in WhyML, where it is not their name in small letters.
         of_result: whether such an entry mentions the result too.
         prefix: what stands before the name of one without parameters.
@@ -52,7 +52,7 @@ class WhymlPrinter(Printing):
     """
 
     etype: ElementType | None
-    head: Head
+    signature: Signature
     variables: Mapping[str, str] = field(default_factory=dict)
     of_result: bool = False
     prefix: str = ""
@@ -75,7 +75,7 @@ class WhymlPrinter(Printing):
     @property
     def implicit(self) -> str:
         """The arguments of a case, class or definition without parameters."""
-        return self.head.arguments_and_result if self.of_result else self.head.arguments
+        return self.signature.arguments_and_result if self.of_result else self.signature.arguments
 
     def variable(self, name: str) -> str:
         """What a variable is called."""
@@ -181,13 +181,13 @@ class WhymlPrinter(Printing):
 def element_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
     """A printer for conditions on elements, and on FLOATs where float32 is an element type."""
     float_type = next((of for of in spec.element_types if of.id == "float32"), None)
-    return WhymlPrinter(etype, spec.head, float_type=float_type)
+    return WhymlPrinter(etype, spec.signature, float_type=float_type)
 
 
 def tensor_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
     """A printer for conditions on tensor values: a scalar is its only entry."""
     return WhymlPrinter(
-        etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars}
+        etype, spec.signature, {name: f"value {name.lower()}" for name in spec.signature.scalars}
     )
 
 

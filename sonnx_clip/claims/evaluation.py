@@ -131,7 +131,7 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
 
 def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator[dict[str, Value]]:
     """The same, some of them more than once where an operand is not bound."""
-    operands = spec.head.operands
+    operands = spec.signature.ids
     if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(operands):
         for patterns in product(special_patterns(etype), repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
@@ -193,9 +193,9 @@ def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
             result = ask.result(*(encode(text, etype) for text in operands))
             if identical(result, encode(example.Y[row], etype)):
                 continue
-            call = f"{spec.head.function}({', '.join(operands)})"
+            call = f"{spec.signature.function}({', '.join(operands)})"
             what = f"`{claim.id}` is false: {call} is {show(result, etype)}, not {example.Y[row]}"
-            place = place_of(spec, ("examples", index, spec.head.result, row))
+            place = place_of(spec, ("examples", index, spec.signature.result.id, row))
             raise UserError(what, place, "correct the entry, or the cases; no prover was run")
 
 

@@ -52,7 +52,7 @@ def _parts(ids: list[str]) -> dict[str, Any]:
 
 def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The cases are complete, disjoint and inhabited, and are the hand-written Clip."""
-    result = f"{spec.head.function}({', '.join(spec.head.operands)})"
+    result = f"{spec.signature.function}({', '.join(spec.signature.ids)})"
     results = Listed(
         f"({case.id} implies identical({result}, {case.result_text}))"
         for case in spec.giving_cases(etype.family)
@@ -92,7 +92,7 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
     ask = evaluator(spec, etype)
     for c in reversed(spec.classes_of(etype.family)):
         texts = c.inhabited_by.texts()
-        texts[spec.head.second] = texts[spec.head.operands[0]]
+        texts[spec.signature.second] = texts[spec.signature.ids[0]]
         if ask(
             p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}
         ):
@@ -110,7 +110,7 @@ def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Latitude accepts what some reading answers, and all that these readings answer within its limits."""
     entries = spec.latitude if etype.family == "float" else ()
-    operands = ", ".join(spec.head.operands)
+    operands = ", ".join(spec.signature.ids)
     for entry in entries:
         answers = Listed(f"{spec.reading(id_).predicate}({operands}, A)" for id_ in entry.given_by)
         yield from expanded(spec, etype, "latitude and readings", entry, answers=answers)
@@ -128,17 +128,20 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
 
 def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the page, entry by entry."""
-    head = spec.head
+    signature = spec.signature
     for example in spec.examples:
         if example.family != etype.family or etype.id in example.not_representable_in:
             continue
         entries, texts = list[str](), dict[str, str]()
         for row, given in enumerate(example.given):
-            at = {name: f"_{name}{row}" if name in head.tensors else name for name in head.operands}
-            entries.append(f"identical({head.function}({', '.join(at.values())}), _Y{row})")
+            at = {
+                name: f"_{name}{row}" if name in signature.tensors else name
+                for name in signature.ids
+            }
+            entries.append(f"identical({signature.function}({', '.join(at.values())}), _Y{row})")
             texts |= {f"{name}{row}": text for name, text in zip(at, given, strict=True)}
             texts[f"Y{row}"] = example.Y[row]
-        scalars = numbers({name: getattr(example, name) for name in head.scalars})
+        scalars = numbers({name: getattr(example, name) for name in signature.scalars})
         placeholders = {"entries": Listed(entries), "scalars": scalars, **numbers(texts)}
         yield from expanded(spec, etype, "examples", example, **placeholders)
 
@@ -157,7 +160,7 @@ def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) ->
 
 def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The constraints on tensors of any shape, and their equivalence with the hand-written ones."""
-    head = spec.head
+    signature = spec.signature
     for c in (c for c in spec.constraints if etype.family in c.families):
         if c.id not in ("C1", "C2", "C3"):
             what = f"the constraint {c.id} has no hand-written counterpart"
@@ -165,12 +168,13 @@ def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
                 what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the claims on tensors"
             )
         used = free_names(c.holds)  # the hand-written constraint has no other variables
-        tensors = names((name for name in head.all if name in used), Kind.TENSOR)
+        tensors = names((name for name in signature.all_ids if name in used), Kind.TENSOR)
         before = conjuncts(c.holds) if "precondition" in c.role.split() else []
+        of_operands = (part for part in before if signature.result.id not in free_names(part))
         yield from expanded(
-            spec, etype, "constraints", c, listed=listed(head.operands), sonnx=etype.sonnx,
-            stated=stated(head, c, Kind.TENSOR), by_hand=Use(c.id.lower(), tensors, Kind.BOOL),
-            before=tuple(part for part in before if head.result not in free_names(part)), **{c.id: True},
+            spec, etype, "constraints", c, listed=listed(signature.ids), sonnx=etype.sonnx,
+            stated=stated(signature, c, Kind.TENSOR), by_hand=Use(c.id.lower(), tensors, Kind.BOOL),
+            before=tuple(of_operands), **{c.id: True},
         )  # fmt: skip
 
 
@@ -201,8 +205,8 @@ def restrictions_claims(spec: Spec) -> Iterator[Claim]:
     """The restrictions, and the words that they are stated in, are the hand-written ones; none is implied."""
     if not (spec.restrictions and has_written_theory(spec)):
         return
-    fields = " ".join(f"n.{name.lower()}" for name in spec.head.all)
-    conditions = {r.id: stated(spec.head, r, Kind.DECLARED) for r in spec.restrictions}
+    fields = " ".join(f"n.{name.lower()}" for name in spec.signature.all_ids)
+    conditions = {r.id: stated(spec.signature, r, Kind.DECLARED) for r in spec.restrictions}
     for r in spec.restrictions:
         yield from expanded(spec, None, "restrictions", r, fields=fields, by_hand=r.id.lower())
     texts = {id_: f"_{id_}" for id_ in conditions}

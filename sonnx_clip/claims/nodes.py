@@ -11,7 +11,7 @@ from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of, rewritt
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sonnx_clip.language.scope import Head
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Restriction
 
@@ -34,22 +34,22 @@ def values(of: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[str, Exp
     return {name: tree.Value(value, kind) for name, value in of.items()}
 
 
-def result_of(head: Head, *, tensors: bool = False) -> tree.Call:
+def result_of(signature: Signature, *, tensors: bool = False) -> tree.Call:
     """The result of the cases; or of the operator on tensors, which why3/tensor.mlw defines."""
     if tensors:
-        return tree.Call("clip_tensor", names(head.operands, Kind.TENSOR), Kind.TENSOR)
-    return tree.CasesResult(head.function, names(head.operands), Kind.ELEMENT)
+        return tree.Call("clip_tensor", names(signature.ids, Kind.TENSOR), Kind.TENSOR)
+    return tree.CasesResult(signature.function, names(signature.ids), Kind.ELEMENT)
 
 
-def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
+def stated(signature: Signature, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     """A constraint or restriction as the YAML states it, of the operands and the result."""
-    return tree.Use(f"{STATED}{entry.id}", names(head.all, kind), Kind.BOOL)
+    return tree.Use(f"{STATED}{entry.id}", names(signature.all_ids, kind), Kind.BOOL)
 
 
 def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
     """The operands, and what else cases give in a family, each once."""
     results = (case.result for case in spec.giving_cases(family))
-    return tuple(dict.fromkeys((*names(spec.head.operands), *results)))
+    return tuple(dict.fromkeys((*names(spec.signature.ids), *results)))
 
 
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:
@@ -77,7 +77,11 @@ def names_used(claim: Claim) -> set[str]:
     return used.union(*(free_names(of) for name, of in claim.witness.items() if name in used))
 
 
-def variables_of(head: Head, condition: Expr) -> tuple[str, ...]:
+def variables_of(signature: Signature, condition: Expr) -> tuple[str, ...]:
     """The operands, and other entries of the first tensor where a condition compares two inputs."""
-    first, *others = head.operands
-    return (first, head.second, *others) if head.second in free_names(condition) else head.operands
+    first, *others = signature.ids
+    return (
+        (first, signature.second, *others)
+        if signature.second in free_names(condition)
+        else signature.ids
+    )

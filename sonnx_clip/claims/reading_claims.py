@@ -39,7 +39,7 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for witness in (
         w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)
     ):
-        if witness.type == etype.id and witness.texts().keys() >= set(spec.head.operands):
+        if witness.type == etype.id and witness.texts().keys() >= set(spec.signature.ids):
             # A side with bounds of its own is no reading of these numbers.
             sides = [
                 None if side.texts() else reading_of.get(side.by, side.by)

@@ -21,8 +21,8 @@ from sonnx_clip.language.scope import (
     CONVERSION,
     DECLARED_FUNCTIONS,
     ELEMENT_FUNCTIONS,
+    FunctionType,
     Scope,
-    Signature,
     Usable,
     calls_of,
     kind_of,
@@ -43,17 +43,17 @@ _FUNCTIONS = {
     **ELEMENT_FUNCTIONS,
     **DECLARED_FUNCTIONS,
     **CONVERSION,
-    "same_value": Signature((_E, _E)),
-    "distinct": Signature((_E, _E)),
-    "written_clip": Signature((_E, _E, _E), Sort.ELEMENT),
-    "typed": Signature((_T,)),
-    "some_operand": Signature((_E, _B)),
-    "some_answer": Signature((_E, _B)),
-    "different": Signature((_E, _E, _B)),
-    "let": Signature((_E, _E, _B)),
-    "with_result": Signature((_B,)),
-    "of_cases": Signature((_B,)),
-    "group": Signature((_B,)),
+    "same_value": FunctionType((_E, _E)),
+    "distinct": FunctionType((_E, _E)),
+    "written_clip": FunctionType((_E, _E, _E), Sort.ELEMENT),
+    "typed": FunctionType((_T,)),
+    "some_operand": FunctionType((_E, _B)),
+    "some_answer": FunctionType((_E, _B)),
+    "different": FunctionType((_E, _E, _B)),
+    "let": FunctionType((_E, _E, _B)),
+    "with_result": FunctionType((_B,)),
+    "of_cases": FunctionType((_B,)),
+    "group": FunctionType((_B,)),
 }
 """The functions of templates; claims.yaml explains those beside the language."""
 
@@ -164,14 +164,18 @@ def expanded(
     Placeholders are attributes of the entries, of the first that has one; and what is given: texts,
     expressions, tuples of premises, witnesses by variable.
     """
-    head, subject = spec.head, etype.id if etype else SUBJECT
-    first, *others = head.operands
+    signature, subject = spec.signature, etype.id if etype else SUBJECT
+    first, *others = signature.ids
     given |= {
-        "operands": ", ".join(head.operands),
-        "variables": " ".join((first, head.second, *others)),
+        "operands": ", ".join(signature.ids),
+        "variables": " ".join((first, signature.second, *others)),
     }
-    given |= {"result": f"{head.function}({given['operands']})", "type": subject}
-    given |= {"cases_as_result": {head.result: result_of(head)}, "first": first, "y": head.result}
+    given |= {"result": f"{signature.function}({given['operands']})", "type": subject}
+    given |= {
+        "cases_as_result": {signature.result.id: result_of(signature)},
+        "first": first,
+        "y": signature.result.id,
+    }
     family = etype.family if etype else ""
     known = Given(family, entries, {**given, family: True})
     for template in templates()[section]:
@@ -248,15 +252,22 @@ def condition(
 
 
 def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
-    head, families = spec.head, frozenset({family})
-    variables = dict.fromkeys(head.all, Sort.TENSOR if tensors else Sort.ELEMENT)
+    signature, families = spec.signature, frozenset({family})
+    variables = dict.fromkeys(signature.all_ids, Sort.TENSOR if tensors else Sort.ELEMENT)
     if not tensors:
-        variables |= dict.fromkeys((head.second, *"YZA", "OF_CASES"), Sort.ELEMENT)
+        variables |= dict.fromkeys((signature.second, *"YZA", "OF_CASES"), Sort.ELEMENT)
     ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))
     uses = {id_: Usable(0, Sort.BOOL, families) for id_ in ids}
-    uses |= {r.predicate: Usable(len(head.all), Sort.BOOL, families) for r in spec.readings}
+    uses |= {
+        r.predicate: Usable(len(signature.all_ids), Sort.BOOL, families) for r in spec.readings
+    }
     return Scope(
-        "a claim", {**variables, **kinds}, {**_FUNCTIONS, **calls_of(head)}, uses, families, head
+        "a claim",
+        {**variables, **kinds},
+        {**_FUNCTIONS, **calls_of(signature)},
+        uses,
+        families,
+        signature,
     )
 
 
@@ -264,20 +275,20 @@ def _meant(
     spec: Spec, family: str, expressions: Mapping[str, Expr], tensors: bool, expr: Expr
 ) -> Expr | None:
     """The meaning of a node of a template, its parts already done; None for a node of the language."""
-    head = spec.head
+    signature = spec.signature
     match expr:
         case Name(id=name) if name in expressions:
             return expressions[name]
         case tree.Call(function="group", arguments=(inner,)):
             return tree.Parentheses(inner)
         case tree.Call(function="of_cases", arguments=(inner,)):
-            return tree.Parentheses(replaced(inner, head.result, result_of(head)))
+            return tree.Parentheses(replaced(inner, signature.result.id, result_of(signature)))
         case tree.Call(function="let", arguments=(Name(id=name), value, body)):
             return tree.Let(name, value, body)
         case tree.Call(function="with_result", arguments=(body,)):
-            uses_result = tensors or head.result in free_names(body)
-            result = result_of(head, tensors=tensors)
-            return tree.Let(head.result, result, body) if uses_result else body
+            uses_result = tensors or signature.result.id in free_names(body)
+            result = result_of(signature, tensors=tensors)
+            return tree.Let(signature.result.id, result, body) if uses_result else body
         case tree.Call(
             function="some_operand" | "some_answer" | "different" as word, arguments=(*of, body)
         ):

@@ -67,7 +67,7 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
 
 def _names(spec: Spec, bounds: Sequence[object]) -> Sequence[str]:
     """The names of bounds: the last operands, of which one is a tensor where a model broadcasts it."""
-    return spec.head.operands[-len(bounds) :]
+    return spec.signature.ids[-len(bounds) :]
 
 
 def _joined(word: str, first: Expr, second: Expr) -> Expr:

@@ -78,7 +78,9 @@ def version_of(options: CheckOptions) -> str:
     version = options.runtime
     for etype in options.element_types:
         try:
-            worker = Worker(options.runtime, etype.id, options.limits, node=options.of.node)
+            worker = Worker(
+                options.runtime, etype.id, options.limits, signature=options.of.signature
+            )
         except UnsupportedError as error:
             version = error.version
         except RuntimeDiedError:
@@ -192,7 +194,10 @@ class _Campaign:
                 kept[etype.id] = min(made)
             version = next((found.version for found in results.values()), options.runtime)
         whole = [report for report in types if report.unfinished is None]
-        compared = of.scope(whole) or scope(whole, of, options.level, few_calls=options.few_calls)
+        if of.against is None:
+            compared = scope(whole, of, options.level, few_calls=options.few_calls)
+        else:
+            compared = of.against.scope(whole)
         return Report(
             tool=f"sonnx-clip {sonnx_clip.__version__}",
             spec_sha256=of.oracle.SPEC_DIGEST,

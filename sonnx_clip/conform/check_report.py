@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.units import Raised
     from sonnx_clip.contexts.report import ContextDeviation
-    from sonnx_clip.language.scope import Head
+    from sonnx_clip.root.signature import Signature
 
 _T = TypeVar("_T", int, "Count", "Raised")
 
@@ -97,12 +97,12 @@ class Deviation(Stored):
         """The latitude, or the kind: a class has one deviation of each."""
         return self.latitude or self.kind
 
-    def environment(self, head: Head) -> dict[str, int] | None:
+    def environment(self, signature: Signature) -> dict[str, int] | None:
         """Bits of the operands and of the result, to evaluate a condition; None without a result."""
         if self.got is None:
             return None
         given = [int(text, 16) for text in (*self.operands.values(), self.got)]
-        return dict(zip(head.all, given, strict=True))
+        return dict(zip(signature.all_ids, given, strict=True))
 
 
 class Sum(Stored):

@@ -83,7 +83,7 @@ def recorded(
         shown = f"{shown}: {_difference_shown(got, due, etype)}"
     return Deviation(
         kind=kind,
-        operands=dict(zip(operator.node.called, bits(operands), strict=True)),
+        operands=dict(zip(operator.signature.shown, bits(operands), strict=True)),
         expected=hex_bits(due, etype.id),
         got=None if got is None else hex_bits(got, etype.id),
         shown=shown,
@@ -131,8 +131,8 @@ def _operands_shown(
     missing = form.missing_bounds if form is not None else []
     shown = []
     absent = []
-    node = operator.node
-    for operand, name, value in zip(node.operands, node.called, values, strict=True):
+    signature = operator.signature
+    for operand, name, value in zip(signature.parameters, signature.shown, values, strict=True):
         if operand in missing:
             absent.append(f"no {name}")
         else:

@@ -53,22 +53,21 @@ _WAYS = {"both": "both bounds given"}
 
 
 @dataclass(frozen=True, eq=False)
-class DialectOperator(Operator):
-    """Clip as defined by one dialect."""
+class JudgedDialect:
+    """What a check against a dialect does in its own way: models, their bounds, and what it compared."""
 
     of_version: DialectOracle
     opsets: tuple[int, ...]  # the first and the last operator set of its nodes
 
     @property
-    def dialect(self) -> str:
+    def id(self) -> str:
         """Its id: ``onnx-11``."""
         return self.of_version.id
 
     @property
     def element_types(self) -> Sequence[str]:
-        """The ids of the element types of the dialect that NumPy has."""
-        types = self.of_version.row["element_types"]
-        return tuple(id_ for id_ in types if self.spec.element_type(id_).numpy is not None)
+        """The ids of the element types of the dialect."""
+        return tuple(self.of_version.row["element_types"])
 
     @property
     def has_attributes(self) -> bool:
@@ -87,46 +86,50 @@ class DialectOperator(Operator):
             if not (self.has_attributes and "empty" in way)
         ]
 
-    def bounds_of_form(self, etype: ElementType, form: ModelForm, *, few: bool) -> FormBounds:
+    def bounds_of_form(
+        self, operator: Operator, etype: ElementType, form: ModelForm, *, few: bool
+    ) -> FormBounds:
         """The bounds of a form: pairs that reach every class, the bounds in use, and those with a zero.
 
         A missing bound is replaced by the dialect's default. A float64 that is an attribute is a FLOAT.
         """
-        given_type = self._given_type(etype)
-        chosen = self._as_operands(
-            etype, form, np.array(chosen_bounds(given_type, self, few=few)).T.tolist()
-        )
+        spec = operator.spec
+        given_type = self._given_type(spec, etype)
+        chosen_pairs = np.array(chosen_bounds(given_type, operator, few=few)).T.tolist()
+        chosen = self._as_operands(spec, etype, form, chosen_pairs)
         special = np.array(special_patterns(etype), bits_type(etype.id))
         scalars = tuple(np.array(side, bits_type(etype.id)) for side in zip(*chosen, strict=True))
-        used = self._as_operands(etype, form, self._used_pairs(given_type, form))
+        used = self._as_operands(spec, etype, form, self._used_pairs(spec, given_type, form))
         with_zero = None
         if self.has_attributes and not few:
-            pairs = self._as_operands(etype, form, pairs_with_zero(given_type))
-            with_zero = bounds_with_values(etype, pairs, self)
+            pairs = self._as_operands(spec, etype, form, pairs_with_zero(given_type))
+            with_zero = bounds_with_values(etype, pairs, operator)
         return FormBounds(
-            tabulate(etype, [special], scalars, self),
-            bounds_with_values(etype, used, self),
+            tabulate(etype, [special], scalars, operator),
+            bounds_with_values(etype, used, operator),
             with_zero,
         )
 
-    def _given_type(self, etype: ElementType) -> ElementType:
+    def _given_type(self, spec: Spec, etype: ElementType) -> ElementType:
         """The type in which bounds are chosen: attributes are FLOAT, of which a float64 has more values."""
         narrow = self.has_attributes and etype.id == "float64"
-        return self.spec.element_type("float32") if narrow else etype
+        return spec.element_type("float32") if narrow else etype
 
-    def _used_pairs(self, etype: ElementType, form: ModelForm) -> Iterator[tuple[int, ...]]:
+    def _used_pairs(
+        self, spec: Spec, etype: ElementType, form: ModelForm
+    ) -> Iterator[tuple[int, ...]]:
         """The bounds in use that have the sides of a form; 0 stands for a side that the form lacks."""
         sides = [name not in form.missing_bounds for name in ("l", "m")]
-        for used in bounds_in_use(self.spec, etype):
+        for used in bounds_in_use(spec, etype):
             given = [value if side else 0 for value, side in zip(used.sides, sides, strict=True)]
             if None not in given:
                 yield tuple(value for value in given if value is not None)
 
     def _as_operands(
-        self, etype: ElementType, form: ModelForm, pairs: Iterable[Sequence[int]]
+        self, spec: Spec, etype: ElementType, form: ModelForm, pairs: Iterable[Sequence[int]]
     ) -> list[tuple[int, ...]]:
         """The pairs in the element type, each once, with the dialect's default for a missing side."""
-        given_type, bits = self._given_type(etype), bits_type(etype.id)
+        given_type, bits = self._given_type(spec, etype), bits_type(etype.id)
         array = np.array(list(pairs), bits_type(given_type.id))
         with np.errstate(invalid="ignore"):
             array = array.view(numpy_type(given_type.id)).astype(numpy_type(etype.id)).view(bits)
@@ -163,7 +166,7 @@ def _judged_dialects(spec: Spec) -> dict[str, int]:
     return versions | {id_: versions[node] for id_, node in given.items() if node in versions}
 
 
-def dialect_operator(operator: Operator, id_: str) -> DialectOperator:
+def dialect_operator(operator: Operator, id_: str) -> Operator:
     """An operator as a dialect of it defines it; UserError if models cannot be compared with it."""
     known = _judged_dialects(operator.spec)
     if id_ not in known:
@@ -180,9 +183,9 @@ def dialect_operator(operator: Operator, id_: str) -> DialectOperator:
     }
     oracle = SimpleNamespace(**kept, READINGS=readings, LATITUDE=latitude, ALWAYS=())
     setattr(
-        oracle, operator.spec.head.function, lambda *given: of.answer(*np.broadcast_arrays(*given))
+        oracle, operator.signature.function, lambda *given: of.answer(*np.broadcast_arrays(*given))
     )
-    return DialectOperator(operator.spec, oracle, of, opsets_of(known[id_]))
+    return Operator(operator.spec, oracle, JudgedDialect(of, opsets_of(known[id_])))
 
 
 @np.errstate(invalid="ignore")

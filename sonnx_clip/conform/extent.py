@@ -137,7 +137,7 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
         lengths += f" and of some up to {min(longest, plan.LENGTHS[-1]):,}"
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     words = {
-        "operands": ", ".join(of.node.called),
+        "operands": ", ".join(of.signature.shown),
         "layouts": "every shape" if any(one.unasked for one in types) else "every layout",
         "long": min(longest, LONG),
         "long_values": ", ".join(_values_of_long_calls(bits, of)),
@@ -166,7 +166,7 @@ def _more_values(of: Operator) -> str:
 
 def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
     """The values in long calls, of types of so many bits."""
-    operands = ", ".join(of.node.called[: of.tensors])
+    operands = ", ".join(of.signature.shown[: of.tensors])
     all_values = {
         width: f"every {width}-bit value of {operands}"
         for width in ("8", "16")

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.units import CheckOptions, Unit
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.machines.dask_workers import DaskWorkers
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.model_forms import ModelForm
-    from sonnx_clip.runtimes.runtime import OperatorNode
     from sonnx_clip.runtimes.worker import Child
 
 STRIDED = "layouts of X in memory: X was contiguous"
@@ -289,13 +289,14 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     reports: dict[ModelForm, FormReport] = {}
     counts: dict[ModelForm, Counts] = {}
     stopped = False
-    for form in operator.forms if operator.dialect else _forms(session, unit, reports):
+    against = operator.against
+    for form in _forms(session, unit, reports) if against is None else against.forms:
         if form not in reports:
             reports[form], counts[form], stopped = _judge_form(session, unit, form)
         if stopped:
             break
     fields: dict[str, Any] = {"forms": tuple(reports.values()), "forms_stopped": stopped}
-    if operator.dialect:
+    if against is not None:
         fields["tally"] = _counts_of_dialect(reports, counts)
     return fields
 
@@ -324,7 +325,9 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     tally = Tally(etype, unit.options.policy, operator)
     session.forget()
     try:
-        bounds = operator.bounds_of_form(etype, form, few=few)
+        bounds = None
+        if operator.against is not None:
+            bounds = operator.against.bounds_of_form(operator, etype, form, few=few)
         for request, table in form_plan(etype, operator, form, few=few, bounds=bounds):
             tally.plan(request)
             tally.add_all(session.ask(request, table))
@@ -367,19 +370,19 @@ def _forms(
 
     The operator sets are the first and the newest that is served, or all between them.
     """
-    node = unit.options.of.node
-    known = known_opsets(node, unit.etype)
+    signature = unit.options.of.signature
+    known = known_opsets(signature, unit.etype)
     first = newest = known[0]
-    yield base(node, first)
+    yield base(signature, first)
     # A newer operator set is refused for its number, unless the first is refused too.
-    if reports[base(node, first)].verdict != "refused":
+    if reports[base(signature, first)].verdict != "refused":
         for opset in reversed(known):
-            yield base(node, opset)
-            if reports[base(node, opset)].verdict != "refused":
+            yield base(signature, opset)
+            if reports[base(signature, opset)].verdict != "refused":
                 newest = opset
                 break
     opsets = [opset for opset in known if opset <= newest]
-    every = every_form(node, opsets, session.worker.models)
+    every = every_form(signature, opsets, session.worker.models)
     if unit.options.forms == "default":
         at_ends = [form for form in every if form.opset in (first, newest)]
         yield from covering(at_ends)
@@ -387,7 +390,7 @@ def _forms(
         yield from every
 
 
-def known_opsets(node: OperatorNode, etype: str) -> tuple[int, ...]:
+def known_opsets(signature: Signature, etype: str) -> tuple[int, ...]:
     """The operator sets that have an operator for an element type, as far as the installed onnx knows them.
 
     For a type that ONNX does not have, the first of the operator: a runtime may serve it nevertheless.
@@ -400,4 +403,4 @@ def known_opsets(node: OperatorNode, etype: str) -> tuple[int, ...]:
     except ImportError as error:
         message = f"environment: ONNX models cannot be built: {error}"
         raise UserError(message, todo=how_to_install("onnx")) from None
-    return opsets_with(node.op_type, etype) or (FIRST_OPSET,)
+    return opsets_with(signature.op_type, etype) or (FIRST_OPSET,)

@@ -129,7 +129,7 @@ class _Candidates:
     def __init__(self, of: Operator, etype: ElementType) -> None:
         self._of, self._etype = of, etype
         self._spec = of.spec
-        self._names = of.spec.head.operands
+        self._names = of.signature.ids
         self._evaluator = ArrayEvaluator(of.spec, etype)
 
     # --- Readings, orders of two comparisons, wrong operators
@@ -141,7 +141,7 @@ class _Candidates:
 
     def of_orders(self) -> Iterator[Candidate]:
         """The orders of a maximum and a minimum, of an operator with a tensor and two bounds."""
-        roles = [operand.role for operand in self._spec.operands]
+        roles = [operand.role for operand in self._spec.signature.operands]
         if roles != ["tensor", "scalar", "scalar"]:
             return
         for words, operator in operand_orders(self._etype):
@@ -202,7 +202,7 @@ class _Candidates:
             yield _gives(self._computed_on(mechanism.computes))
 
     def _fulfils(self, returns: Expr) -> Allows:
-        names = (*self._names, self._spec.head.result)
+        names = (*self._names, self._spec.signature.result.id)
 
         def allows(answers: Answers) -> Array:
             values = (*answers.values, answers.result)
@@ -260,7 +260,7 @@ class _Candidates:
 
     def of_absent_bounds(self, form: ModelForm) -> Iterator[Candidate]:
         """What an absent bound may be read as, with the comparisons of the dialect."""
-        called = {operand.id: operand.onnx for operand in self._spec.operands}
+        called = {operand.id: operand.onnx for operand in self._spec.signature.operands}
         for mechanism in self._spec.mechanisms:
             read = self._absent_read(mechanism, form)
             if read and mechanism.is_for(self._etype.family):
@@ -275,7 +275,7 @@ class _Candidates:
 
     def _absent_read(self, mechanism: Mechanism, form: ModelForm) -> dict[str, str]:
         """What the bounds that a form lacks are read as, by operand."""
-        scalars = zip(self._spec.head.scalars, ("l", "m"), strict=True)
+        scalars = zip(self._spec.signature.scalars, ("l", "m"), strict=True)
         absent = [scalar for scalar, name in scalars if name in form.missing_bounds]
         read = mechanism.absent or {}
         return {scalar: text for scalar, text in read.items() if scalar in absent}

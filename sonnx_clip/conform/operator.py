@@ -6,30 +6,32 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.oracle import load_oracle
-from sonnx_clip.oracle.evaluated import evaluated_oracle
+from sonnx_clip.oracle.evaluated import oracle_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.runtime import OperatorNode
 from sonnx_clip.spec.operators import DEFAULT_OPERATOR, known_operators, specification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType, SimpleNamespace
 
-    from sonnx_clip.conform.check_report import TypeReport
-    from sonnx_clip.conform.form_plan import FormBounds
+    from sonnx_clip.conform.dialects import JudgedDialect
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.model_forms import ModelForm
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.spec import Spec
 
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """An operator with its specification, and the generated oracle or one with the same attributes."""
+    """An operator as a value: its specification, its oracle, and the dialect as which it is judged.
+
+    The specification has operands and result (`signature`), families, element types and cases. The oracle is
+    the generated one, or one with the same attributes.
+    """
 
     spec: Spec
     oracle: ModuleType | SimpleNamespace
+    against: JudgedDialect | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], Operator], tuple[str]]:
         """Pickle an operator by its name in spec/, for Dask: workers have the same files."""
@@ -51,22 +53,20 @@ class Operator:
     @property
     def dialect(self) -> str:
         """The id of the dialect, ``onnx-11``; empty for the specification itself."""
-        return ""
-
-    @property
-    def forms(self) -> Sequence[ModelForm]:
-        """The forms of a model in which a dialect is compared; empty for others."""
-        return ()
+        return "" if self.against is None else self.against.id
 
     @property
     def element_types(self) -> Sequence[str]:
-        """The ids of the element types that NumPy has."""
-        return [etype.id for etype in self.spec.element_types if etype.numpy is not None]
+        """The ids of the element types that NumPy has, of the dialect if there is one."""
+        types = self.spec.element_types
+        if self.against is not None:
+            types = tuple(map(self.spec.element_type, self.against.element_types))
+        return [etype.id for etype in types if etype.numpy is not None]
 
     @property
     def tensors(self) -> int:
         """The number of its operands that are tensors; they precede the scalars."""
-        return len(self.spec.head.tensors)
+        return len(self.signature.tensors)
 
     @property
     def scalars(self) -> int:
@@ -76,7 +76,7 @@ class Operator:
     @property
     def scalar_names(self) -> Sequence[str]:
         """The names of its scalars in ONNX."""
-        return [operand.onnx for operand in self.spec.operands if operand.role == "scalar"]
+        return [operand.onnx for operand in self.signature.operands if operand.role == "scalar"]
 
     @property
     def has_ranges(self) -> bool:
@@ -85,28 +85,17 @@ class Operator:
         return names_constants and self.tensors == 1 and self.scalars > 0
 
     @property
-    def node(self) -> OperatorNode:
-        """The operator as a node of a model."""
-        given = self.spec.operands
-        called = tuple(o.id if o.role == "tensor" else o.onnx for o in given)
-        names = tuple(operand.id.lower() for operand in given)
-        return OperatorNode(self.spec.operator, names, called, self.tensors)
+    def signature(self) -> Signature:
+        """What it takes and gives, and its name in ONNX: all that the process of a runtime knows of it."""
+        return self.spec.signature
 
     def result(self, *operands: Array) -> Any:
         """The result of the oracle."""
-        return getattr(self.oracle, self.spec.head.function)(*operands)
+        return getattr(self.oracle, self.signature.function)(*operands)
 
     def class_ids(self, family: str) -> tuple[str, ...]:
         """The classes of a family, in the order of the YAML."""
         return tuple(self.oracle.CLASSES[family])
-
-    def bounds_of_form(
-        self, etype: ElementType, form: ModelForm, *, few: bool
-    ) -> FormBounds | None:
-        """The bounds in a form of a model with expected results, if they depend on the form."""
-
-    def scope(self, types: Sequence[TypeReport]) -> tuple[str, str] | None:
-        """What a run compared and its blind spots, as two sentences; None if they depend on the level."""
 
 
 def clip_operator() -> Operator:
@@ -118,9 +107,7 @@ def clip_operator() -> Operator:
 def operator_named(name_or_file: str) -> Operator:
     """The operator of spec/ with a name, or that of a file, which is read but not checked."""
     spec = specification(name_or_file)
-    # The oracle of Clip is generated, and the others' conditions are evaluated.
-    is_clip = spec.path == known_operators()[DEFAULT_OPERATOR]
-    return Operator(spec, load_oracle() if is_clip else evaluated_oracle(spec))
+    return Operator(spec, oracle_of(spec))
 
 
 def machine_types(ids: Sequence[str], of: Operator) -> list[ElementType]:

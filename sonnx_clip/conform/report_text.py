@@ -470,16 +470,16 @@ def _cause(entry: _Deviating, spec: Spec) -> str:
         return deviation.latitude
     if deviation.explanation is not None and not deviation.allowed_by:
         return deviation.explanation
-    values = deviation.environment(spec.head)
+    values = deviation.environment(spec.signature)
     if values is None and deviation.words and deviation.kind != "crashed":
         return deviation.words
     case = entry.klass.case
     if case is None or values is None:
         return entry.klass.id
     etype = spec.element_type(entry.type.type)
-    texts = {name: decode(values[name], etype) for name in spec.head.operands}
+    texts = {name: decode(values[name], etype) for name in spec.signature.ids}
     nans = [name for name, text in texts.items() if text == "nan"]
-    if any(name not in spec.head.tensors for name in nans):
+    if any(name not in spec.signature.tensors for name in nans):
         return "a bound is NaN"
     return f"{nans[0]} is NaN" if nans else f"case {case}"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.runtimes.runtime import OperatorNode
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.worker import Worker
 
 
@@ -33,7 +33,7 @@ def reproducer(
     deviation: Deviation,
     etype: ElementType,
     runtime: Worker,
-    node: OperatorNode,
+    signature: Signature,
     times: int = 1,
 ) -> str:
     """Python that makes the call, and prints type, shape and bits of the result, and what is expected.
@@ -46,19 +46,19 @@ def reproducer(
         deviation: the deviation.
         etype: the element type.
         runtime: renders a call.
-        node: names the operands.
+        signature: names the operands.
         times: how often the call is made; the first result that deviates counts, or else the last.
     """
     layout = BY_ID[deviation.layout]
-    tensors = node.operands[: len(deviation.entries)]
-    scalars = node.operands[len(tensors) :]
+    tensors = signature.parameters[: len(deviation.entries)]
+    scalars = signature.parameters[len(tensors) :]
     # The record has the dialect's default for a bound that the model lacks; the line has none.
     missing: Sequence[str] = ()
     if deviation.form is not None:
         missing = deviation.form.missing_bounds
     names = [name for name in scalars if name not in missing]
     texts_of_operands = deviation.operands.values()
-    of_operand = dict(zip(node.operands, texts_of_operands, strict=True))
+    of_operand = dict(zip(signature.parameters, texts_of_operands, strict=True))
     entries = np.zeros(deviation.length)
     shape = layout.arrange(entries).shape
     before, call = runtime.call_text(shape, deviation.form)
@@ -73,7 +73,7 @@ def reproducer(
         arguments = ", ".join([*tensors, *names])
         parts.append(f"[a.setflags(write=False) for a in ({arguments},)]")
     words = deviation.words or ""
-    called = dict(zip(node.called, node.operands, strict=True))
+    called = dict(zip(signature.shown, signature.parameters, strict=True))
     watched = called.get(words.removeprefix(WROTE_INTO))
     if watched:
         parts.append(f"k = {watched}.tobytes()")

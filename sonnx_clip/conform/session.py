@@ -60,7 +60,9 @@ def open_worker(options: CheckOptions, type_id: str) -> tuple[Worker, Stop | Non
         UnsupportedError: the runtime rejects the type.
         RuntimeDiedError: it died while it was opened.
     """
-    start = partial(Worker, options.runtime, type_id, options.limits, node=options.of.node)
+    start = partial(
+        Worker, options.runtime, type_id, options.limits, signature=options.of.signature
+    )
     try:
         return start(models_only=bool(options.of.dialect)), None
     except UnsupportedError as error:

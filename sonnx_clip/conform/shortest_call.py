@@ -153,8 +153,8 @@ class _Search:
         return Lines(call.kind, call.expected, "", self._etype.id, lines)
 
     def _with_line(self, call: Deviation, times: int = 1) -> Deviation:
-        node = self._options.of.node
-        line = reproducer(call, self._etype, self._runtime, node, times)
+        signature = self._options.of.signature
+        line = reproducer(call, self._etype, self._runtime, signature, times)
         return call.model_copy(update={"reproduce": line})
 
     def _lines(self, calls: Sequence[Deviation]) -> Lines:

@@ -15,8 +15,7 @@ import numpy as np
 from sonnx_clip.contexts.candidates import Candidates, distinct, exactly
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
-from sonnx_clip.oracle import load_oracle
-from sonnx_clip.oracle.evaluated import ArrayEvaluator, evaluated_oracle
+from sonnx_clip.oracle.evaluated import ArrayEvaluator, oracle_of
 from sonnx_clip.rewrites.terms import ELEMENT, operators
 from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 
@@ -33,9 +32,7 @@ if TYPE_CHECKING:
 @cache
 def _oracle(function: str) -> Any:
     """The oracle of an operator, by the name of its function in terms."""
-    spec = operators()[function]
-    # That of Clip is generated, and the others' conditions are evaluated.
-    return load_oracle() if function == "clip" else evaluated_oracle(spec)
+    return oracle_of(operators()[function])
 
 
 @cache
@@ -92,7 +89,7 @@ def _applied(function: str, operands: Sequence[Candidates], etype: str) -> Candi
 def _results(oracle: Any, spec: Spec, operands: Sequence[Array], etype: str) -> list[Array]:
     """The expected results for some operands, and those that a latitude accepts instead."""
     shape = operands[0].shape
-    operator = getattr(oracle, spec.head.function)
+    operator = getattr(oracle, spec.signature.function)
     expected = np.broadcast_to(operator(*operands), shape)
     rows = [expected]
     family = spec.element_type(etype).family

@@ -232,7 +232,7 @@ def _example(spec: Spec, entry: Example) -> _Shown:
     )
     return _Shown(
         f"Worked example {entry.id}",
-        f"{spec.head.function}({', '.join(operands)}) = {y}",
+        f"{spec.signature.function}({', '.join(operands)}) = {y}",
         "example", (entry.family,), tuple(facts), _is_one_of(triples),
         types=[etype.id for etype in etypes],
     )  # fmt: skip
@@ -240,7 +240,7 @@ def _example(spec: Spec, entry: Example) -> _Shown:
 
 def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     etype = spec.element_type(entry.type)
-    given = {name: entry.values.get(name, "missing") for name in spec.head.operands}
+    given = {name: entry.values.get(name, "missing") for name in spec.signature.ids}
     texts = {
         name: of if isinstance(of, str) else f"[{', '.join(of)}]" for name, of in given.items()
     }
@@ -250,7 +250,7 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     triples = {
         (etype.id, show_bits(encode(text, etype), etype), *bounds) for text, _ in entry.pairs
     }
-    call = f"{spec.head.function}({', '.join(texts.values())})"
+    call = f"{spec.signature.function}({', '.join(texts.values())})"
     return _Shown(
         f"Worked example {entry.id}", f"{entry.dialect}: {call} = {due}",
         "example", (etype.family,),
@@ -321,12 +321,14 @@ def _meets_premise(spec: Spec, entry: Property) -> Speaks:
     if not isinstance(claim, Connective) or claim.operator != "implies":
         return lambda _type, _vector: True
     premise = claim.left
-    if not {node.id for node in subtrees(premise) if isinstance(node, Name)} <= set(spec.head.all):
+    if not {node.id for node in subtrees(premise) if isinstance(node, Name)} <= set(
+        spec.signature.all_ids
+    ):
         return lambda _type, _vector: True  # a second input: every vector can be its first
 
     def met(type_id: str, vector: Vector) -> bool:
         bits = (int(vector[key], 16) for key in ("x", "min", "max", "expected"))
-        environment = dict(zip(spec.head.all, bits, strict=True))
+        environment = dict(zip(spec.signature.all_ids, bits, strict=True))
         return bool(evaluator(spec, spec.element_type(type_id))(premise, environment))
 
     return met
@@ -346,7 +348,7 @@ def _violated_by(found: ProvedOperator, entry: Property) -> tuple[str, ...]:
             etype = spec.element_type(type_id)
             judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
             answer = (
-                deviation.environment(spec.head)
+                deviation.environment(spec.signature)
                 if judged and etype.family in entry.families
                 else None
             )

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 def render_explorer(evidence: Evidence, found: Records) -> str:
     """The page as text."""
     spec = found.spec
-    specs = {spec.head.function: spec} | {
-        name: other for name, other in operators().items() if name != spec.head.function
+    specs = {spec.signature.function: spec} | {
+        name: other for name, other in operators().items() if name != spec.signature.function
     }
     scopes = {name: meaning_data(one) for name, one in specs.items()}
-    scopes[spec.head.function] |= {
+    scopes[spec.signature.function] |= {
         "obligations": {
             etype.id: _obligations(spec, evidence.obligations, etype.id)
             for etype in spec.element_types
@@ -159,21 +159,21 @@ def operands_of(spec: Spec) -> list[dict[str, Any]]:
             "scalar": o.role == "scalar",
             "required": required.get(o.id),
         }
-        for o in spec.operands
+        for o in spec.signature.operands
     ]
 
 
 def meaning_data(spec: Spec) -> dict[str, Any]:
     """What the printed functions need beside them, and the words of the entries."""
     return {
-        "operator": spec.head.function,
+        "operator": spec.signature.function,
         "title": spec.operator,
         "prefix": "",
         "domain": {family: domain.reason for family, domain in spec.domain.items()},
         "obligations": {},
         "runtimes": [],
         "operands": operands_of(spec),
-        "result": spec.head.result,
+        "result": spec.signature.result.id,
         "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
         "types": {etype.id: _type(spec, etype) for etype in spec.element_types},
         "cases": {

@@ -35,7 +35,7 @@ def operator_evidence(other: OtherOperator) -> OperatorEvidence:
 
 
 def _described(spec: Spec, basis: Basis, problem: str = "") -> OperatorEvidence:
-    name = spec.head.function
+    name = spec.signature.function
     return OperatorEvidence(
         name=name,
         operator=spec.operator,
@@ -54,7 +54,7 @@ def _proved(operator: ProvedOperator) -> OperatorEvidence:
     entries = tuple(entries_of(operator, results.obligations))
     unaccounted = (*results.unaccounted, *statements_not_reviewed(operator))
     opened = open_points(operator, results, entries, unaccounted)
-    ids = _Prefix(spec.head.function)
+    ids = _Prefix(spec.signature.function)
     return _described(spec, TAKEN).model_copy(
         update={
             "totals": totals_of(operator, results.obligations, entries, opened),

@@ -230,7 +230,7 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
-        "operands": [operand.key for operand in found.spec.operands],
+        "operands": list(found.spec.signature.keys),
     }  # fmt: skip
 
 

@@ -9,13 +9,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.operator import clip_operator
+from sonnx_clip.conform.operator import Operator
 from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.conditions import conditions
 from sonnx_clip.evidence.published import compare_published, published_checkout
 from sonnx_clip.evidence.records import installed_version, read_records
 from sonnx_clip.evidence.write import render
+from sonnx_clip.oracle.evaluated import oracle_of
 from sonnx_clip.prove.proofs_record import RECORD, prove_command, results_of
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
@@ -152,8 +153,9 @@ def _repeat_calls(
     repeatable = [one for one in deviations if one.runtime in called and one.found.got is not None]
     chosen = sample(repeatable, part, seed)
     say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
+    operator = Operator(found.spec, oracle_of(found.spec))
     for one in chosen:
-        repeat_deviation(build, one)
+        repeat_deviation(build, one, operator)
     return f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
 
 
@@ -242,13 +244,13 @@ def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answer
                 raise UserError(what, str(folder_of_results / RECORD), todo)
 
 
-def repeat_deviation(build: Path, one: Recorded) -> None:
+def repeat_deviation(build: Path, one: Recorded, operator: Operator) -> None:
     """UserError if the runtime, called with the recorded operands, does not give the recorded answer."""
     where = f"{one.type}, {one.klass}"
     path = str(build / "verdicts" / f"{one.runtime}.json")
     todo = f"run: sonnx-clip check --runtime {one.runtime} --again"
     try:
-        (again,) = shortest([one.found], CheckOptions(one.runtime, of=clip_operator()), one.type)
+        (again,) = shortest([one.found], CheckOptions(one.runtime, of=operator), one.type)
     except (KeyError, ValueError) as error:
         raise UserError(
             f"{where}: its operands or layout cannot be read: {error}", path, todo

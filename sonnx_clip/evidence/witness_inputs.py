@@ -25,7 +25,7 @@ def witness_inputs(spec: Spec, others: Iterable[Spec] = ()) -> dict[str, list[st
         for finding in spec.findings
     }
     for other in others:
-        name = other.head.function
+        name = other.signature.function
         for finding in other.findings:
             fragments = [_fragment(other, witness, name) for witness in finding.witnesses]
             inputs[f"{name}:{finding.id}"] = fragments
@@ -38,7 +38,7 @@ def _fragment(spec: Spec, witness: FindingWitness, operator: str = "") -> str:
     etype, texts = spec.element_type(witness.type), witness.texts()
     parts = [("operator", operator)] if operator else []
     parts.append(("type", etype.id))
-    for operand in spec.operands:
+    for operand in spec.signature.operands:
         text = texts.get(operand.id, "")
         if text and etype.width is not None:
             text = show_bits(encode(text, etype), etype)

@@ -161,7 +161,7 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
         shows = f"{witness.refutes} does not hold for the result that the cases give"
     numbers = ", ".join(
         f"{name} = {number(encode(texts[name], etype), etype)}" if name in texts else f"no {name}"
-        for name in spec.head.operands
+        for name in spec.signature.ids
         if name in texts or name not in own
     )
     measured = tuple(_measured(record, questions_of(spec, witness), etype))
@@ -181,7 +181,7 @@ def _lines(spec: Spec, witness: Stands) -> WitnessView:
 
 
 def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> AnswerRow:
-    found, operands = answers_of(spec, witness, side), spec.head.operands
+    found, operands = answers_of(spec, witness, side), spec.signature.ids
     values = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
     notes = [side.note] if side.note else []
     if side.texts() or witness.texts().keys() < set(operands):

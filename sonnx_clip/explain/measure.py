@@ -25,9 +25,9 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import how_to_install, repo_file
 from sonnx_clip.root.installed import processor
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.model_forms import model_text
-from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ def installed() -> dict[str, Runtime]:
     found = {}
     for name in RUNTIMES:
         with suppress(ImportError):
-            found[name] = find_runtime(name, CLIP_NODE)
+            found[name] = find_runtime(name, CLIP_SIGNATURE)
     return found
 
 

@@ -115,7 +115,7 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     types = (etype, of_bounds, of_bounds)
     bits = {
         field: show_bits(encode(texts[name], of), of)
-        for field, name, of in zip(("x", "min", "max"), spec.head.operands, types, strict=True)
+        for field, name, of in zip(("x", "min", "max"), spec.signature.ids, types, strict=True)
         if name in texts
     }
     return found.model_copy(update=bits)

@@ -78,7 +78,7 @@ class Matrix(Stored):
 def matrix(spec: Spec, etype: ElementType) -> Matrix:
     """The matrix of an element type, ``real`` too."""
     samples = _samples(spec, etype)
-    keys = [operand.key for operand in spec.operands]
+    keys = list(spec.signature.keys)
     rows = []
     for klass in spec.classes_of(etype.family):
         triple, texts = next(iter(samples[klass.id].items()))
@@ -92,7 +92,7 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     }
     return Matrix(
         type=etype.id,
-        operands=tuple(operand.shown for operand in spec.operands),
+        operands=spec.signature.shown,
         titles={reading.id: reading.title for reading in spec.readings},
         interpretations=given if etype.family == "float" else {},
         rows=tuple(rows),
@@ -104,7 +104,7 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
     families = spec.classes_of(etype.family)
     given = [tuple(klass.inhabited_by.texts().values()) for klass in families]
     found: dict[str, Samples] = {klass.id: {} for klass in families}
-    for texts in (*given, *product(FEW[etype.family], repeat=len(spec.operands))):
+    for texts in (*given, *product(FEW[etype.family], repeat=len(spec.signature.operands))):
         triple = tuple(encode(text, etype) for text in texts)
         found[evaluator(spec, etype).class_of(*triple).id].setdefault(triple, texts)
     return found
@@ -132,7 +132,7 @@ def _other(
         for y in answers(spec, etype, reading, triple):
             if not (identical(y, due) if bitwise else same_value(y, due, etype)):
                 answer, expected = show(y, etype), show(due, etype)
-                numbers = named_numbers([operand.shown for operand in spec.operands], texts)
+                numbers = named_numbers(list(spec.signature.shown), texts)
                 return f"{numbers} gives {answer}, expected {expected}"
     return None
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
+    from sonnx_clip.root.signature import Operand
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Operand, Reading
+    from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.readings import Triple
 
 StatusOf: TypeAlias = "Callable[[Spec, Sequence[Obligation | Claim]], Mapping[str, Any]]"
@@ -110,15 +111,15 @@ def explain(
     UserError for an unknown type, a text that is no value of it, and obligations that are not generated.
     """
     etype = spec.element_type(type_id)
-    keys = [operand.key for operand in spec.operands]
+    keys = list(spec.signature.keys)
     found = encoded({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
     triple = tuple(found.values())
     known = evaluator(spec, etype)
     case, klass, due = known.case(*triple), known.class_of(*triple), known.result(*triple)
     facts = {
         "type": etype.id,
-        "function": spec.head.function,
-        "labels": tuple(_label(operand) for operand in spec.operands),
+        "function": spec.signature.function,
+        "labels": tuple(_label(operand) for operand in spec.signature.operands),
         "in_domain": known.is_defined(*triple),
         "case": case.id,
         "case_title": case.title,

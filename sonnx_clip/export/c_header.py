@@ -34,7 +34,7 @@ def c_files(
     What they declare begins with ``sonnx_`` and the operator: a program may include those of several.
     """
     spec = operator.spec
-    prefix = f"sonnx_{spec.head.function}"
+    prefix = f"sonnx_{spec.signature.function}"
     environment = templates("sonnx_clip.export")
     environment.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
     environment.filters["flags"] = lambda latitudes: _flags(prefix, latitudes)
@@ -58,7 +58,7 @@ def c_files(
 def _program(operator: Operator, prefix: str) -> str:
     """The text of vectors.c."""
     spec = operator.spec
-    keys = [operand.key for operand in spec.operands]
+    keys = list(spec.signature.keys)
     tensors = keys[: operator.tensors]
     scalars = keys[operator.tensors :]
     parameters = [f"const T *{key}" for key in tensors]
@@ -66,7 +66,7 @@ def _program(operator: Operator, prefix: str) -> str:
     program = templates("sonnx_clip.export").get_template(f"{_PROGRAM}.j2")
     return program.render(
         prefix=prefix,
-        function=spec.head.function,
+        function=spec.signature.function,
         macro=spec.operator.upper(),
         keys=keys,
         tensors=tensors,
@@ -87,7 +87,7 @@ def _flags(prefix: str, latitudes: Sequence[Any]) -> str:
 
 def compile_line(spec: Spec, etype: ElementType) -> str:
     """The command that compiles vectors.c with a user's my_clip.c, in the folder of the export."""
-    function = f"my_{spec.head.function}"
+    function = f"my_{spec.signature.function}"
     macros = f"-DTYPE={etype.id} -DT={etype.c} -DWIDTH={etype.width}"
     return f"cc {macros} -D{spec.operator.upper()}={function} {_PROGRAM} {function}.c"
 

@@ -84,7 +84,7 @@ class Directory:
         self.etype = suite.etype.id
         self.about = about
         self.form = form
-        function = self.operator.spec.head.function
+        function = self.operator.signature.function
         self.folder = f"{KIND}/test_sonnx_{function}_{self.etype}_{name}"
         self.two_answers = False
         self.count = 0
@@ -100,7 +100,7 @@ class Directory:
             self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
-        names = self.operator.node.operands
+        names = self.operator.signature.parameters
         inputs = zip(names, values[: _inputs(self.operator, self.form)], strict=False)
         for number, (name, value) in enumerate(inputs):
             self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
@@ -215,7 +215,7 @@ def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> in
         return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
     if "float32" in operator.element_types:
         type_id = "float32"  # onnxruntime has kernels of few types for some operators
-    values = [np.zeros((), numpy_type(type_id))] * len(operator.spec.operands)
+    values = [np.zeros((), numpy_type(type_id))] * len(operator.signature.operands)
     for opset in reversed(known):
         model = _model(operator, type_id, _ordinary(0, opset), values)
         # onnxruntime has no function that returns its newest operator set.
@@ -229,7 +229,7 @@ def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> in
 
 def _forms(operator: Operator, opsets: Iterable[int]) -> list[ModelForm]:
     """The forms that ONNX's checker accepts: it requires a shape of every input."""
-    every = every_form(operator.node, opsets, (True,))
+    every = every_form(operator.signature, opsets, (True,))
     # A second tensor is broadcast as a scalar.
     return [
         form for form in every if form.shape != "no rank" and form.given != "operands of one shape"
@@ -244,22 +244,22 @@ def _ordinary(rank: int, opset: int) -> ModelForm:
 
 def _inputs(operator: Operator, form: ModelForm) -> int:
     """How many of the operands are inputs of a model: those behind the first one may be constants."""
-    return len(operator.spec.operands) if form.bounds == "inputs" else 1
+    return len(operator.signature.operands) if form.bounds == "inputs" else 1
 
 
 def _model(
     operator: Operator, etype: str, form: ModelForm, values: Sequence[Array]
 ) -> onnx.ModelProto:
     """The model of a form for operands of these shapes; it has the values of constants."""
-    node = operator.node
+    signature = operator.signature
     count = _inputs(operator, form)
     shapes = {}
-    for name, value in zip(node.operands[:count], values, strict=False):
+    for name, value in zip(signature.parameters[:count], values, strict=False):
         dimensions = "ABCD"[: value.ndim] if form.shape == "symbolic" else map(str, value.shape)
         shapes[name] = f"[{', '.join(dimensions)}]" if value.ndim else ""
-    text = model_text(etype, form.opset, shapes, f"y = {node.op_type}({node.call})")
+    text = model_text(etype, form.opset, shapes, f"y = {signature.op_type}({signature.call})")
     model: onnx.ModelProto = onnx.parser.parse_model(text)
-    for name, value in zip(node.operands[count:], values[count:], strict=True):
+    for name, value in zip(signature.parameters[count:], values[count:], strict=True):
         constant = numpy_helper.from_array(value, name)
         if form.bounds == "initializers":
             model.graph.initializer.append(constant)

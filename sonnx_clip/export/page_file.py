@@ -173,7 +173,7 @@ class Tag:
 
 def page_path(spec: Spec) -> str:
     """Where the page is in an export."""
-    return f"ops/{spec.head.function}.md"
+    return f"ops/{spec.signature.function}.md"
 
 
 @cache
@@ -191,7 +191,7 @@ def read_page_file(spec: Spec) -> PageFile:
         raise UserError(f"{spec.operator} has no page", spec.file, f"add the file {name}")
     file = validate(PageFile, read_document(path)[0])
     known_families = {family.id for family in spec.families}
-    tensors = {*spec.head.operands, spec.result.id}
+    tensors = {*spec.signature.ids, spec.signature.result.id}
     stated = {r.id for r in spec.restrictions if r.id not in file.constraints}
     _require_ids("operands", tensors, file.operands, name)
     _require_ids("latitude", {latitude.id for latitude in spec.latitude}, file.latitude, name)

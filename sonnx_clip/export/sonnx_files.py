@@ -60,8 +60,8 @@ def sonnx_files(
         has_kernels=is_rendered(spec),
     )
     files = {page_path(spec): page_text(spec).encode()}
-    if [operand.role for operand in spec.operands] == _ROLES_OF_CASES:
-        path = f"verification/{spec.head.function}/cases.py"
+    if [operand.role for operand in spec.signature.operands] == _ROLES_OF_CASES:
+        path = f"verification/{spec.signature.function}/cases.py"
         files[path] = _cases(spec, file, suites).encode()
     return files | {"trace.md": traced.encode()}
 

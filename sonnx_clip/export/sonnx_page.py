@@ -66,13 +66,17 @@ class _Family:
         self.common = common_texts().families[id_]
         self.tags = file.tags_of(id_)
         self.start = f"E_{spec.operator.upper()}_{id_.upper()}"
-        self.tensors = [operand.id for operand in spec.operands if operand.role == "tensor"]
-        self.scalars = [operand.id for operand in spec.operands if operand.role == "scalar"]
-        entries = frozenset({*self.tensors, spec.result.id, "A"})
+        self.tensors = [
+            operand.id for operand in spec.signature.operands if operand.role == "tensor"
+        ]
+        self.scalars = [
+            operand.id for operand in spec.signature.operands if operand.role == "scalar"
+        ]
+        entries = frozenset({*self.tensors, spec.signature.result.id, "A"})
         self.show = LatexPrinter(spec, id_, entries).show
         self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]
         self.is_signed_alone = not any(type_.startswith("uint") for type_ in self.types)
-        self.heading = ", ".join([id_] * len(spec.operands))
+        self.heading = ", ".join([id_] * len(spec.signature.operands))
         self.restrictions = [
             r for r in spec.restrictions if r.id in file.restrictions and id_ in r.families
         ]
@@ -154,7 +158,7 @@ class _Family:
     @property
     def entries(self) -> str:
         """What the names in the formula are."""
-        tensors = [self.spec.result.id, *self.tensors]
+        tensors = [self.spec.signature.result.id, *self.tensors]
         entries = [f"{name}[i]" for name in tensors]
         listed = in_formulas(entries, "and")
         text = f"{listed} are the entries of {in_formulas(tensors, 'and')} at index $i$"
@@ -166,7 +170,7 @@ class _Family:
     @property
     def shapes(self) -> str:
         """The shapes of the operands and of the result."""
-        first, result = self.tensors[0], self.spec.result.id
+        first, result = self.tensors[0], self.spec.signature.result.id
         if len(self.tensors) > 1:
             names = in_formulas(self.tensors, "and")
             text = f"Tensors {names} have one shape, of any rank; there is no broadcasting."
@@ -231,8 +235,8 @@ def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[Worked
             encoded(example.operands.values(), etype)
             given.append(example.operands)
     for values in given:
-        operands = {name: values[name] for name in spec.head.operands}
-        length = len(operands[spec.operands[0].id])
+        operands = {name: values[name] for name in spec.signature.ids}
+        length = len(operands[spec.signature.operands[0].id])
         columns = [
             operand if isinstance(operand, list) else [operand] * length
             for operand in encoded(operands.values(), etype)

@@ -159,7 +159,7 @@ class TypeSuite:
 
 def vector_keys(operator: Operator) -> tuple[str, ...]:
     """The names of the operands and of the expected result in a vector: ``x, min, max, expected``."""
-    return (*(operand.key for operand in operator.spec.operands), "expected")
+    return (*(operand.key for operand in operator.signature.operands), "expected")
 
 
 def suites_of(operator: Operator, types: Sequence[str] = ()) -> list[TypeSuite]:
@@ -252,7 +252,7 @@ def granted_table(
         find_classes=table.find_classes,
         beside=table.beside,
         id=id_,
-        keys=tuple(operand.key for operand in operator.spec.operands[1:]),
+        keys=operator.signature.keys[1:],
         also=flags(operator, etype, operands, table.results),
     )
 

@@ -175,7 +175,7 @@ def _class_fields(spec: Spec, klass: ValueClass, suites: Sequence[TypeSuite]) ->
         "matters": klass.matters,
         "case": klass.case,
         "when": unparse(klass.when),
-        "example": {operand.shown: texts[operand.id] for operand in spec.operands},
+        "example": {operand.shown: texts[operand.id] for operand in spec.signature.operands},
         "types": [suite.etype.id for suite in suites if suite.etype.family in klass.families],
     }
 

@@ -231,17 +231,17 @@ class _Parser:
             return self.variable(token)
         if name in CONSTANT_NAMES:
             return tree.Number(name)
-        if signature := scope.functions.get(name):
+        if function := scope.functions.get(name):
             if name == "every":
                 return self.every(token)
-            node = tree.CasesResult if name == scope.head.function else tree.Call
-            return node(name, self.arguments(token, signature.arguments), signature.result)
+            node = tree.CasesResult if name == scope.signature.function else tree.Call
+            return node(name, self.arguments(token, function.arguments), function.result)
         if usable := scope.uses.get(name):
             return self.use(token, usable)
         known = name in RESERVED or name in (
-            *scope.head.all,
-            scope.head.second,
-            scope.head.function,
+            *scope.signature.all_ids,
+            scope.signature.second,
+            scope.signature.function,
         )
         what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
         names = [*scope.variables, *scope.functions, *scope.uses]
@@ -254,7 +254,7 @@ class _Parser:
                 token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}"
             )
         if not usable.parameters:
-            return tree.Use(token.text, (), usable.kind, self.scope.head.operands)
+            return tree.Use(token.text, (), usable.kind, self.scope.signature.ids)
         return tree.Use(
             token.text, self.arguments(token, [(Kind.ELEMENT,)] * usable.parameters), usable.kind
         )

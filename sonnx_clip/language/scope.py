@@ -7,54 +7,15 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Expr, Kind
+from sonnx_clip.root.signature import NO_SIGNATURE, Signature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
-class Head:
-    """The operator, as the language sees it."""
-
-    function: str  # the name of its result in conditions: clip
-    operands: tuple[str, ...]  # its variables, in order
-    tensors: frozenset[
-        str
-    ]  # those that are tensors; the others are scalars, one element for all entries
-    result: str  # the variable of its result
-
-    @property
-    def second(self) -> str:
-        """The variable for other entries of the first tensor, where a property compares two inputs."""
-        return next((f"{name}2" for name in self.operands if name in self.tensors), "")
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """The operands and the result."""
-        return (*self.operands, self.result)
-
-    @property
-    def scalars(self) -> tuple[str, ...]:
-        """The operands that are scalars, in order."""
-        return tuple(name for name in self.operands if name not in self.tensors)
-
-    @property
-    def arguments(self) -> str:
-        """The operands in the theories: ``x l m``."""
-        return " ".join(name.lower() for name in self.operands)
-
-    @property
-    def arguments_and_result(self) -> str:
-        """The operands and the result in the theories: ``x l m y``."""
-        return f"{self.arguments} {self.result.lower()}"
-
-
-NO_HEAD = Head("", (), frozenset(), "")  # of conditions without an operator
-
-
-@dataclass(frozen=True)
-class Signature:
-    """A built-in function: the kinds that each argument may have, and the kind of the result."""
+class FunctionType:
+    """A function: the kinds that each argument may have, and the kind of the result."""
 
     arguments: tuple[tuple[Kind, ...], ...]
     result: Kind = Kind.BOOL
@@ -64,22 +25,24 @@ _B, _D, _E, _F, _T = (
     (kind,) for kind in (Kind.BOOL, Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR)
 )
 ELEMENT_FUNCTIONS = {
-    "identical": Signature((_E, _E)),
-    "is_nan": Signature((_E,)),
-    "is_signalling": Signature((_E,)),
-    "opposite": Signature((_E,), Kind.ELEMENT),
+    "identical": FunctionType((_E, _E)),
+    "is_nan": FunctionType((_E,)),
+    "is_signalling": FunctionType((_E,)),
+    "opposite": FunctionType((_E,), Kind.ELEMENT),
 }
 DECLARED_FUNCTIONS = {
-    **dict.fromkeys(("is_set", "is_sparse", "has_explicit_shape", "is_scalar"), Signature((_D,))),
-    "same_type": Signature((_D, _D)),
+    **dict.fromkeys(
+        ("is_set", "is_sparse", "has_explicit_shape", "is_scalar"), FunctionType((_D,))
+    ),
+    "same_type": FunctionType((_D, _D)),
 }
 VALUE_FUNCTIONS = {
-    "every": Signature((_B,)),
-    "shape": Signature((_T,), Kind.SHAPE),
-    "type": Signature(((*_E, *_T),), Kind.ELEMENT_TYPE),
+    "every": FunctionType((_B,)),
+    "shape": FunctionType((_T,), Kind.SHAPE),
+    "type": FunctionType(((*_E, *_T),), Kind.ELEMENT_TYPE),
     **ELEMENT_FUNCTIONS,
 }
-CONVERSION = {"becomes": Signature((_F, _E))}
+CONVERSION = {"becomes": FunctionType((_F, _E))}
 BUILT_IN = frozenset({*DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "i"})
 
 
@@ -98,10 +61,12 @@ class Scope:
 
     name: str  # the owner of the condition, for messages: a property
     variables: Mapping[str, Kind]
-    functions: Mapping[str, Signature]  # the built-in ones
+    functions: Mapping[str, FunctionType]  # the built-in ones
     uses: Mapping[str, Usable] = field(default_factory=dict)  # the usable entries, by id
     families: frozenset[str] = frozenset()  # for which the condition is read
-    head: Head = NO_HEAD  # the operator, whose operands an entry without parameters uses
+    signature: Signature = (
+        NO_SIGNATURE  # the operator, whose operands an entry without parameters uses
+    )
 
 
 def kind_of(expr: Expr) -> Kind:
@@ -117,9 +82,9 @@ def kind_of(expr: Expr) -> Kind:
             return expr.kind
 
 
-def calls_of(head: Head) -> dict[str, Signature]:
+def calls_of(signature: Signature) -> dict[str, FunctionType]:
     """The function of the operator, for conditions that may call it."""
-    return {head.function: Signature((_E,) * len(head.operands), Kind.ELEMENT)}
+    return {signature.function: FunctionType((_E,) * len(signature.ids), Kind.ELEMENT)}
 
 
 def element_scope(
@@ -127,24 +92,27 @@ def element_scope(
     variables: tuple[str, ...],
     uses: Mapping[str, Usable],
     families: frozenset[str],
-    head: Head = NO_HEAD,
+    signature: Signature = NO_SIGNATURE,
     *,
     result: bool = False,
 ) -> Scope:
     """A scope on elements; `result` allows calls of the operator."""
-    functions = {**ELEMENT_FUNCTIONS, **(calls_of(head) if result else {})}
-    return Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions, uses, families, head)
+    functions = {**ELEMENT_FUNCTIONS, **(calls_of(signature) if result else {})}
+    return Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions, uses, families, signature)
 
 
-def declared_scope(families: frozenset[str], head: Head) -> Scope:
+def declared_scope(families: frozenset[str], signature: Signature) -> Scope:
     """The scope of restrictions: operands and result as a model declares them."""
-    variables = dict.fromkeys(head.all, Kind.DECLARED)
-    return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head)
+    variables = dict.fromkeys(signature.all_ids, Kind.DECLARED)
+    return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, signature)
 
 
 def tensor_scope(
-    name: str, uses: Mapping[str, Usable], families: frozenset[str], head: Head
+    name: str, uses: Mapping[str, Usable], families: frozenset[str], signature: Signature
 ) -> Scope:
     """The scope of constraints: tensors, and scalars as elements."""
-    variables = {name: Kind.ELEMENT if name in head.scalars else Kind.TENSOR for name in head.all}
-    return Scope(name, variables, VALUE_FUNCTIONS, uses, families, head)
+    variables = {
+        name: Kind.ELEMENT if name in signature.scalars else Kind.TENSOR
+        for name in signature.all_ids
+    }
+    return Scope(name, variables, VALUE_FUNCTIONS, uses, families, signature)

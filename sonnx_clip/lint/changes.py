@@ -20,7 +20,7 @@ from sonnx_clip.lint.operator_versions import (
     inputs_since,
     type_problem,
 )
-from sonnx_clip.lint.profile import OnnxOperand, profile
+from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.tensors import (
     Argument,
     compatible,
@@ -35,6 +35,8 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from sonnx_clip.root.signature import Operand
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class NodeChange:
             *self._declare_inferred(),
         ]
 
-    def _set_bound(self, bound: OnnxOperand, *, neither: bool) -> Step:
+    def _set_bound(self, bound: Operand, *, neither: bool) -> Step:
         """Set a bound to the numeric limit that the text defines; `neither` bound of the node is set."""
         limit, x = LIMITS[bound.onnx], self.x
         etype = profile().element_type(x.known_type)
@@ -233,5 +235,5 @@ class NodeChange:
                 yield Step("shape_declared", what, why, theorems)
 
 
-def _not_set(bound: OnnxOperand, why: str, *theorems: str, what: str = "is not set") -> Step:
+def _not_set(bound: Operand, why: str, *theorems: str, what: str = "is not set") -> Step:
     return Step(profile().rule("is_set", bound), f"{bound.onnx} {what}", why, theorems, done=False)

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
 
-    from sonnx_clip.lint.profile import OnnxOperand, Profile
+    from sonnx_clip.lint.profile import Profile
+    from sonnx_clip.root.signature import Operand
 
 
 @dataclass(slots=True)
@@ -207,7 +208,7 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
     does not have, or an input that nothing defines.
     """
     names, outputs = list(node.proto.input), list(node.proto.output)
-    taken = inputs(profile.operator, node.version)
+    taken = inputs(profile.signature.op_type, node.version)
     if not names or not names[0] or len(names) > len(taken):
         accepted = (
             f"1 to {len(taken)} inputs, the first of them set" if taken[1:] else "exactly one input"
@@ -215,17 +216,19 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
         raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
     if len(outputs) != 1 or not outputs[0]:
         raise malformed(
-            f"{profile.operator} has exactly one output; here: {outputs}", path, node.place
+            f"{profile.signature.op_type} has exactly one output; here: {outputs}", path, node.place
         )
     # An attribute for an input that is not set is reported by the restrictions.
     unset = {name for name, given in zip_longest(taken, names) if not given}
-    had = unset.union(schema(profile.operator, node.opset).attributes)
+    had = unset.union(schema(profile.signature.op_type, node.opset).attributes)
     foreign = next((one.name for one in node.proto.attribute if one.name not in had), None)
     if foreign is not None:
         raise malformed(f"{node.operator} has no attribute {quoted(foreign)}", path, node.place)
-    names += [""] * (len(profile.operands) - len(names))
-    operands = [_argument(node, path, *pair) for pair in zip(profile.operands, names, strict=True)]
-    x, y = operands[0], _argument(node, path, profile.result, outputs[0])
+    names += [""] * (len(profile.signature.operands) - len(names))
+    operands = [
+        _argument(node, path, *pair) for pair in zip(profile.signature.operands, names, strict=True)
+    ]
+    x, y = operands[0], _argument(node, path, profile.signature.result, outputs[0])
     dims = x.dims if x.derived.dims is None else x.derived.dims
     if y.derived.dims is None and dims is not None and not y.contradiction:
         # The result has the shape of the first operand (C1) even where inference found nothing.
@@ -233,7 +236,7 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
     return (*operands, y)
 
 
-def _argument(node: ClipNode, path: Path, operand: OnnxOperand, name: str) -> Argument:
+def _argument(node: ClipNode, path: Path, operand: Operand, name: str) -> Argument:
     if not name:
         return Argument(operand, None)
     found = node.known(name)

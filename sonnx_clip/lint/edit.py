@@ -11,7 +11,7 @@ from sonnx_clip.lint.model_file import all_tensors, bodies, names
 
 if TYPE_CHECKING:
     from sonnx_clip.lint.clip_nodes import ClipNode
-    from sonnx_clip.lint.profile import OnnxOperand
+    from sonnx_clip.root.signature import Operand
 
 _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
 
@@ -42,7 +42,7 @@ class Editor:
         self._names.add(name)
         return name
 
-    def set_input(self, place: ClipNode, operand: OnnxOperand, name: str) -> None:
+    def set_input(self, place: ClipNode, operand: Operand, name: str) -> None:
         """Make a tensor an operand of a node."""
         inputs = place.proto.input
         inputs.extend([""] * (operand.position + 1 - len(inputs)))

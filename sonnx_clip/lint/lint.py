@@ -147,7 +147,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
         yield "the graphs of training_info are not run for inference and were not judged"
     for version in sorted({node.version for node in by_opset.values()}):
         if inputs_since(profile()) <= version < BASED_ON:
-            types = ", ".join(sorted(types_of(profile().operator, version)))
+            types = ", ".join(sorted(types_of(profile().signature.op_type, version)))
             differs = f"leaves the result for min above max open; in Clip-{BASED_ON} it is max"
             takes = f"Clip-{version} takes only {types} and {differs}"
             yield f"the profile is based on Clip-{BASED_ON}; {takes}: {EXPORT_AGAIN}"

@@ -80,7 +80,10 @@ def inputs(operator: str, version: int) -> tuple[str, ...]:
 
 def inputs_since(profile: Profile) -> int:
     """The first version with every operand as an input; earlier versions have attributes."""
-    wanted, operator = {operand.onnx for operand in profile.operands}, profile.operator
+    wanted, operator = (
+        {operand.onnx for operand in profile.signature.operands},
+        profile.signature.op_type,
+    )
     return next(version for version in versions(operator) if wanted <= {*inputs(operator, version)})
 
 

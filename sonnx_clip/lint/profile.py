@@ -1,27 +1,18 @@
-"""The operator and the profile, from the file that is rendered from the specification for this."""
+"""The signature of Clip and its profile, from the file that is rendered from the specification for this."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.signature import Operand, Signature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-
-@dataclass(frozen=True)
-class OnnxOperand:
-    """An input or output tensor of the operator."""
-
-    id: str  # in the specification, such as X
-    onnx: str  # the name in ONNX: of an input, or in older versions of an attribute
-    role: str  # `tensor` or `scalar` of what the operator takes, `result` of what it gives
-    position: int  # among the inputs of a node, or among its outputs
 
 
 @dataclass(frozen=True)
@@ -58,9 +49,7 @@ class ProfileType:
 class Profile:
     """The part of the specification that lint and normalise use."""
 
-    operator: str
-    operands: tuple[OnnxOperand, ...]  # in the order of the inputs; the first is a tensor
-    result: OnnxOperand
+    signature: Signature
     restrictions: tuple[LintRule, ...]
     statements: Mapping[str, str]  # the words of each restriction and constraint
     interpretations: Mapping[
@@ -81,7 +70,7 @@ class Profile:
             )
         return self.statements[rule]
 
-    def rule(self, word: str, operand: OnnxOperand) -> str:
+    def rule(self, word: str, operand: Operand) -> str:
         """The restriction that applies a word to an operand."""
         return next(
             one.id for one in self.restrictions if one.word == word and operand.id in one.of
@@ -99,22 +88,26 @@ def profile() -> Profile:
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         return Profile(
-            document["operator"],
-            tuple(
-                OnnxOperand(**one, position=place) for place, one in enumerate(document["operands"])
-            ),
-            OnnxOperand(**document["result"], role="result", position=0),
-            tuple(LintRule(**one) for one in document["restrictions"]),
+            _signature(document),
+            tuple(LintRule(**rule) for rule in document["restrictions"]),
             document["statements"],
             document["interpretations"],
-            tuple(
-                ProfileType(
-                    **one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")}
-                )
-                for one in document["element_types"]
-            ),
+            tuple(_element_type(entry) for entry in document["element_types"]),
         )
     except KeyError as error:
         raise UserError(f"the profile has no entry {error}", where=str(file), todo=todo) from error
     except (OSError, ValueError, TypeError) as error:
         raise UserError("the profile cannot be read", where=str(file), todo=todo) from error
+
+
+def _signature(document: Mapping[str, Any]) -> Signature:
+    operands = (
+        Operand(**entry, position=position) for position, entry in enumerate(document["operands"])
+    )
+    result = Operand(**document["result"], role="result", position=0)
+    return Signature(document["operator"], tuple(operands), result)
+
+
+def _element_type(entry: Mapping[str, Any]) -> ProfileType:
+    limits = {name: bytes.fromhex(entry[name]) for name in ("lowest", "highest")}
+    return ProfileType(**{**entry, **limits})

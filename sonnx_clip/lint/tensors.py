@@ -21,7 +21,7 @@ from onnx import (
 from sonnx_clip.root.decimals import decimal_text
 
 if TYPE_CHECKING:
-    from sonnx_clip.lint.profile import OnnxOperand
+    from sonnx_clip.root.signature import Operand
 
 Dims = tuple[int | str, ...]
 """A number per axis, or the text of a symbolic dimension."""
@@ -59,7 +59,7 @@ class Known(NamedTuple):
 class Argument:
     """One tensor of a node: its entry in the specification, its name if it is set, and the facts about it."""
 
-    operand: OnnxOperand
+    operand: Operand
     name: str | None
     declared: tuple[Declaration, ...] = ()
     inferred: Declaration = NOTHING

@@ -95,7 +95,7 @@ class ClaimJudge:
 
     def _is_false(self, claim: Claim, truth: ClaimTruth) -> bool:
         at = [*samples(self.spec, truth.etype, claim)]
-        names, operands = bound_names(claim), {*self.spec.head.operands, self.spec.head.second}
+        names, operands = bound_names(claim), {*self.spec.signature.ids, self.spec.signature.second}
         if truth.etype.family == "float" and not claim.of_tensors and operands.issuperset(names):
             values = [encode(text, truth.etype) for text in _FURTHER]
             at += (dict(zip(names, few, strict=True)) for few in product(values, repeat=len(names)))
@@ -152,7 +152,11 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
 def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
     """The statement that mutant and original are equal; a class is compared within its case."""
     printer, entry = element_printer(spec, etype), mutant.place.entry
-    names = getattr(entry, "parameters", ()) or (*spec.head.all, "A", spec.head.second)
+    names = getattr(entry, "parameters", ()) or (
+        *spec.signature.all_ids,
+        "A",
+        spec.signature.second,
+    )
     one, other = (printer.operand(e, AND) for e in (mutant.original, mutant.changed))
     equal = (
         f"({one}) = ({other})"

@@ -23,7 +23,7 @@ from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
 from sonnx_clip.root.folders import checkout, repo_file
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import progress
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -168,7 +168,7 @@ def run_mutants(
 
 def main() -> int:
     """Run all mutants, write the record and the page; 1 if a mutant is open."""
-    root, spec = checkout(), load_spec()
+    root, spec = checkout(), specification(DEFAULT_OPERATOR)
     try:
         journal = Journal(root / "build/mutants.sqlite")
         record = run_mutants(spec, all_mutants(spec), journal, root / "build")

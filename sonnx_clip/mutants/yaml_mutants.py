@@ -57,14 +57,14 @@ def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
         etype = spec.types_of(families[-1])[0]
         printer = (tensor_printer if section == "constraints" else element_printer)(spec, etype)
         seen = {printer.show(condition)}
-        names = getattr(entry, "parameters", ()) or spec.head.operands
+        names = getattr(entry, "parameters", ()) or spec.signature.ids
         for part, other, whole in mutations(condition, names):
             if (text := printer.show(whole)) not in seen:
                 change = f"{printer.show(part)} => {printer.show(other)}"
                 change += f" in {text}" if change in seen else ""
                 seen |= {text, change}
                 yield YamlMutant(section, name, change, place, families, condition, whole)
-        for operand in spec.head.operands if section == "cases" else ():
+        for operand in spec.signature.ids if section == "cases" else ():
             if operand != entry.result_text:
                 name, change = f"{section}.{entry.id}.result", f"{entry.result_text} => {operand}"
                 of = place._replace(field="result")

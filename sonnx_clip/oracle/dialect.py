@@ -240,13 +240,13 @@ class DialectOracle:
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """Reals have no bits: fractions, one by one, by the deciding reading, which has one answer."""
-        from sonnx_clip.spec import load_spec
+        from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
         from sonnx_clip.spec.readings import answers
 
         if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
             raise self._refused("element_types", "x must be an array of Fraction")
         low, high = (self._fraction(name, bound) for name, bound in (("min", min), ("max", max)))
-        spec = load_spec()
+        spec = specification(DEFAULT_OPERATOR)
         real, result = spec.element_type("real"), np.empty(x.shape, object)
         for place, value in np.ndenumerate(x):
             triple = (Fraction(value), low, high)

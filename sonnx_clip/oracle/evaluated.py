@@ -16,12 +16,16 @@ import numpy as np
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, float_bits, quiet_bit, sign_bit
+from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.manifest import rendered_from
 from sonnx_clip.spec.entries import OUTSIDE_DOMAIN
 from sonnx_clip.spec.evaluate import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
@@ -33,14 +37,17 @@ _CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+def oracle_of(spec: Spec) -> ModuleType | SimpleNamespace:
+    """The generated oracle where generated/ was rendered from this specification, else an evaluated one."""
+    rendered = repo_file(rendered_from().file)
+    return load_oracle() if spec.path == rendered else evaluated_oracle(spec)
+
+
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     """The oracle of a specification that has been loaded and checked."""
     evaluators = {e.id: ArrayEvaluator(spec, e) for e in spec.element_types if e.numpy is not None}
-    operands, result, case_of = (
-        spec.head.operands,
-        spec.head.result,
-        {case.id: case for case in spec.cases},
-    )
+    operands, result = spec.signature.ids, spec.signature.result.id
+    case_of = {case.id: case for case in spec.cases}
 
     def holds(names: Sequence[str], *conditions: Expr) -> Callable[..., Any]:
         """A function of arrays: whether all conditions hold."""
@@ -50,7 +57,7 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     found.CASE_OF_CLASS = {c.id: c.case for c in spec.classes}
     always = [entry.id for entry in spec.latitude if entry.always]
     found.ALWAYS = (*always, *[OUTSIDE_DOMAIN] * bool(spec.domain))
-    setattr(found, spec.head.function, lambda *values: _of(evaluators, values).result(*values))
+    setattr(found, spec.signature.function, lambda *values: _of(evaluators, values).result(*values))
     for family in {etype.family for etype in spec.element_types}:
         found.CLASSES[family] = {
             c.id: holds(operands, case_of[c.case].when, c.when) for c in spec.classes_of(family)
@@ -93,7 +100,7 @@ class ArrayEvaluator(Evaluator):
     def element(self, expr: Expr, *values: Array) -> Array:
         """The element that an expression of the operands is, for values of one shape."""
         with np.errstate(invalid="ignore"):
-            found = self(expr, dict(zip(self.spec.head.operands, values, strict=True)))
+            found = self(expr, dict(zip(self.spec.signature.ids, values, strict=True)))
         return np.broadcast_to(found, values[0].shape)
 
     def result(self, *values: Any) -> Any:
@@ -106,7 +113,7 @@ class ArrayEvaluator(Evaluator):
         for case in self.spec.giving_cases(self.etype.family):
             given = self(case.result, named)
             held = np.broadcast_to(
-                self.all_hold((case.when,), self.spec.head.operands, values), shape
+                self.all_hold((case.when,), self.spec.signature.ids, values), shape
             )
             found[held] = np.broadcast_to(_bits(given), shape)[held]
         return found.view(dtype)

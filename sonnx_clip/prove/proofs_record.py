@@ -164,7 +164,7 @@ def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
 def prove_command(spec: Spec) -> str:
     """The command that writes the record of a specification."""
     command = "sonnx-clip prove"
-    return command if is_rendered(spec) else f"{command} --operator {spec.head.function}"
+    return command if is_rendered(spec) else f"{command} --operator {spec.signature.function}"
 
 
 def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:
@@ -174,7 +174,7 @@ def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:
     """
     if is_rendered(spec):
         return build, None
-    own = build / spec.head.function
+    own = build / spec.signature.function
     return own, own
 
 

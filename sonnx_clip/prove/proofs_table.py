@@ -126,7 +126,7 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
 
 
 def _numbers(spec: Spec, witness: object) -> str:
-    given = {name: getattr(witness, name) for name in spec.head.operands}
+    given = {name: getattr(witness, name) for name in spec.signature.ids}
     texts = {
         name: ", ".join(text) if isinstance(text, tuple) else text for name, text in given.items()
     }

@@ -40,7 +40,7 @@ class UndefinedError(Exception):
 def operators() -> Mapping[str, Spec]:
     """The specifications of spec/, by the names of their functions in terms."""
     specs = (specification(name) for name in known_operators())
-    return {spec.head.function: spec for spec in specs}
+    return {spec.signature.function: spec for spec in specs}
 
 
 def read_term(text: str, where: str) -> Expr:
@@ -56,7 +56,7 @@ def read_condition(text: str, where: str) -> Expr:
 def _read(text: str, where: str, kind: Kind, name: str, variables: tuple[str, ...]) -> Expr:
     functions = dict(ELEMENT_FUNCTIONS)
     for spec in operators().values():
-        functions |= calls_of(spec.head)
+        functions |= calls_of(spec.signature)
     scope = Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions)
     try:
         return parse(text, scope, kind)

@@ -17,9 +17,10 @@ from sonnx_clip.runtimes.words import words_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.board import Asked, Board
     from sonnx_clip.runtimes.model_forms import ModelForm
-    from sonnx_clip.runtimes.runtime import ClipFunction, OperatorNode
+    from sonnx_clip.runtimes.runtime import ClipFunction
 
 RETURNED = "it returned "
 """How the words begin on a result of another shape or type."""
@@ -184,10 +185,10 @@ class Caller:
     function ends this process.
     """
 
-    def __init__(self, function: ClipFunction, etype: str, node: OperatorNode) -> None:
+    def __init__(self, function: ClipFunction, etype: str, signature: Signature) -> None:
         self._function, self._type = function, numpy_type(etype)
         self._bits = bits_type(etype)
-        self._operands = Operands(node)
+        self._operands = Operands(signature)
         self._process = os.getpid()
         self._written: Callable[[], Iterable[str]] = getattr(function, "written", lambda: ())
 

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
 from sonnx_clip.root.terminal import nearest
-from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OperatorNode, Runtime
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, Runtime
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.board import Board
 
 GROUP = "sonnx_clip.runtimes"
@@ -188,13 +189,13 @@ def _require_function(target: str) -> None:
 # --- Runtimes -----------------------------------------------------------------------------------------------
 
 
-def find_runtime(name: str, node: OperatorNode, board: Board | None = None) -> Runtime:
+def find_runtime(name: str, signature: Signature, board: Board | None = None) -> Runtime:
     """Import a runtime of an operator, or start its program; there is no board outside of `check`.
 
     Raises:
         ImportError: a package is missing.
         UserError: a tool is missing, the runtime implements another operator only, or the function cannot be
-            called with the operands of the node.
+            called with its operands.
         AttributeError: the module has no such function.
     """
     module, entry, kind = module_of(name), entry_point(name), split_name(name)[0]
@@ -202,7 +203,7 @@ def find_runtime(name: str, node: OperatorNode, board: Board | None = None) -> R
         found: Runtime = importlib.import_module(module).RUNTIME
     elif entry is not None:
         where, version = f"{module}.{entry.attr}", f"{name} of {_package(entry)}"
-        found = _runtime_of(entry.load(), version, where, f"import {module}", where, node)
+        found = _runtime_of(entry.load(), version, where, f"import {module}", where, signature)
     elif kind:
         found = importlib.import_module(module).open_named(name, board)
     else:
@@ -211,33 +212,41 @@ def find_runtime(name: str, node: OperatorNode, board: Board | None = None) -> R
         imports = f"from {place} import {attribute}"
         if file_function(name) is not None:
             imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
-        found = _runtime_of(function, version, f"{place}.{attribute}", imports, attribute, node)
-    if found.node == node:
+        found = _runtime_of(
+            function, version, f"{place}.{attribute}", imports, attribute, signature
+        )
+    if found.signature == signature:
         return found
-    if found.of_node is None:
-        what = f"the runtime {name} supports only {found.node.op_type}"
+    if found.of_operator is None:
+        what = f"the runtime {name} supports only {found.signature.op_type}"
         raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
-    return found.of_node(node)
+    return found.of_operator(signature)
 
 
 def _runtime_of(
-    found: object, version: str, where: str, imports: str, call: str, node: OperatorNode
+    found: object, version: str, where: str, imports: str, call: str, signature: Signature
 ) -> Runtime:
     """A runtime, or the runtime of a function of the operands; UserError if `found` is neither."""
     if isinstance(found, Runtime):
         return found
-    todo = f"name a function that accepts {node.signature}"
+    todo = f"name a function that accepts {signature.accepted}"
     if not callable(found):
         raise UserError(f"{where}: {where.rpartition('.')[2]} is not a function", todo=todo)
     try:
-        inspect.signature(found).bind(*[None] * len(node.operands))
+        inspect.signature(found).bind(*[None] * len(signature.parameters))
     except TypeError as error:
         raise UserError(
-            f"{where} cannot be called with {node.signature}: {error}", todo=todo
+            f"{where} cannot be called with {signature.accepted}: {error}", todo=todo
         ) from None
     except ValueError:  # it has no signature
         pass
-    return Runtime(version, lambda _: found, imports, lambda _: f"{call}({node.call})", node=node)
+    return Runtime(
+        version,
+        lambda _: found,
+        imports,
+        lambda _: f"{call}({signature.call})",
+        signature=signature,
+    )
 
 
 def environment(

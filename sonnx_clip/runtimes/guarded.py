@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.calls import Request
-    from sonnx_clip.runtimes.runtime import OperatorNode
 
 WRITE, BEFORE, AFTER, BOUNDS = "write", "before", "after", "bounds"
 ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
@@ -144,9 +144,9 @@ class _Place:
 class Operands:
     """The operands of the calls of a request, each in guarded memory; tensors, then scalars."""
 
-    def __init__(self, node: OperatorNode) -> None:
-        self._names = node.called
-        self._places = [_Place() for _ in node.called]
+    def __init__(self, signature: Signature) -> None:
+        self._names = signature.shown
+        self._places = [_Place() for _ in signature.shown]
 
     def begin(self, request: Request, dtype: np.dtype[Any]) -> None:
         """Prepare the operands of a request, of an element type."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.runtimes.runtime import OperatorNode
+    from sonnx_clip.root.signature import Signature
 
 
 Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes", "attributes"]
@@ -74,9 +74,9 @@ class ModelForm:
         """Whether the second operand of an operator on tensors is a scalar."""
         return self.given == "scalar second operand"
 
-    def others(self, node: OperatorNode) -> list[str]:
+    def others(self, signature: Signature) -> list[str]:
         """The operands behind X that the model has."""
-        return [name for name in node.operands[1:] if name not in self.missing_bounds]
+        return [name for name in signature.parameters[1:] if name not in self.missing_bounds]
 
 
 _NAMES = tuple(field.name for field in fields(ModelForm))
@@ -94,29 +94,29 @@ _VALUES: dict[Any, str] = {
 _SHOWN = 3
 
 
-def base(node: OperatorNode, opset: int = FIRST_OPSET) -> ModelForm:
+def base(signature: Signature, opset: int = FIRST_OPSET) -> ModelForm:
     """The form of calls that are not about forms: one model serves all operands and all shapes."""
-    return ModelForm("inputs", "no rank", 1, opset, optimised=True, given=_given(node)[0])
+    return ModelForm("inputs", "no rank", 1, opset, optimised=True, given=_given(signature)[0])
 
 
-def symbolic(node: OperatorNode, opset: int) -> ModelForm:
+def symbolic(signature: Signature, opset: int) -> ModelForm:
     """The form for runtimes that open no model without a rank: one model serves all operands of a rank."""
-    return replace(base(node, opset), shape="symbolic")
+    return replace(base(signature, opset), shape="symbolic")
 
 
-def _given(node: OperatorNode) -> tuple[Given, ...]:
+def _given(signature: Signature) -> tuple[Given, ...]:
     """The ways to give operands of a node, all of them."""
-    if node.tensors > 1:
+    if len(signature.tensors) > 1:
         return _OF_TENSORS
-    return ("both",) if len(node.operands) > 1 else ("one operand",)
+    return ("both",) if len(signature.parameters) > 1 else ("one operand",)
 
 
 def every_form(
-    node: OperatorNode, opsets: Iterable[int], optimisations: Iterable[bool]
+    signature: Signature, opsets: Iterable[int], optimisations: Iterable[bool]
 ) -> tuple[ModelForm, ...]:
     """Every form of the models of a node, that of `base` first."""
-    bounds = BOUNDS if len(node.operands) > 1 else BOUNDS[:1]
-    axes = product(bounds, SHAPES, RANKS, opsets, optimisations, _given(node))
+    bounds = BOUNDS if len(signature.parameters) > 1 else BOUNDS[:1]
+    axes = product(bounds, SHAPES, RANKS, opsets, optimisations, _given(signature))
     return tuple(form for form in starmap(ModelForm, axes) if not _is_another_form(form))
 
 
@@ -207,49 +207,53 @@ def model_text(etype: str, opset: int, shapes: dict[str, str], nodes: str) -> st
     return f'<ir_version: 8, opset_import: ["": {opset}]> g ({inputs}) => ({result}) {{ {nodes} }}'
 
 
-def inputs_of(form: ModelForm, node: OperatorNode) -> tuple[str, ...]:
+def inputs_of(form: ModelForm, signature: Signature) -> tuple[str, ...]:
     """The operands that are inputs of the models of a form."""
-    return (node.operands[0], *(form.others(node) if form.bounds == "inputs" else ()))
+    return (signature.parameters[0], *(form.others(signature) if form.bounds == "inputs" else ()))
 
 
-def text_of_form(etype: str, form: ModelForm, node: OperatorNode, shape: Sequence[int] = ()) -> str:
+def text_of_form(
+    etype: str, form: ModelForm, signature: Signature, shape: Sequence[int] = ()
+) -> str:
     """The text of a form for X of a shape; operands that are no inputs are yet to be added."""
     dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
     if form.shape == "no rank":
         declared = "[]"
-    tensors = 1 if form.has_scalar else node.tensors
-    inputs = inputs_of(form, node)
-    shapes = {name: declared if name in node.operands[:tensors] else "" for name in inputs}
-    arguments: Sequence[str] = _LACKING.get(form.given, node.operands[1:])
+    tensors = 1 if form.has_scalar else len(signature.tensors)
+    inputs = inputs_of(form, signature)
+    shapes = {name: declared if name in signature.parameters[:tensors] else "" for name in inputs}
+    arguments: Sequence[str] = _LACKING.get(form.given, signature.parameters[1:])
     if form.bounds == "attributes":
         arguments = ()
-    names = [node.operands[0], *(name or '""' for name in arguments)]
-    return model_text(etype, form.opset, shapes, f"y = {node.op_type}({', '.join(names)})")
+    names = [signature.parameters[0], *(name or '""' for name in arguments)]
+    return model_text(etype, form.opset, shapes, f"y = {signature.op_type}({', '.join(names)})")
 
 
 def model_statements(
-    etype: str, form: ModelForm, node: OperatorNode, shape: Sequence[int]
+    etype: str, form: ModelForm, signature: Signature, shape: Sequence[int]
 ) -> list[str]:
     """Python statements that make the model ``p`` of a form for X of a shape; operands may be constants.
 
     They have no single quotes, so that a shell can quote them.
     """
-    found = [f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, node, shape))})"]
+    found = [
+        f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, signature, shape))})"
+    ]
     if form.bounds != "inputs":
         called = _ATTRIBUTES if form.bounds == "attributes" else {}
-        named = [f'("{called.get(name, name)}", {name})' for name in form.others(node)]
+        named = [f'("{called.get(name, name)}", {name})' for name in form.others(signature)]
         found += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
     return found
 
 
 def call_statements(
-    etype: str, form: ModelForm, node: OperatorNode, shape: Sequence[int], set_up: str
+    etype: str, form: ModelForm, signature: Signature, shape: Sequence[int], set_up: str
 ) -> list[str]:
     """Python statements that make the model, open it by `set_up`, and make its inputs ``d``."""
-    inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, node))
+    inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, signature))
     return [
-        *model_statements(etype, form, node, shape),
+        *model_statements(etype, form, signature, shape),
         *([set_up] if set_up else []),
         f"d = dict({inputs})",
     ]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from sonnx_clip.root.dtypes import Array, numpy_type
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.board import OPENS, Board
 from sonnx_clip.runtimes.calls import EndedError, Failure, failure_of
 from sonnx_clip.runtimes.find_runtime import find_runtime
-from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.runtimes.words import printable
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError, missing
 
@@ -124,7 +124,7 @@ class Outcome:
 def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle | None]:
     """Import a runtime in its process: a greeting, as of `worker.open_runtime`, and a handler of requests."""
     try:
-        runtime = find_runtime(runtime_name, CLIP_NODE, board)
+        runtime = find_runtime(runtime_name, CLIP_SIGNATURE, board)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         return missing(error), None
     board.call = OPENS

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.root.dtypes import numpy_type
+from sonnx_clip.root.signature import CLIP_SIGNATURE, Signature
 from sonnx_clip.runtimes.calls import Caller, Request, failure_of
 from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
 from sonnx_clip.runtimes.model_forms import (
@@ -23,14 +24,7 @@ from sonnx_clip.runtimes.model_forms import (
     model_statements,
     symbolic,
 )
-from sonnx_clip.runtimes.runtime import (
-    CLIP_NODE,
-    ClipFunction,
-    OpenModel,
-    OperatorNode,
-    RunText,
-    Runtime,
-)
+from sonnx_clip.runtimes.runtime import ClipFunction, OpenModel, RunText, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +47,7 @@ def runtime_of_models(
     optimisers: tuple[str, ...] = (),
     open_without: Callable[[bytes, str], ModelFunction] | None = None,
     graph_that_runs: Callable[[bytes], bytes] | None = None,
-    node: OperatorNode = CLIP_NODE,
+    signature: Signature = CLIP_SIGNATURE,
     strides: bool = True,
     few: bool = False,
 ) -> Runtime:
@@ -72,13 +66,13 @@ def runtime_of_models(
     def open_(etype: str) -> ClipFunction:
         from sonnx_clip.runtimes.opsets import opsets_with  # imports onnx
 
-        opset = next(iter(opsets_with(node.op_type, etype)), FIRST_OPSET)
+        opset = next(iter(opsets_with(signature.op_type, etype)), FIRST_OPSET)
         two = np.zeros(2, numpy_type(etype))
-        scalars = len(node.operands) - node.tensors
-        operands = (*[two] * node.tensors, *[two[0, ...]] * scalars)
+        scalars = len(signature.parameters) - len(signature.tensors)
+        operands = (*[two] * len(signature.tensors), *[two[0, ...]] * scalars)
         refusal: Exception | None = None
         if not ranked:
-            function = FormFunction(open_model, base(node, opset), etype, node)
+            function = FormFunction(open_model, base(signature, opset), etype, signature)
             try:
                 function.prepare(operands)
             except Exception as error:
@@ -87,18 +81,18 @@ def runtime_of_models(
                 refusal = error
             else:
                 return function
-        function = FormFunction(open_model, symbolic(node, opset), etype, node)
+        function = FormFunction(open_model, symbolic(signature, opset), etype, signature)
         try:
             function(*operands)  # an exception is the refusal of the element type
         except Exception as error:  # noqa: BLE001 - the code of a runtime
             raise refusal or error from None
         return function
 
-    def of_node(other: OperatorNode) -> Runtime:
+    def of_operator(other: Signature) -> Runtime:
         return runtime_of_models(
             open_model, version, imports, run_text, ranked=ranked, open_unoptimised=open_unoptimised,
             optimisers=optimisers, open_without=open_without, graph_that_runs=graph_that_runs,
-            node=other, strides=strides, few=few,
+            signature=other, strides=strides, few=few,
         )  # fmt: skip
 
     optimised = True
@@ -117,8 +111,8 @@ def runtime_of_models(
         strides=strides,
         few=few,
         set_up=set_up,
-        node=node,
-        of_node=of_node,
+        signature=signature,
+        of_operator=of_operator,
     )
 
 
@@ -163,7 +157,7 @@ def opened(name: str) -> OpenModel:
 def model_of_form(
     etype: str,
     form: ModelForm,
-    node: OperatorNode,
+    signature: Signature,
     shape: Sequence[int],
     others: Sequence[Any],
 ) -> onnx.ModelProto:
@@ -173,8 +167,11 @@ def model_of_form(
     """
     import onnx.parser
 
-    names: dict[str, Any] = {"onnx": onnx, **dict(zip(node.operands[1:], others, strict=True))}
-    exec("; ".join(model_statements(etype, form, node, shape)), names)  # noqa: S102 - rendered here
+    names: dict[str, Any] = {
+        "onnx": onnx,
+        **dict(zip(signature.parameters[1:], others, strict=True)),
+    }
+    exec("; ".join(model_statements(etype, form, signature, shape)), names)  # noqa: S102 - rendered here
     model: onnx.ModelProto = names["p"]
     return model
 
@@ -183,11 +180,11 @@ class FormFunction:
     """A function of the operands by models of a form, of any rank of X; the last model stays open."""
 
     def __init__(
-        self, open_model: OpenModel, form: ModelForm, etype: str, node: OperatorNode
+        self, open_model: OpenModel, form: ModelForm, etype: str, signature: Signature
     ) -> None:
         self.form = form
-        self._open, self._type, self._node = open_model, etype, node
-        self._names = inputs_of(form, node)
+        self._open, self._type, self._signature = open_model, etype, signature
+        self._names = inputs_of(form, signature)
         self._key: object = None
         self._run: ModelFunction | None = None
 
@@ -206,24 +203,24 @@ class FormFunction:
             constants = [(other.shape, other.tobytes()) for other in others]
         if self._run is None or self._key != (shape, constants):
             self._run = None  # the memory of one model at a time
-            model = model_of_form(self._type, self.form, self._node, x.shape, others)
+            model = model_of_form(self._type, self.form, self._signature, x.shape, others)
             self._key, self._run = (shape, constants), self._open(model.SerializeToString())
         return self._run
 
     def __call__(self, *operands: Any) -> Any:
         """The result of a model."""
-        given = dict(zip(self._node.operands, operands, strict=True))
+        given = dict(zip(self._signature.parameters, operands, strict=True))
         return self.prepare(operands)({name: given[name] for name in self._names})
 
 
-def handler_of(runtime: Runtime, etype: str, caller: Handle | None, node: OperatorNode) -> Handle:
+def handler_of(runtime: Runtime, etype: str, caller: Handle | None, signature: Signature) -> Handle:
     """A function that makes the calls of requests: of a form of a model, or by `caller`."""
 
     @lru_cache(maxsize=1)
     def of_form(form: ModelForm) -> Handle:
         opener = runtime.open_model if form.optimised else runtime.open_unoptimised
         assert opener is not None
-        return Caller(FormFunction(opener, form, etype, node), etype, node)
+        return Caller(FormFunction(opener, form, etype, signature), etype, signature)
 
     def handle(request: Request, board: Board) -> None:
         found = caller if request.form is None else of_form(request.form)

@@ -15,6 +15,7 @@ import onnx
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.find_runtime import (
     DEFAULT_RUNNER,
     OPTIMISERS,
@@ -26,7 +27,6 @@ from sonnx_clip.runtimes.find_runtime import (
 )
 from sonnx_clip.runtimes.model_command import run_on_files
 from sonnx_clip.runtimes.models import runtime_of_models
-from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def optimiser(name: str) -> Optimise:
 def _parts(name: str) -> tuple[Runtime, Optimise, str]:
     """The runtime that runs models, the optimiser, and what this is called."""
     _, options, target = split_name(name)
-    runner = find_runtime(options or DEFAULT_RUNNER, CLIP_NODE)
+    runner = find_runtime(options or DEFAULT_RUNNER, CLIP_SIGNATURE)
     if runner.open_unoptimised is None:
         todo = f"use --runtime {DEFAULT_RUNNER}"
         raise UserError(f"{options} cannot run models without optimising them", "--runtime", todo)

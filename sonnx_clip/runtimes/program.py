@@ -20,6 +20,7 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.find_runtime import MISSING_HELLO, command_words, quoted, split_name
 from sonnx_clip.runtimes.frames import (
@@ -35,7 +36,7 @@ from sonnx_clip.runtimes.frames import (
     reply_size,
     write_request,
 )
-from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, Runtime
+from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
         version=opened.hello.name or opened.command,
         open=opened.open,
         imports=f"from {__name__} import program",
-        call=lambda _: f"program({quoted(name)})({CLIP_NODE.call})",
+        call=lambda _: f"program({quoted(name)})({CLIP_SIGNATURE.call})",
         strides=False,
         entries=opened.hello.entries,
     )

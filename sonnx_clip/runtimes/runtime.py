@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.folders import package, repo_root
+from sonnx_clip.root.signature import CLIP_SIGNATURE, Signature
 
 ClipFunction: TypeAlias = Callable[..., Any]
 """A function of the operands."""
@@ -50,29 +51,6 @@ OURS = ("sonnx", "sonnx-c")
 
 
 @dataclass(frozen=True)
-class OperatorNode:
-    """An operator as a node of a model: the process of a runtime reads no specification."""
-
-    op_type: str  # its operator in ONNX
-    operands: tuple[str, ...]  # the names of its inputs in a model and in Python
-    called: tuple[str, ...]  # the names of its inputs in messages
-    tensors: int  # how many of its inputs are tensors; they precede the scalars
-
-    @property
-    def call(self) -> str:
-        """The operands as the arguments of a call."""
-        return ", ".join(self.operands)
-
-    @property
-    def signature(self) -> str:
-        """The parameters of a function of the operands, for messages."""
-        return f"({', '.join((self.called[0].lower(), *self.called[1:]))})"
-
-
-CLIP_NODE = OperatorNode("Clip", ("x", "l", "m"), ("X", "min", "max"), 1)
-
-
-@dataclass(frozen=True)
 class Runtime:
     """An implementation of an operator."""
 
@@ -104,9 +82,9 @@ class Runtime:
     )
     few: bool = False  # make few calls, since each starts a program
     set_up: str = ""  # a statement that opens the model p for `call`, which then takes its inputs d
-    node: OperatorNode = CLIP_NODE  # the operator that it implements
-    # of_node: the runtime for another operator; None if there is none
-    of_node: Callable[[OperatorNode], Runtime] | None = None
+    signature: Signature = CLIP_SIGNATURE  # the operator that it implements
+    # of_operator: the runtime for another operator; None if there is none
+    of_operator: Callable[[Signature], Runtime] | None = None
 
     @property
     def run_texts(self) -> dict[bool, RunText]:
@@ -140,7 +118,7 @@ def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
         version=version,
         open=lambda _: function,
         imports=f"from {function.__module__} import {name}",
-        call=lambda _: f"{name}({CLIP_NODE.call})",
+        call=lambda _: f"{name}({CLIP_SIGNATURE.call})",
         strides=False,
     )
 

@@ -34,8 +34,9 @@ from sonnx_clip.runtimes.words import printable, words_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.board import Asked
-    from sonnx_clip.runtimes.runtime import Limits, OperatorNode, RunText
+    from sonnx_clip.runtimes.runtime import Limits, RunText
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor
@@ -60,7 +61,7 @@ def open_runtime(
     runtime_name: str,
     etype: str,
     *,
-    node: OperatorNode,
+    signature: Signature,
     models_only: bool = False,
 ) -> tuple[dict[str, Any], Handle | None]:
     """Import a runtime in its process and open it for an element type, or for forms of a model only.
@@ -68,7 +69,7 @@ def open_runtime(
     Returns a greeting, whose word is ``missing``, ``unsupported`` or ``ready``, and a handler of requests.
     """
     try:
-        runtime = find_runtime(runtime_name, node, board)
+        runtime = find_runtime(runtime_name, signature, board)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         return missing(error), None
     board.call = OPENS
@@ -79,7 +80,7 @@ def open_runtime(
     if not models_only:
         try:
             function = runtime.open(etype)
-            caller, form = Caller(function, etype, node), getattr(function, "form", None)
+            caller, form = Caller(function, etype, signature), getattr(function, "form", None)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:
@@ -96,7 +97,7 @@ def open_runtime(
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
         "few": runtime.few, "set_up": runtime.set_up, "form": form and asdict(form),
     }  # fmt: skip
-    return greeting, handler_of(runtime, etype, caller, node)
+    return greeting, handler_of(runtime, etype, caller, signature)
 
 
 def missing(error: BaseException) -> dict[str, Any]:
@@ -259,11 +260,11 @@ class Worker(Child):
         etype: str,
         limits: Limits,
         *,
-        node: OperatorNode,
+        signature: Signature,
         models_only: bool = False,
     ) -> None:
-        self.etype, self._node = etype, node
-        program = partial(open_runtime, models_only=models_only, node=node)
+        self.etype, self._signature = etype, signature
+        program = partial(open_runtime, models_only=models_only, signature=signature)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
         found = self.open()
         self.imports: str = found["imports"]
@@ -282,6 +283,8 @@ class Worker(Child):
         set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
         form = form or self._form
         before = (
-            [] if form is None else call_statements(self.etype, form, self._node, shape, set_up)
+            []
+            if form is None
+            else call_statements(self.etype, form, self._signature, shape, set_up)
         )
         return before, call

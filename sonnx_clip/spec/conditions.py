@@ -53,7 +53,7 @@ class ConditionParser:
     def __init__(self, document: Document, spec: Spec) -> None:
         self.document = document
         self.spec = spec
-        self.head = spec.head
+        self.signature = spec.signature
         self.every = frozenset[str](family.id for family in spec.families)
         self.uses: dict[str, Usable] = {}
 
@@ -64,7 +64,8 @@ class ConditionParser:
         for section, keys, name, variables, result in _ON_ELEMENTS:
             for index, entry in enumerate(getattr(self.spec, section)):
                 more = [
-                    self.head.second if variable == _SECOND else variable for variable in variables
+                    self.signature.second if variable == _SECOND else variable
+                    for variable in variables
                 ]
                 scope = self._scope(
                     name, getattr(entry, "families", self.every), more, result=result
@@ -96,14 +97,14 @@ class ConditionParser:
                 self._parse(("mechanisms", index, "returns"), scope)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
             scope = self._scope("a condition on bounds", condition.families or self.every)
-            scalars = dict.fromkeys(self.head.scalars, Kind.ELEMENT)
+            scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
             bounds_only = replace(scope, variables=scalars, uses=self._general())
             self._parse(("conditions_on_bounds", index, "is"), bounds_only)
 
     def _named_entries(self) -> None:
         """Domain, cases, definitions and classes; later conditions may use these three by their ids."""
         for family in self.spec.domain:
-            scope = element_scope("the domain", self.head.operands, {}, frozenset({family}))
+            scope = element_scope("the domain", self.signature.ids, {}, frozenset({family}))
             self._parse(("domain", family, "holds"), scope)
         for index, case in enumerate(self.spec.cases):
             self._parse(("cases", index, "when"), self._scope("a case", self.every))
@@ -132,7 +133,7 @@ class ConditionParser:
     def _parse_result(self, index: int) -> None:
         """The result of a case. A choice in it would be another case."""
         way: Way = ("cases", index, "result")
-        scope = element_scope("the result of a case", self.head.operands, {}, self.every)
+        scope = element_scope("the result of a case", self.signature.ids, {}, self.every)
         # No operands of the other families fall into the case: their types may lack its number.
         families = self.every - set(self.spec.cases[index].not_for)
         types = [etype for etype in self.spec.element_types if etype.family in families]
@@ -145,11 +146,11 @@ class ConditionParser:
     def _on_tensors(self) -> None:
         """Restrictions on tensors as declared, and constraints on their values."""
         for index, restriction in enumerate(self.spec.restrictions):
-            declared = declared_scope(frozenset(restriction.families), self.head)
+            declared = declared_scope(frozenset(restriction.families), self.signature)
             self._parse(("restrictions", index, "holds"), declared)
         for index, constraint in enumerate(self.spec.constraints):
             families = frozenset[str](constraint.families)
-            scope = tensor_scope("a constraint", self._general(), families, self.head)
+            scope = tensor_scope("a constraint", self._general(), families, self.signature)
             self._parse(("constraints", index, "holds"), scope)
             for family in constraint.repaired:
                 self._parse(("constraints", index, "repaired", family), _in_family(scope, family))
@@ -170,7 +171,7 @@ class ConditionParser:
         ids = [entry.id for entry in stated if families <= set(entry.families)]
         uses = {id_: Usable(0, Kind.BOOL, families) for id_ in ids}
         if part.tensors:
-            return tensor_scope(name, {**self._general(), **uses}, families, self.head)
+            return tensor_scope(name, {**self._general(), **uses}, families, self.signature)
         taking = [
             d for d in self.spec.dialects if {etype.id for etype in types} <= set(d.element_types)
         ]
@@ -198,9 +199,9 @@ class ConditionParser:
         self, name: str, families: Iterable[str], more: Iterable[str] = (), *, result: bool = False
     ) -> Scope:
         """A scope on elements: the operands and more variables."""
-        variables = (*self.head.operands, *more)
+        variables = (*self.signature.ids, *more)
         return element_scope(
-            name, variables, self.uses, frozenset(families), self.head, result=result
+            name, variables, self.uses, frozenset(families), self.signature, result=result
         )
 
     def _parse(
@@ -240,7 +241,7 @@ class ConditionParser:
         self.uses[id_] = usable
 
     def _check_free(self, way: Way, name: str) -> None:
-        reserved = RESERVED | {self.head.function: "built in of the language"}
+        reserved = RESERVED | {self.signature.function: "built in of the language"}
         if name in reserved:
             raise self.document.error(way, f"`{name}` is {reserved[name]}", "choose another name")
 

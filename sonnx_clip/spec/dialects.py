@@ -306,7 +306,7 @@ def used_bounds(
 
 def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     """The bounds of an example as its dialect has them, a missing one too."""
-    given = (example.values.get(name) for name in spec.head.operands[1:])
+    given = (example.values.get(name) for name in spec.signature.ids[1:])
     texts = [None if of is None else str(of) for of in given]
     low, high = used_bounds(
         spec, spec.dialect(example.dialect), spec.element_type(example.type), texts

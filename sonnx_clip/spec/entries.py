@@ -74,25 +74,15 @@ class NamedEntry(Part):
         return self.id.replace("-", "_").replace(".", "_")
 
 
-class Operand(Part):
+class OperandEntry(Part):
     """An operand: a tensor, entry by entry, or a scalar, one element for all entries."""
 
     id: Symbol
     onnx: Id
     role: Literal["tensor", "scalar"]
 
-    @property
-    def key(self) -> str:
-        """What it is called in vectors and options: a tensor by its variable, a scalar as in ONNX."""
-        return self.id.lower() if self.role == "tensor" else self.onnx
 
-    @property
-    def shown(self) -> str:
-        """What sentences about numbers call it: ``X``, ``min``."""
-        return self.id if self.role == "tensor" else self.onnx
-
-
-class OperatorResult(Part):
+class ResultEntry(Part):
     """The result: a tensor with the entries of the operands."""
 
     id: Symbol

@@ -61,7 +61,7 @@ def as_tensors(
     spec: Spec, etype: ElementType, numbers: Mapping[str, Value]
 ) -> dict[str, TensorValue]:
     """Numbers as tensors: of one entry, or scalars for the operands that are scalars."""
-    scalars = set(spec.head.operands) - spec.head.tensors
+    scalars = spec.signature.scalars
     shapes = {name: () if name in scalars else (1,) for name in numbers}
     return {name: TensorValue(etype.id, shapes[name], (value,)) for name, value in numbers.items()}
 
@@ -104,8 +104,8 @@ class Evaluator:
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         self.spec = spec
         self.etype = etype
-        self._head = spec.head
-        self._operands = self._head.operands
+        self._signature = spec.signature
+        self._operands = self._signature.ids
         key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
         self._key: Callable[[Any], Any] = key
         self.case = lru_cache(maxsize=4096)(self._first_case)
@@ -176,7 +176,10 @@ class Evaluator:
             case tree.Use(id=name, arguments=arguments):
                 return self._use(name, [self._compile(argument) for argument in arguments])
             case tree.Every(body=body):
-                inner, names = self._compile(body), (*self._head.tensors, self._head.result)
+                inner, names = (
+                    self._compile(body),
+                    (*self._signature.tensors, self._signature.result.id),
+                )
                 return lambda env: all(
                     inner({**env, "i": i})
                     for i in range(min(len(env[name].entries) for name in names if name in env))
@@ -263,7 +266,9 @@ class Evaluator:
             stated := next((entry for entry in self.spec.properties if entry.id == name), None)
         ) is not None:
             claim, operands = self._compile(stated.claim), operator.itemgetter(*self._operands)
-            return (), lambda env: claim({**env, self._head.result: self.result(*operands(env))})
+            return (), lambda env: claim(
+                {**env, self._signature.result.id: self.result(*operands(env))}
+            )
         definition = self.spec.definition(name)
         if definition.families is not None and self.etype.family not in definition.families:
             return definition.parameters, lambda _: False
@@ -274,7 +279,7 @@ class Evaluator:
         ends = (
             defaults(self.spec, self.spec.dialect(of.dialect), self.etype) if of.dialect else None
         )
-        missing = dict(zip(self._head.scalars, ends, strict=True)) if ends else {}
+        missing = dict(zip(self._signature.scalars, ends, strict=True)) if ends else {}
         return of.parameters, lambda env: returns({**missing, **env})
 
     # --- the operator on one element

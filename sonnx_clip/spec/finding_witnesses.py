@@ -53,7 +53,7 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
     """
     etype = spec.element_type(witness.type)
     given = {**witness.texts(), **side.texts()}
-    x, *bounds = (given.get(name) for name in spec.head.operands)
+    x, *bounds = (given.get(name) for name in spec.signature.ids)
     dialect = next((d for d in spec.dialects if d.id == side.by), None)
     if dialect is None and None in bounds:
         what = f"the reading `{side.by}` does not define missing bounds"
@@ -92,7 +92,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     Raises:
         UserError: a number is not one of the type, or the entry does not exist.
     """
-    etype, result = spec.element_type(witness.type), spec.head.result
+    etype, result = spec.element_type(witness.type), spec.signature.result.id
     numbers = {name: encode(text, etype) for name, text in witness.texts().items()}
     y, evaluate = evaluator(spec, etype).result(*numbers.values()), evaluator(spec, etype)
     numbers[result] = y

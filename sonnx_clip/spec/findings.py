@@ -152,17 +152,17 @@ class Allowed:
 
 def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
     """All such names, ``onnx_13_returns``, with their meanings."""
-    head = spec.head
-    every = (*head.operands, head.result)
+    signature = spec.signature
+    every = (*signature.ids, signature.result.id)
     missing = {
         operand.onnx: (operand.id,)
-        for operand in reversed(spec.operands)
+        for operand in reversed(spec.signature.operands)
         if operand.role == "scalar"
     }
     found = {r.predicate: Allowed(r.id, every) for r in spec.readings}
     for d in spec.dialects:
         found[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
-        for what, without in {**missing, "bounds": head.scalars}.items() if d.missing else ():
+        for what, without in {**missing, "bounds": signature.scalars}.items() if d.missing else ():
             given = tuple(name for name in every if name not in without)
             found[f"{d.word}_without_{what}"] = Allowed(d.reading, given, d.id)
     return found

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.scope import Head
 from sonnx_clip.language.types import ElementType, Family, FamilyId, Part
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.signature import Operand, Signature
 from sonnx_clip.spec.dialects import Dialect, DialectExample
 from sonnx_clip.spec.document import Diagnostic, Way, read_document, unknown
 from sonnx_clip.spec.entries import (
@@ -26,13 +26,13 @@ from sonnx_clip.spec.entries import (
     Example,
     Latitude,
     Mechanism,
-    Operand,
+    OperandEntry,
     OperatorName,
-    OperatorResult,
     Page,
     Property,
     Reading,
     Restriction,
+    ResultEntry,
     Symbol,
     ValueClass,
     WrongOperator,
@@ -83,11 +83,11 @@ class Spec(Part):
     format: Annotated[int, Field(ge=1, le=1)]
     operator: OperatorName
     operands: Annotated[
-        tuple[Operand, ...],
+        tuple[OperandEntry, ...],
         Field(min_length=1),
         YamlSection("operand", own_ids=True, answers=False),
     ]
-    result: OperatorResult
+    result: ResultEntry
     sources: Annotated[
         tuple[Page, ...], Field(min_length=1), YamlSection("source", own_ids=True, answers=False)
     ]
@@ -131,7 +131,7 @@ class Spec(Part):
     def __copy__(self) -> Spec:
         """A copy, as of `model_copy`, which takes over nothing that was computed for this specification."""
         copied = super().__copy__()
-        for name in ("head", "memo"):
+        for name in ("signature", "memo"):
             copied.__dict__.pop(name, None)
         return copied
 
@@ -152,11 +152,14 @@ class Spec(Part):
         return f"spec/{name}" if self._path.parent.name == "spec" else name
 
     @cached_property
-    def head(self) -> Head:
-        """The operator as the language of conditions sees it."""
-        operands = tuple(operand.id for operand in self.operands)
-        tensors = frozenset(operand.id for operand in self.operands if operand.role == "tensor")
-        return Head(self.operator.lower(), operands, tensors, self.result.id)
+    def signature(self) -> Signature:
+        """What the operator takes and gives, for all that does not read this specification."""
+        operands = (
+            Operand(entry.id, entry.onnx, entry.role, position)
+            for position, entry in enumerate(self.operands)
+        )
+        result = Operand(self.result.id, self.result.onnx, "result", 0)
+        return Signature(self.operator, tuple(operands), result)
 
     @cached_property
     def memo(self) -> dict[tuple[str, str], Any]:

@@ -76,7 +76,7 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that do not have the operands of the head."""
-    names = spec.head.operands
+    names = spec.signature.ids
     if len(set(names)) < len(names):
         return  # `check_references` reports it
     for way, values in _operand_values(spec):
@@ -85,15 +85,15 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnostic]:
     """Operands of a witness or an example that are unknown, or else missing."""
-    operands = tuple(spec.head.operands)
+    operands = tuple(spec.signature.ids)
     if values.of_scalars:
-        operands = tuple(spec.head.scalars)
+        operands = tuple(spec.signature.scalars)
     needed = list(values.further)
     if not values.partial:
         needed = [*operands, *needed]
     known = {*operands, *needed}
     if values.has_second:
-        known.add(spec.head.second)
+        known.add(spec.signature.second)
     keys = (values.model_extra or {}).keys()
     for name in keys - known:
         fields = type(values).model_fields
@@ -110,7 +110,7 @@ def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnos
 
 def order_operands(spec: Spec) -> None:
     """Put the numbers of witnesses and examples in the order of the head, whatever that of the file is."""
-    names = (*spec.head.operands, spec.head.second)
+    names = (*spec.signature.ids, spec.signature.second)
 
     def place(name: str) -> int:
         return names.index(name) if name in names else len(names)
@@ -154,7 +154,7 @@ def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     for family in placed.families:
         for etype in spec.types_of(family):
             try:
-                values = [encode(texts[name], etype) for name in spec.head.operands]
+                values = [encode(texts[name], etype) for name in spec.signature.ids]
             except UserError:
                 return  # `_check_witness` reports it
             if not evaluator(spec, etype).is_defined(*values):
@@ -165,7 +165,7 @@ def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
 
 def _check_second(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses that refute a claim on two values of X, and have one."""
-    second = spec.head.second
+    second = spec.signature.second
     for index, entry in enumerate(spec.properties):
         nodes = subtrees(entry.claim)
         names = {node.id for node in nodes if isinstance(node, Name)}
@@ -204,7 +204,7 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
         way: Way = ("bounds_in_use", index)
         given = {
             name: text
-            for name, text in zip(spec.head.scalars, bounds.texts, strict=True)
+            for name, text in zip(spec.signature.scalars, bounds.texts, strict=True)
             if text != ABSENT
         }
         unknown_side = _side_that_no_type_holds(given, machine_types)
@@ -242,9 +242,9 @@ def _check_mechanisms(spec: Spec) -> Iterator[Diagnostic]:
     for index, mechanism in enumerate(spec.mechanisms):
         for name, text in (mechanism.absent or {}).items():
             way: Way = ("mechanisms", index, "absent", name)
-            if name not in spec.head.scalars:
+            if name not in spec.signature.scalars:
                 message = f"the key `{name}` is not known here"
-                todo = suggestion(name, spec.head.scalars, "scalars")
+                todo = suggestion(name, spec.signature.scalars, "scalars")
                 yield Diagnostic(way, message, todo, of_key=True)
                 continue
             try:

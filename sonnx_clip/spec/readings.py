@@ -85,7 +85,9 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
     )
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
-        found = (answers(spec, first, reading, of) for of in sampled(first, len(spec.operands)))
+        found = (
+            answers(spec, first, reading, of) for of in sampled(first, len(spec.signature.operands))
+        )
         spec.memo[key] = any(
             not same_value(y, allowed[0], first) for allowed in found for y in allowed
         )

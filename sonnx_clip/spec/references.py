@@ -49,7 +49,7 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check_head(spec: Spec) -> Iterator[Diagnostic]:
-    operands, result = spec.head.operands, spec.result.id
+    operands, result = spec.signature.ids, spec.result.id
     if result in operands:
         yield Diagnostic(
             ("result", "id"), f"`{result}` is an operand", "the result has a name of its own"
@@ -60,7 +60,7 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
         )
     taken = {
         "variable of the language": VARIABLES - {result},
-        "name of the rendered theories": THEORY_NAMES | {spec.head.second},
+        "name of the rendered theories": THEORY_NAMES | {spec.signature.second},
         "name of reproducing lines": NAMES_IN_REPRODUCERS,
     }
     for index, name in enumerate(operands):
@@ -84,7 +84,7 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     """A declared example names every tensor, and a change of it one of them; their types are there."""
-    example, known = spec.declared_example, spec.head.all
+    example, known = spec.declared_example, spec.signature.all_ids
     changed: list[tuple[Way, Any]] = [
         (("declared_example", name), of) for name, of in (example or {}).items()
     ]
@@ -161,7 +161,7 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
     """Tensors and the result have entries, as many as the first tensor; scalars have a number."""
-    scalars, first = spec.head.scalars, spec.operands[0].id
+    scalars, first = spec.signature.scalars, spec.operands[0].id
     for index, example in enumerate(spec.examples):
         types = [etype.id for etype in spec.types_of(example.family)]
         for position, type_ in enumerate(example.not_representable_in):

@@ -43,9 +43,9 @@ def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]
     if domain is None:
         return []
     conditions = [domain]
-    if spec.head.second in names:
-        other = Name(spec.head.second, Kind.ELEMENT)
-        first = spec.head.operands[0]
+    if spec.signature.second in names:
+        other = Name(spec.signature.second, Kind.ELEMENT)
+        first = spec.signature.ids[0]
         conditions.append(
             rewritten(
                 domain, lambda node: other if isinstance(node, Name) and node.id == first else None
@@ -56,18 +56,18 @@ def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]
 
 def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
     """Whether a property is false of its wrong operator for some samples, where its condition holds."""
-    etype, head = spec.types_of(family)[0], spec.head
+    etype, signature = spec.types_of(family)[0], spec.signature
     ask = WrongEvaluator(spec, etype, spec.wrong_operator(entry.false_for))
     second = any(
-        isinstance(node, Name) and node.id == head.second for node in subtrees(entry.claim)
+        isinstance(node, Name) and node.id == signature.second for node in subtrees(entry.claim)
     )
-    names = (*head.operands, head.second) if second else head.operands
+    names = (*signature.ids, signature.second) if second else signature.ids
     repaired = entry.repaired.get(etype.family)
     conditions = [*domain_of_names(spec, etype.family, names), *([repaired] if repaired else [])]
     right = evaluator(spec, etype)
     for numbers in sampled(etype, len(names)):
         environment = dict(zip(names, numbers, strict=True))
-        environment[head.result] = ask.result(*numbers[: len(head.operands)])
+        environment[signature.result.id] = ask.result(*numbers[: len(signature.ids)])
         applies = all(right(condition, environment) for condition in conditions)
         if applies and not ask(entry.claim, environment):
             return True

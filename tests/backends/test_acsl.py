@@ -23,7 +23,7 @@ OF_BITS = [etype for etype in TYPES if is_bits(etype)]
 
 
 def show(expr, type_id):
-    return AcslPrinter(SPEC.element_type(type_id), SPEC.head.operands).show(expr)
+    return AcslPrinter(SPEC.element_type(type_id), SPEC.signature.ids).show(expr)
 
 
 join = tree.Connective

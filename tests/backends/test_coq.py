@@ -11,7 +11,7 @@ from sonnx_clip.spec import load_spec
 
 def test_value_without_a_name_in_every_format_is_refused():
     with pytest.raises(UserError, match="no name that denotes it in every float format"):
-        CoqPrinter("float", "here", load_spec().head).show(Number("6"))
+        CoqPrinter("float", "here", load_spec().signature).show(Number("6"))
 
 
 def test_names_of_coq_are_refused():

@@ -16,7 +16,7 @@ HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
 
 
 def printer(etype):
-    return WhymlPrinter(SPEC.element_type(etype), SPEC.head)
+    return WhymlPrinter(SPEC.element_type(etype), SPEC.signature)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_wrong_operator_is_found(tmp_path, monkeypatch, operator):
 @needs_engine
 def test_every_connective_has_its_meaning(tmp_path):
     spec, etype = load_spec(), load_spec().element_type("int8")
-    x, l, m = (tree.Name(name, tree.Kind.ELEMENT) for name in spec.head.operands)
+    x, l, m = (tree.Name(name, tree.Kind.ELEMENT) for name in spec.signature.ids)
     less, other = (tree.Compare("<", a, b, tree.Kind.ELEMENT) for a, b in ((x, l), (l, m)))
     words = ("and", "or", "implies", "iff")
     inner = [tree.Connective(word, less, tree.Not(other)) for word in words]

@@ -66,7 +66,7 @@ def test_it_finds_what_the_oracle_finds_for_random_triples(folder, tmp_path, typ
 @pytest.mark.parametrize("type_id", MACHINE_TYPES)
 def test_it_shows_what_the_vectors_say(folder, tmp_path, type_id):
     vectors = json.loads(repo_file(f"generated/vectors/{type_id}.json").read_text())["vectors"]
-    keys = [operand.key for operand in load_spec().operands]
+    keys = list(load_spec().signature.keys)
     inputs = [[vector[key] for key in keys] for vector in vectors]
     body = f"""
       const words = (selector) => [...page.document.querySelectorAll(selector)].map((one) => one.textContent);

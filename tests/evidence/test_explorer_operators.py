@@ -44,7 +44,7 @@ def numbers_of(etype):
 
 def inputs_of(spec, etype):
     """Special values in every combination."""
-    return list(product(numbers_of(etype), repeat=len(spec.operands)))
+    return list(product(numbers_of(etype), repeat=len(spec.signature.operands)))
 
 
 def line_of(spec, etype, values):

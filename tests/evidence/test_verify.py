@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.evidence import verify as verifying
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.missing_library import MissingLibraryError
@@ -71,11 +72,13 @@ def test_runtime_named_by_a_record_is_not_imported(tmp_path):
 
 def test_deviation_that_comes_out_again_is_accepted(tmp_path):
     right = made.deviation_in("low_tie", "int8", got="0x02")
-    repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", right))
+    repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", right), clip_operator())
     for fields in ({"operands": {"X": "0x0"}}, {"layout": "none"}):
         spoilt = made.deviation_in("low_tie", "int8", **fields)
         with pytest.raises(UserError, match="its operands or layout cannot be read"):
-            repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", spoilt))
+            repeat_deviation(
+                tmp_path, Recorded("numpy", "int8", "low_tie", spoilt), clip_operator()
+            )
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ def differences(spec, etype, family):
     found = []
     for case in spec.cases:
         condition = folded(written_out(spec, case.when), family)
-        for values in itertools.islice(sampled(etype, len(spec.operands)), MOST):
-            named = dict(zip(spec.head.operands, values, strict=True))
+        for values in itertools.islice(sampled(etype, len(spec.signature.operands)), MOST):
+            named = dict(zip(spec.signature.ids, values, strict=True))
             shown = condition if isinstance(condition, bool) else evaluate(condition, named)
             if shown != evaluate(case.when, named):
                 found.append((case.id, values))

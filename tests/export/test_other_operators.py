@@ -54,7 +54,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", OTHERS)
 def test_numpy_agrees_with_every_table(name, exports):
     operator = operator_named(name)
-    second = [operand.key for operand in operator.spec.operands[1:]]
+    second = [operand.key for operand in operator.spec.signature.operands[1:]]
     for type_id in TYPES:
         with np.load(exports(name, "npz") / f"{type_id}.npz") as arrays:
             for table in arrays["tables"]:
@@ -87,7 +87,7 @@ def test_manifest_names_operands_and_classes(name, exports):
     spec = operator_named(name).spec
     assert (told["operator"], told["spec_sha256"]) == (spec.operator, spec.digest)
     assert [one["id"] for one in told["classes"]] == [one.id for one in spec.classes]
-    shown = [operand.shown for operand in spec.operands]
+    shown = list(spec.signature.shown)
     assert all(list(one["example"]) == shown for one in told["classes"])
     assert ("domain" in told) == bool(spec.domain)
 
@@ -117,7 +117,9 @@ def test_vectors_in_c_accept_a_right_function_and_find_a_wrong_one(name, exports
     folder = tmp_path / "vectors"
     shutil.copytree(exports(name, "c-header"), folder)
     (line,) = (one["compile"] for one in manifest(folder)["types"] if one["type"] == "int8")
-    tensors = "".join(f", const int8_t *{o.key}" for o in operator_named(name).spec.operands)
+    tensors = "".join(
+        f", const int8_t *{o.key}" for o in operator_named(name).spec.signature.operands
+    )
     for body, status in ((IN_C[name], 0), (WRONG_IN_C[name], 1)):
         (folder / f"my_{name}.c").write_text(
             "#include <stddef.h>\n#include <stdint.h>\n"

@@ -103,8 +103,8 @@ def _of_section(text, spec, name, types):
         section.partition("| Condition | Disposition |")[2].partition("\n\n")[0].splitlines()[2:]
     )
     many = name != "real"
-    tensors = [*spec.head.operands, spec.result.id]
-    families = ", ".join([name] * len(spec.operands))
+    tensors = [*spec.signature.ids, spec.signature.result.id]
+    families = ", ".join([name] * len(spec.signature.operands))
     restricted = (
         "| `[R1]` | Input $L$ is set |" if spec.restrictions else "No specific restrictions apply"
     )

@@ -7,7 +7,6 @@ import pytest
 from sonnx_clip.language.parse import LanguageError, parse
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.scope import (
-    Head,
     Scope,
     Usable,
     declared_scope,
@@ -15,6 +14,7 @@ from sonnx_clip.language.scope import (
     tensor_scope,
 )
 from sonnx_clip.language.tree import Kind
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 
 B, E = Kind.BOOL, Kind.ELEMENT
 FLOAT = frozenset({"float"})
@@ -24,10 +24,13 @@ USES = {
     "min": Usable(2, E, FLOAT),
     "same": Usable(2, B, FLOAT),
 }
-HEAD = Head("clip", ("X", "L", "M"), frozenset({"X"}), "Y")
-ELEMENT = element_scope("a test", ("X", "L", "M", "Y", "X2"), USES, FLOAT, HEAD, result=True)
-VALUES = tensor_scope("a constraint", {"min": USES["min"], "same": USES["same"]}, FLOAT, HEAD)
-DECLARED = declared_scope(FLOAT, HEAD)
+ELEMENT = element_scope(
+    "a test", ("X", "L", "M", "Y", "X2"), USES, FLOAT, CLIP_SIGNATURE, result=True
+)
+VALUES = tensor_scope(
+    "a constraint", {"min": USES["min"], "same": USES["same"]}, FLOAT, CLIP_SIGNATURE
+)
+DECLARED = declared_scope(FLOAT, CLIP_SIGNATURE)
 
 
 def canonical(text: str, scope: Scope = ELEMENT, kind: Kind | None = None) -> str:

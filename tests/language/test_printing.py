@@ -17,7 +17,7 @@ from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.export import latex
 from sonnx_clip.language import tree, unparse
 from sonnx_clip.language.parse import parse
-from sonnx_clip.language.scope import NO_HEAD, element_scope
+from sonnx_clip.language.scope import NO_SIGNATURE, element_scope
 from sonnx_clip.spec import load_spec
 from tests.language.forms import Former, joined
 from tests.language.readers import read_coq, read_latex
@@ -104,8 +104,8 @@ def in_numpy(form: Any) -> Any:
             return (word, *map(in_numpy, parts))
 
 
-COQ = CoqPrinter("float", "here", load_spec().head)
-WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_HEAD)
+COQ = CoqPrinter("float", "here", load_spec().signature)
+WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_SIGNATURE)
 LATEX = latex.LatexPrinter(load_spec(), "float", frozenset())
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: FORMER.form(parse(text, SCOPE))),

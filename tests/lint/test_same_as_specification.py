@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import helper
 
 from sonnx_clip.lint.clip_nodes import ClipNode
-from sonnx_clip.lint.profile import OnnxOperand, profile
+from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
 from sonnx_clip.lint.scope import Scope
 from sonnx_clip.lint.tensors import Argument, from_type
@@ -16,8 +17,11 @@ from sonnx_clip.lint.verdict import Verdict
 from sonnx_clip.spec import DeclaredTensor, declared_example, evaluator, load_spec
 from tests.lint.build import clip, graph
 
+if TYPE_CHECKING:
+    from sonnx_clip.root.signature import Operand
 
-def _argument(operand: OnnxOperand, tensor: DeclaredTensor | None) -> Argument:
+
+def _argument(operand: Operand, tensor: DeclaredTensor | None) -> Argument:
     if tensor is None:
         return Argument(operand, None)
     code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.type))
@@ -31,7 +35,7 @@ def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
     spec = load_spec()
     proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
     node = ClipNode(proto, Scope(graph(proto), "main"), 0, 13)
-    operands = (*profile().operands, profile().result)
+    operands = (*profile().signature.operands, profile().signature.result)
     judged = judge(
         node, [_argument(operand, tensors[operand.id]) for operand in operands], profile()
     )

@@ -20,11 +20,12 @@ from sonnx_clip.conform.operator import clip_operator, machine_types
 from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.model_command import NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
-from sonnx_clip.runtimes.runtime import CLIP_NODE, LIMITS, Limits
+from sonnx_clip.runtimes.runtime import LIMITS, Limits
 from tests.meta.judged import (
     Due,
     carriers,
@@ -93,7 +94,7 @@ def run(fault, x=X, lower=0, upper=5, mark=""):
     """The output of a program for a model, whose bounds are inputs."""
     etype = x.dtype.name
     model = onnx.parser.parse_model(
-        text_of_form(etype, base(CLIP_NODE), CLIP_NODE)
+        text_of_form(etype, base(CLIP_SIGNATURE), CLIP_SIGNATURE)
     ).SerializeToString()
     bounds = {"l": np.array(lower, x.dtype), "m": np.array(upper, x.dtype)}
     return opened(named(fault, mark))(model)({"x": x, **bounds})

@@ -13,9 +13,9 @@ from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.conform.report_text import behaviour, dependences, form_lines, notes, reproducers
 from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.model_forms import base, covering, every_form
-from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import judged as judged_by
 from tests.meta.judged import nightly_but, printed, repeated, require_repeated, three_layouts
@@ -197,7 +197,7 @@ def test_forms_in_which_nothing_was_compared_fail(monkeypatch):
 
 @pytest.mark.nightly
 def test_all_forms_are_every_combination(monkeypatch):
-    assert len(judge.known_opsets(CLIP_NODE, "uint8")) > 5
+    assert len(judge.known_opsets(CLIP_SIGNATURE, "uint8")) > 5
     monkeypatch.setattr(judge, "known_opsets", lambda *_: (13, 14, 15))
     _, found, _ = judged_anew("right", "uint8", forms="all")
     assert len(found.forms) == len({form.form for form in found.forms}) == 66 * 3
@@ -211,9 +211,9 @@ AXES = ("bounds", "shape", "rank", "opset", "optimised")
 
 @pytest.mark.parametrize("optimisations", [(True, False), (True,)])
 def test_chosen_forms_cover_each_pair_of_values_of_two_axes(optimisations):
-    every = every_form(CLIP_NODE, (13, 26), optimisations)
+    every = every_form(CLIP_SIGNATURE, (13, 26), optimisations)
     few = covering(every)
-    assert few[0] == base(CLIP_NODE)
+    assert few[0] == base(CLIP_SIGNATURE)
     assert len(few) < 20
     for one in AXES:
         for other in AXES:
@@ -229,7 +229,7 @@ def test_every_form_is_asked_for_every_class_and_every_special_bound(type_id):
     lower, upper = chosen_bounds(etype, clip_operator())
     assert set(special_patterns(etype)) <= {*lower.tolist(), *upper.tolist()}
     asked = {}
-    for form in covering(every_form(CLIP_NODE, (13, 26), (True, False))):
+    for form in covering(every_form(CLIP_SIGNATURE, (13, 26), (True, False))):
         reached, triples, purposes = set(), set(), set()
         for request, table in form_plan(etype, clip_operator(), form):
             purposes.add(request.purpose)

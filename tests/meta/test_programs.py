@@ -12,9 +12,10 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.find_runtime import runtime_of
-from sonnx_clip.runtimes.runtime import CLIP_NODE, Limits
+from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import Due, nightly_but, require_due, require_repeated
 
@@ -55,7 +56,7 @@ def request_of(calls, length=1, layout="contiguous"):
 
 
 def answer_of(fault, mark, request, etype="int16"):
-    worker = Worker(named(fault, mark), etype, SHORT, node=CLIP_NODE)
+    worker = Worker(named(fault, mark), etype, SHORT, signature=CLIP_SIGNATURE)
     answer = worker.ask(request)
     worker.close()
     return answer

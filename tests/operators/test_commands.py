@@ -17,7 +17,7 @@ OTHERS = [name for name in known_operators() if name != "clip"]
 
 
 def operands(name, number):
-    keys = [operand.key for operand in specification(name).operands]
+    keys = specification(name).signature.keys
     return [part for key in keys for part in (f"--{key}", number)]
 
 

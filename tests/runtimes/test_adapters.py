@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from sonnx_clip.root.dtypes import numpy_type
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.find_runtime import find_runtime
-from sonnx_clip.runtimes.runtime import ADAPTERS, CLIP_NODE, EXTRAS
+from sonnx_clip.runtimes.runtime import ADAPTERS, EXTRAS
 from tests.command import run
 
 PACKAGES = {
@@ -31,7 +32,7 @@ def test_adapter_clips_plain_values(name, etype):
         pytest.skip("its package is not installed")
     if (name, etype) in UNSUPPORTED:
         pytest.skip("it does not support the type")
-    clip, dtype = find_runtime(name, CLIP_NODE).open(etype), numpy_type(etype)
+    clip, dtype = find_runtime(name, CLIP_SIGNATURE).open(etype), numpy_type(etype)
     lower, upper = np.array(-2, dtype), np.array(3, dtype)
     for shape in ((2, 3), (6,), (1, 2, 1, 3)):  # one function serves all
         x = np.arange(-3, 3).astype(dtype).reshape(shape)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.guarded import ALL, Operands
-from sonnx_clip.runtimes.runtime import CLIP_NODE
 
 
 def operands_of(guards):
@@ -14,7 +14,7 @@ def operands_of(guards):
     request = Request(
         "contiguous", 65, bits, np.array([0, 7]), (bits[:2], bits[4:6]), guards=guards
     )
-    operands = Operands(CLIP_NODE)
+    operands = Operands(CLIP_SIGNATURE)
     operands.begin(request, np.dtype(np.uint16))
     return operands
 

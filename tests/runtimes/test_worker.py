@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Caller, Request, read_answer
-from sonnx_clip.runtimes.runtime import CLIP_NODE, LIMITS, RUNTIMES
+from sonnx_clip.runtimes.runtime import LIMITS, RUNTIMES
 from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
 
 
@@ -22,7 +23,7 @@ def request(**changes):
 
 def test_scalars_count_as_arrays_of_rank_0():
     asked, board = request(layout="0-d", length=1), Board()
-    Caller(lambda x, l, m: x[()], "int16", CLIP_NODE)(asked, board)
+    Caller(lambda x, l, m: x[()], "int16", CLIP_SIGNATURE)(asked, board)
     found = read_answer(board, asked)
     assert found.failures == {}
     assert found.bits.tolist() == [[1], [3]]
@@ -30,7 +31,7 @@ def test_scalars_count_as_arrays_of_rank_0():
 
 @pytest.mark.parametrize("name", RUNTIMES)
 def test_every_runtime_answers_and_its_text_makes_the_same_call(name):
-    worker = Worker(name, "int32", LIMITS, node=CLIP_NODE)
+    worker = Worker(name, "int32", LIMITS, signature=CLIP_SIGNATURE)
     pool, bounds = np.array([5, 7], np.uint32), (np.zeros(1, np.uint32), np.array([6], np.uint32))
     answer = worker.ask(request(length=2, pool=pool, starts=np.zeros(1, int), scalars=bounds))
     worker.close()
@@ -47,7 +48,7 @@ def test_every_runtime_answers_and_its_text_makes_the_same_call(name):
 
 
 def test_worker_without_its_supervisor_is_reported():
-    one = Worker("tests.meta.planted:right", "int16", LIMITS, node=CLIP_NODE)
+    one = Worker("tests.meta.planted:right", "int16", LIMITS, signature=CLIP_SIGNATURE)
     one.kill()
     one._process.join(20)
     with pytest.raises(RuntimeDiedError, match="its supervisor was ended"):

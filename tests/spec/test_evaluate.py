@@ -52,7 +52,7 @@ def test_constraints_see_a_wrong_shape_and_type() -> None:
 
 def test_r5_is_c3_for_every_choice_of_types() -> None:
     """The finding r5-and-c3; four types are enough, since only whether two are the same matters."""
-    types, names = [etype.id for etype in SPEC.element_types[:4]], [*SPEC.head.operands, "Y"]
+    types, names = [etype.id for etype in SPEC.element_types[:4]], [*SPEC.signature.ids, "Y"]
     evaluate = evaluator(SPEC, SPEC.element_types[0])
     for given in product(types, repeat=len(names)):
         declared = {

@@ -83,7 +83,7 @@ def test_command_gives_verdicts_on_real_runtimes(name, runtime, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--runtime", "numpy"], "supports only Clip"),
+        (["--runtime", "sonnx"], "supports only Clip"),
         (["--runtime", RELU, "--against", "onnx-6"], "add the section `dialects`"),
         (["--runtime", RELU, "--scheduler", "tcp://localhost:1"], "workers have no"),
         (["--runtime", RELU, "--dtype", "int16"], "int16"),
@@ -108,7 +108,7 @@ def test_code_in_a_specification_is_not_executed(tmp_path):
 
 def test_correct_runtime_conforms_in_every_class(toy):
     report = checked(
-        toy, named({"relu": "relu", "max": "first_max"}[toy.spec.head.function]), "float32"
+        toy, named({"relu": "relu", "max": "first_max"}[toy.spec.signature.function]), "float32"
     )
     assert not report.failed
     assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
@@ -126,6 +126,6 @@ def test_deviation_is_found_with_a_reproducer(function):
 
 
 def test_function_of_other_operands_is_refused(toy):
-    other = "first_max" if toy.spec.head.function == "relu" else "relu"
+    other = "first_max" if toy.spec.signature.function == "relu" else "relu"
     with pytest.raises(UserError, match=r"cannot be called with \([xu]"):
         checked(toy, named(other), "int8")

@@ -38,7 +38,7 @@ KINDS = (
 def test_every_section_of_another_operator_is_proved(name, only, tmp_path):
     """Names of operands are those of the file, in every section; `only` an obligation of each is proved."""
     text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
-    operands, first = spec_of(name).head.operands, spec_of(name).head.operands[0]
+    operands, first = spec_of(name).signature.ids, spec_of(name).signature.ids[0]
     numbers = ", ".join(f"{id_}: 1" for id_ in operands)
     nans = ", ".join(f"{id_}: nan" for id_ in operands)
     entries = ", ".join(f"{id_}: [1, 1]" for id_ in operands)
@@ -142,12 +142,12 @@ def test_reserved_name_of_an_operand_is_refused(id_, words):
 
 
 def test_generated_oracle_agrees_with_the_evaluator(toy):
-    oracle, head = toy.oracle(), toy.spec.head
+    oracle, signature = toy.oracle(), toy.spec.signature
     for etype in toy.spec.element_types:
         dtype, bits = np.dtype(etype.numpy), np.dtype(f"u{(etype.width or 0) // 8}")
-        values = list(product(special_patterns(etype), repeat=len(head.operands)))
+        values = list(product(special_patterns(etype), repeat=len(signature.ids)))
         operands = [np.array(column, bits).view(dtype) for column in zip(*values, strict=True)]
-        found = getattr(oracle, head.function)(*operands).view(bits).tolist()
+        found = getattr(oracle, signature.function)(*operands).view(bits).tolist()
         assert found == [evaluator(toy.spec, etype).result(*given) for given in values]
         classes = {id_: holds(*operands) for id_, holds in oracle.CLASSES[etype.family].items()}
         for row in range(0, len(values), 7):
@@ -166,7 +166,7 @@ def test_vectors_are_valid_complete_and_right(toy):
             c.id for c in toy.spec.classes_of(etype.family)
         }
         for vector in content["vectors"]:
-            given = [int(vector[name.lower()], 16) for name in toy.spec.head.operands]
+            given = [int(vector[name.lower()], 16) for name in toy.spec.signature.ids]
             assert evaluator(toy.spec, etype).result(*given) == int(vector["expected"], 16)
 
 

@@ -22,7 +22,7 @@ class Toy:
 
     def oracle(self):
         """The generated oracle."""
-        path = self.folder / "generated" / "numpy" / f"{self.spec.head.function}_oracle.py"
+        path = self.folder / "generated" / "numpy" / f"{self.spec.signature.function}_oracle.py"
         of = importlib.util.spec_from_file_location(f"toy_{path.stem}", path)
         module = importlib.util.module_from_spec(of)
         of.loader.exec_module(module)

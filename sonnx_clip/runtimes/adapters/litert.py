@@ -9,7 +9,8 @@ import flatbuffers
 from ai_edge_litert import interpreter
 from ai_edge_litert import schema_py_generated as tfl
 
-from sonnx_clip.runtimes.runtime import CLIP_NODE, ClipFunction, Runtime
+from sonnx_clip.root.signature import CLIP_SIGNATURE
+from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
 
 
 def two_operators(etype: str) -> bytes:
@@ -50,6 +51,6 @@ RUNTIME = Runtime(
     version=f"ai-edge-litert {version('ai-edge-litert')}, MINIMUM of MAXIMUM",
     open=open_type,
     imports="from sonnx_clip.runtimes.adapters.litert import open_type",
-    call=lambda etype: f'open_type("{etype}")({CLIP_NODE.call})',
+    call=lambda etype: f'open_type("{etype}")({CLIP_SIGNATURE.call})',
     strides=False,
 )

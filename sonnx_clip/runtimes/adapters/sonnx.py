@@ -9,7 +9,8 @@ from sonnx_clip.oracle import built
 from sonnx_clip.oracle.strict import clip, clip_by_numpy
 from sonnx_clip.root.dtypes import same_bits
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
+from sonnx_clip.root.signature import CLIP_SIGNATURE
+from sonnx_clip.runtimes.runtime import Runtime
 
 
 def clip_both(*operands: Any) -> Any:
@@ -35,5 +36,5 @@ RUNTIME = Runtime(
     + ("of NumPy and of C" if _BOTH else "of NumPy; those of C are not built"),
     open=lambda _: clip_both if _BOTH else clip,
     imports="import sonnx_clip",
-    call=lambda _: f"sonnx_clip.clip({CLIP_NODE.call})",
+    call=lambda _: f"sonnx_clip.clip({CLIP_SIGNATURE.call})",
 )

@@ -7,7 +7,8 @@ import shlex
 import sonnx_clip
 from sonnx_clip.oracle import c
 from sonnx_clip.oracle.built import find_compiler
-from sonnx_clip.runtimes.runtime import CLIP_NODE, Runtime
+from sonnx_clip.root.signature import CLIP_SIGNATURE
+from sonnx_clip.runtimes.runtime import Runtime
 
 c.functions()  # what cannot be built is missing as a whole, and not unsupported in one type
 _COMPILER = find_compiler()
@@ -16,5 +17,5 @@ RUNTIME = Runtime(
     version=f"sonnx-clip {sonnx_clip.__version__} in C ({_COMMAND})",
     open=lambda _: c.clip,
     imports="from sonnx_clip.oracle import c",
-    call=lambda _: f"c.clip({CLIP_NODE.call})",
+    call=lambda _: f"c.clip({CLIP_SIGNATURE.call})",
 )
