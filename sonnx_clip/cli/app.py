@@ -89,27 +89,6 @@ for _command, _example in _COMMANDS:
     _summary = (_command.__doc__ or "").partition("\n\n")[0]  # click would cut it
     app.command(_command.__name__, cls=_class, epilog=_example, short_help=_summary)(_command)
 
-_RETIRED = {
-    "all": "make prove",
-    "campaign": "sonnx-clip check --journal FILE --status",
-    "compare-dialects": "sonnx-clip check --against onnx",
-    "foundation": "sonnx-clip prove --road coq",
-    "frama-c": "sonnx-clip prove --road frama-c",
-    "report": "sonnx-clip evidence",
-    "sweep": "sonnx-clip check --runtime sonnx --level exhaustive",
-}
-"""Former command names, and their replacements."""
-
-
-def _retired(context: typer.Context) -> None:
-    name = context.info_name or ""
-    raise UserError(f"the command `{name}` was removed", todo=f"run: {_RETIRED[name]}")
-
-
-for _name in _RETIRED:
-    _settings = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-    app.command(_name, hidden=True, context_settings=_settings)(_retired)
-
 
 def end_as_interrupted() -> None:
     """Exit on SIGTERM as on an interrupt, so that no child process survives."""

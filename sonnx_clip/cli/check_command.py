@@ -1,10 +1,10 @@
-"""`sonnx-clip check`: runs the checker and prints its report, or the status of a journal."""
+"""`sonnx-clip check`: runs the checker and prints its report."""
 
 from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -20,11 +20,10 @@ from sonnx_clip.conform.operator import (
     Operator,
     clip_operator,
     machine_types,
-    operator_named,
 )
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
-from sonnx_clip.conform.store import CACHE, Store
+from sonnx_clip.conform.unit_store import CACHE, UnitStore
 from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import (
@@ -34,7 +33,7 @@ from sonnx_clip.root.files import (
     require_folder_of,
     write_whole,
 )
-from sonnx_clip.root.terminal import counted, duration, progress
+from sonnx_clip.root.terminal import counted, progress
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import OF_MODELS
 from sonnx_clip.spec.operators import part_missing
@@ -99,7 +98,7 @@ def check_runtime(
             check_target(file)
             require_folder_of(file)
     if journal is not None:
-        Store(journal).close()
+        UnitStore(journal).close()
     sys.path.insert(
         0, ""
     )  # module:function is looked up from where the command runs, as by `python -m`
@@ -190,26 +189,22 @@ def check_against(
 
 def _store(
     options: CheckOptions, journal: Path | None, cache: Path | None, version: str
-) -> Store | None:
+) -> UnitStore | None:
     """The journal, or the cache if the runtime and the options allow one."""
     if journal is not None:
-        return Store(journal, identity(options.runtime, version, options.of), _warn)
+        return UnitStore(journal, identity(options.runtime, version, options.of), _warn)
     if cache is None:
         return None
     key = cache_identity(options.runtime, options.of)
-    return None if key is None else Store(cache, key, _warn, is_cache=True)
+    return None if key is None else UnitStore(cache, key, _warn, is_cache=True)
 
 
-def _plan(options: CheckOptions, store: Store | None, version: str, where: str) -> int:
-    """Store the plan of a campaign in its journal, and print it; return the number of stored results."""
-    units, types, known, stored = options.every_unit, len(options.units), 0, ""
+def _plan(options: CheckOptions, store: UnitStore | None, version: str, where: str) -> int:
+    """Print the plan of a campaign; return the number of results that its journal has already."""
+    units, types = options.every_unit, len(options.units)
+    known, stored = 0, ""
     if store is not None and not store.is_cache:
-        named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
-        # Clip is not named, so that its campaigns in earlier journals are the same ones.
-        if options.of.name != CLIP:
-            named["operator"] = options.of.name
-        store.plan({**named, "version": version, "types": list(options.units)}, units)
-        known = len({unit.digest for unit in units} & store.seconds().keys())
+        known = store.count_of(units)
         stored = f", {known} of them in {store.file}"
     if len(units) > types or version:
         kinds = f"{counted(len(units), 'unit')} at most in {counted(types, 'element type')}"
@@ -243,32 +238,3 @@ def _pace(words: str) -> None:
 
 def _warn(words: str) -> None:
     print(f"warning: {words}", file=sys.stderr)
-
-
-def show_status(file: Path, *, as_json: bool) -> None:
-    """Print the progress of the campaigns in a journal, unchanged; UserError if the file is no journal."""
-    with closing(Store(file, create=False)) as store:
-        status = store.status(operator_named)
-    if as_json:
-        print(status.model_dump_json(indent=1))
-        return
-    for campaign in status.campaigns:
-        runtime = campaign.version
-        if campaign.operator != CLIP:
-            runtime += f", {campaign.operator}"
-        print(f"{runtime} ({campaign.policy} policy, {campaign.level}), started {campaign.made}")
-        for one in campaign.types:
-            rate = f", {one.done * 60 / one.seconds:.0f} a minute" if one.seconds else ""
-            done = f"{one.done} of {counted(one.units, 'unit')}{rate}; {one.compared:,} results compared"
-            print(f"  {one.type}: {one.verdict}; {done}")
-        judging = (
-            f"{counted(campaign.units, 'unit')} done in {duration(campaign.seconds)} of judging"
-        )
-        if campaign.left:
-            judging += f"; about {duration(campaign.left)} of judging left, divided by the jobs"
-        state = "finished" if campaign.done == campaign.units else "not finished"
-        print(f"{state}: {campaign.done} of {judging}")
-    damaged = f", {status.damaged} damaged, to be judged again" if status.damaged else ""
-    print(
-        f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}"
-    )

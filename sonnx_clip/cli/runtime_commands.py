@@ -104,9 +104,8 @@ def check(
         Path | None, option("", "Keep results here, and reuse them.", OUTPUT, value="DIR")
     ] = None,
     journal: Annotated[
-        Path | None, option("", "Resume from this file after a kill; --status.", RUN, value="FILE")
+        Path | None, option("", "Resume from this file after a kill.", RUN, value="FILE")
     ] = None,
-    status: Annotated[bool, hidden("--status")] = False,
     jobs: Jobs = None,
     again: Again = False,
     scheduler: Annotated[
@@ -121,11 +120,6 @@ def check(
     from sonnx_clip.cli import check_command
 
     changed = level != "quick" or forms != "default"
-    if status:
-        if journal is None:
-            raise UserError("--status needs a journal", todo="add --journal FILE")
-        check_command.show_status(journal, as_json=format == "json")
-        return
     if against:
         others = (
             exec, so, require, output, repro, journal, scheduler, few_calls, optimiser, contexts,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sonnx_clip.conform.judge import RemoteJudge
-    from sonnx_clip.conform.store import Store
+    from sonnx_clip.conform.unit_store import UnitStore
     from sonnx_clip.conform.units import CheckOptions, Unit, UnitResult
     from sonnx_clip.root.terminal import Show
 
@@ -42,7 +42,7 @@ class InterruptedCampaignError(KeyboardInterrupt):
 
 
 def run_campaign(
-    options: CheckOptions, *, jobs: int = 1, again: bool = False, store: Store | None = None,
+    options: CheckOptions, *, jobs: int = 1, again: bool = False, store: UnitStore | None = None,
     judge: Judge | None = None, on_progress: Show = lambda _, __: None,
     on_pace: Callable[[str], None] = lambda _: None,
 ) -> Report:  # fmt: skip
@@ -98,7 +98,7 @@ class _Campaign:
         self,
         options: CheckOptions,
         judge: Judge,
-        store: Store | None,
+        store: UnitStore | None,
         on_progress: Show,
         *,
         again: bool,
@@ -157,10 +157,10 @@ class _Campaign:
         results, store = self._results[unit.etype], self._store
         if self._stopped or unit not in needed(self._units[unit.etype], results):
             return None
-        stored = None if store is None or self._replace else store.take(unit.digest, unit.name)
+        stored = None if store is None or self._replace else store.take(unit)
         if stored is not None:
             return stored
-        found, seconds = self._judge.judge(unit)
+        found = self._judge.judge(unit)
         if self._stopped:  # its counts are valid, but the interrupt caused its end
             update = {"stopped": None, "forms": None, "forms_stopped": False, "partial": True}
             return found.model_copy(update=update)
@@ -172,7 +172,7 @@ class _Campaign:
             not store.is_cache
             or cache_identity(self._options.runtime, self._options.of) == store.identity
         ):
-            store.keep(unit.digest, unit.name, found, seconds)
+            store.keep(unit, found)
         return found
 
     def _report(self) -> Report:

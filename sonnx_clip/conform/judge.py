@@ -64,11 +64,6 @@ class LocalJudge:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
-        """The result of a unit, and the seconds that it took."""
-        began = time.monotonic()
-        return self._judge(unit), time.monotonic() - began
-
     def stop(self) -> None:
         """Kill every process."""
         with self._lock:
@@ -79,7 +74,8 @@ class LocalJudge:
         for one in idle:
             one.close()
 
-    def _judge(self, unit: Unit) -> UnitResult:
+    def judge(self, unit: Unit) -> UnitResult:
+        """The result of a unit."""
         options = unit.options
         if unit.context is not None:
             return self._judge_context(unit, unit.context)
@@ -228,8 +224,8 @@ class RemoteJudge:
         self.name = workers.name
         self.stop = workers.stop
 
-    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
-        """The result of a unit, and the seconds that it took there.
+    def judge(self, unit: Unit) -> UnitResult:
+        """The result of a unit.
 
         Where worker after worker ends during the unit, the machines are at fault: ``environment``.
 
@@ -244,11 +240,11 @@ class RemoteJudge:
             return self._workers.call(judge_there, unit, self._here, self._version)
         except WorkLostError as error:
             stopped: Stop = ("environment", error.what)
-            return UnitResult(version=unit.options.runtime, stopped=stopped), 0.0
+            return UnitResult(version=unit.options.runtime, stopped=stopped)
 
 
-def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
-    """Judge a unit at a worker: its result, and the seconds that it took.
+def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> UnitResult:
+    """The result of a unit, judged at a worker.
 
     Raises:
         UserError: this machine differs from that of the campaign, or the runtime has another version here.
@@ -259,14 +255,14 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[Unit
     require_same(here, comparable_parts(runtime, unit.options.of))
     judge = LocalJudge()
     try:
-        result, seconds = judge.judge(unit)
+        result = judge.judge(unit)
     finally:
         judge.stop()  # a context leaves its process open for the next one
     if result.version not in (version, runtime):  # its name, where it died before it was opened
         expected = {**here, "version": version}
         actual = {**here, "version": result.version}
         require_same(expected, actual)
-    return result, seconds
+    return result
 
 
 # --- Forms of a model ---------------------------------------------------------------------------------------

@@ -60,7 +60,6 @@ def test_json_is_format_json() -> None:
             ("lint", "model.onnx", "--json", "--format", "sarif"),
             "--json and --format sarif contradict",
         ),
-        (("check", "--status"), "--status needs a journal"),
         (("check", "--against", "directml-1.0"), "runtimes cannot be compared with `directml-1.0`"),
         (("check", "--against", "onnx", "--so", "lib.so"), "--against allows"),
         (("generate", "--into", "out"), "another operator needs --into"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -17,7 +16,7 @@ from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.identity import cache_identity, files_named, identity
 from sonnx_clip.conform.judge import LocalJudge
 from sonnx_clip.conform.operator import clip_operator, operator_named
-from sonnx_clip.conform.store import APPLICATION, Store
+from sonnx_clip.conform.unit_store import UnitStore
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root import installed
@@ -49,7 +48,7 @@ def asked(runtime: str, *types: str, **options) -> CheckOptions:
 def run(
     runtime: str, file: Path | None, *types: str, warn=lambda _: None, is_cache=False, **options
 ) -> Report:
-    store = None if file is None else Store(file, "me", warn, is_cache=is_cache)
+    store = None if file is None else UnitStore(file, "me", warn, is_cache=is_cache)
     outer = {
         name: options.pop(name)
         for name in ("jobs", "again", "judge", "on_progress")
@@ -69,7 +68,7 @@ def text(report: Report) -> str:
 
 def rows(file: Path) -> list[tuple[int, str]]:
     with closing(sqlite3.connect(file)) as base:
-        return base.execute("SELECT number, name FROM units ORDER BY number").fetchall()
+        return base.execute("SELECT number, name FROM results ORDER BY number").fetchall()
 
 
 def change(file: Path, statement: str) -> None:
@@ -107,7 +106,7 @@ def test_report_is_the_same_with_and_without_a_store_and_after_any_part_of_it(
     without = text(run(runtime, None, jobs=1))
     assert text(run(runtime, whole, jobs=3)) == without
     shutil.copy(whole, part)
-    change(part, "DELETE FROM units WHERE number % 2 = (SELECT count(*) FROM units) % 2")
+    change(part, "DELETE FROM results WHERE number % 2 = (SELECT count(*) FROM results) % 2")
     assert len(rows(part)) < len(rows(whole))
     assert text(run(runtime, part, jobs=2)) == without
     judge = Watched()
@@ -261,22 +260,20 @@ def test_flags_of_the_processor_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "result = replace(result, '\"violating\":', '\"violating\":1')",
-        "result = x'00'",
-        "digest = (SELECT digest FROM units WHERE number = 2)",
+        "value = replace(value, '\"violating\":', '\"violating\":1')",
+        "value = x'00'",
+        "key = (SELECT key FROM results WHERE number = 2)",
     ],
 )
 def test_damaged_row_is_reported_and_judged_again(damage, tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     whole = text(run(WRONG, file))
     count = len(rows(file))
-    change(file, f"UPDATE units SET {damage} WHERE number = 3")
-    with closing(Store(file, create=False)) as store:
-        assert store.status(operator_named).damaged == 1
+    change(file, f"UPDATE results SET {damage} WHERE number = 3")
     warnings: list[str] = []
     assert text(run(WRONG, file, warn=warnings.append)) == whole
     assert len(rows(file)) == count + 1
-    assert any("is damaged (row 3); it is judged again" in words for words in warnings)
+    assert any("is damaged (row 3); it is computed again" in words for words in warnings)
     assert text(run(WRONG, file)) == whole
     assert len(rows(file)) == count + 1
 
@@ -311,33 +308,32 @@ def test_interrupt_leaves_what_was_judged(tmp_path) -> None:
 
 
 def _newer(file: Path) -> None:
-    Store(file).close()
+    UnitStore(file).close()
     with closing(sqlite3.connect(file)) as base:
-        base.execute("PRAGMA user_version = 2")
+        base.execute("PRAGMA user_version = 99")
 
 
 def _cut(file: Path) -> None:
-    Store(file).close()
+    UnitStore(file).close()
     file.write_bytes(file.read_bytes()[:5000])
 
 
 KINDS = {
     "this file is not a journal": lambda file: file.write_text("my thesis\n"),
-    "this journal has the format 2, but this program reads 1": _newer,
+    "this journal has the format 99, but this program reads 2": _newer,
     "the journal cannot be used: ": _cut,
     "this is a symbolic link": lambda file: file.symlink_to("elsewhere"),
 }
 
 
 @pytest.mark.parametrize("words", KINDS)
-@pytest.mark.parametrize("create", [True, False])
-def test_other_file_is_refused_and_unchanged(words, create, tmp_path) -> None:
+def test_other_file_is_refused_and_unchanged(words, tmp_path) -> None:
     file = tmp_path / "j.sqlite"
-    Store(tmp_path / "elsewhere").close()
+    UnitStore(tmp_path / "elsewhere").close()
     KINDS[words](file)
     before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     with pytest.raises(UserError) as refused:
-        Store(file, create=create)
+        UnitStore(file)
     assert refused.value.what.startswith(words)
     assert str(file) == refused.value.where
     assert refused.value.todo
@@ -346,52 +342,20 @@ def test_other_file_is_refused_and_unchanged(words, create, tmp_path) -> None:
 
 def test_empty_file_and_odd_names_become_stores(tmp_path) -> None:
     with pytest.raises(UserError, match="this is a device"):
-        Store(Path("/dev/null"))
+        UnitStore(Path("/dev/null"))
     file = tmp_path / "a?mode=ro#b%20.sqlite"
     file.touch()
-    Store(file).close()
-    with closing(sqlite3.connect(file)) as base:
-        assert base.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+    UnitStore(file).close()
+    UnitStore(file).close()
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
-def plan(file: Path, runtime: str) -> None:
-    """Enter a campaign of int16."""
-    named = {
-        "runtime": runtime,
-        "version": "planted",
-        "level": "standard",
-        "policy": "",
-        "forms": "",
-    }
-    with closing(Store(file, "me")) as store:
-        store.plan({**named, "types": ["int16"]}, asked(runtime, "int16").every_unit)
-
-
-def test_type_that_ends_early_needs_no_more_units(tmp_path) -> None:
-    file, runtime = tmp_path / "j.sqlite", "tests.meta.planted_deaths:aborts"
-    plan(file, runtime)
-    run(runtime, file)
-    with closing(Store(file, create=False)) as store:
-        (one,) = store.status(operator_named).campaigns
-    assert (one.done, one.units, one.types[0].verdict, one.left) == (1, 1, "crashed", 0)
-
-
-def test_status_is_printed_and_a_file_that_is_no_journal_refused(tmp_path) -> None:
-    file, other, every = tmp_path / "j.sqlite", tmp_path / "report.json", 1 + UNITS
-    plan(file, WRONG)
-    run(WRONG, file, "int16")
-    shown = command("check", "--status", "--journal", str(file), cwd=tmp_path)
-    assert shown.returncode == 0
-    assert f"finished: {every} of {every} units done" in shown.stdout
-    shown = command("check", "--status", "--journal", str(file), "--json", cwd=tmp_path)
-    (one,) = json.loads(shown.stdout)["campaigns"]
-    assert (one["done"], one["units"], one["version"]) == (every, every, "planted")
+def test_file_that_is_no_journal_is_refused_by_the_command(tmp_path) -> None:
+    other = tmp_path / "report.json"
     other.write_text("{}")
-    for words in (["--status"], ["--runtime", "sonnx"]):
-        refused = command("check", *words, "--journal", str(other), cwd=tmp_path)
-        assert (refused.returncode, refused.stdout, other.read_text()) == (2, "", "{}")
-        assert refused.stderr.startswith("error: ")
+    refused = command("check", "--runtime", "sonnx", "--journal", str(other), cwd=tmp_path)
+    assert (refused.returncode, refused.stdout, other.read_text()) == (2, "", "{}")
+    assert refused.stderr.startswith("error: ")
 
 
 def test_store_killed_while_writing_can_be_read(tmp_path) -> None:
@@ -405,11 +369,7 @@ def test_store_killed_while_writing_can_be_read(tmp_path) -> None:
         base.executemany("INSERT INTO more VALUES (?)", [("x" * 4000,)] * 100)
         for end in ("", "-journal"):
             shutil.copy(f"{file}{end}", f"{left}{end}")
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        sqlite3.connect(f"file:{left}?mode=ro", uri=True).execute("SELECT count(*) FROM units")
-    with closing(Store(left, create=False)) as store:
-        assert (store.status(operator_named).results, store.status(operator_named).damaged) == (
-            1,
-            0,
-        )
+    judge = Watched()
+    run(WRONG, left, level="quick", judge=judge)
+    assert judge.seen == []
     assert not Path(f"{left}-journal").exists()

@@ -59,7 +59,7 @@ def done(file: Path) -> int:
         suppress(sqlite3.Error),
         closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as base,
     ):
-        return base.execute("SELECT count(DISTINCT digest) FROM units").fetchone()[0]
+        return base.execute("SELECT count(DISTINCT key) FROM results").fetchone()[0]
     return 0
 
 

