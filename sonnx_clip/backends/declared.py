@@ -28,17 +28,26 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 def declarations_used(spec: Spec, etype: ElementType, statements: Iterable[str]) -> list[str]:
     """The declarations that statements use, and those that these use, under a heading for each sort."""
-    sorts = spec.memo.setdefault(("declarations", etype.id), {}) or _declarations(spec, etype)
-    spec.memo["declarations", etype.id] = sorts
-    known = {d.name: d for group in sorts.values() for d in group}
+    key = ("declarations", etype.id)
+    if key not in spec.memo:
+        spec.memo[key] = _declarations(spec, etype)
+    sorts: dict[str, list[Declared]] = spec.memo[key]
+    by_name = {declared.name: declared for group in sorts.values() for declared in group}
+
     wanted: set[str] = set()
     pending = {word for text in statements for word in _WORD.findall(text)}
     while pending:
-        if (name := pending.pop()) in known:
+        name = pending.pop()
+        if name in by_name and name not in wanted:
             wanted.add(name)
-            pending |= {*_WORD.findall(known[name].body)} - wanted
-    kept = {title: [d.text for d in group if d.name in wanted] for title, group in sorts.items()}
-    return [part for title, texts in kept.items() if texts for part in (*_heading(title), *texts)]
+            pending |= set(_WORD.findall(by_name[name].body))
+
+    lines: list[str] = []
+    for title, group in sorts.items():
+        texts = [declared.text for declared in group if declared.name in wanted]
+        if texts:
+            lines += [*_heading(title), *texts]
+    return lines
 
 
 def _heading(title: str) -> list[str]:

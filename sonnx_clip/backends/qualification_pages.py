@@ -70,31 +70,36 @@ _CHARACTERS = 38  # of a line of text in a node
 
 def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
     """Each node with its place, and the size of the picture: a column for each depth, a row for each leaf."""
-    below = {
-        above: list(nodes)
-        for above, nodes in groupby(sorted(kit.assurance_case, key=_above), key=_above)
-    }  # fmt: skip
+    in_order = sorted(kit.assurance_case, key=_above)
+    below = {above: list(nodes) for above, nodes in groupby(in_order, key=_above)}
     placed: list[Placed] = []
-    floor = [GAP]  # where the next leaf goes
+    next_leaf = GAP  # where the next leaf goes
 
-    def place(node: Node, depth: int) -> tuple[int, int]:
-        """Place a node beside those below it; returns the middle of its left side."""
+    def place(node: Node, depth: int) -> int:
+        """Place a node beside those below it; returns the middle of its height."""
+        nonlocal next_leaf
         lines = tuple(textwrap.wrap(f"{node.id}  {node.text}", _CHARACTERS))
-        height, x = 14 + LINE * len(lines), GAP + COLUMN * depth
-        start, index = floor[0], len(placed)
-        middles = [place(child, depth + 1)[1] for child in below.get(node.id, ())]
-        y = (middles[0] + middles[-1] - height) // 2 if middles else start
-        floor[0] = max(floor[0], y + height + GAP)
-        for position in range(index, len(placed)):
-            if placed[position].node.below == node.id:
-                above = (x + WIDTH, y + height // 2)
-                placed[position] = placed[position]._replace(above=above)
+        height = 14 + LINE * len(lines)
+        x = GAP + COLUMN * depth
+
+        first_below = len(placed)
+        y = next_leaf
+        middles = [place(child, depth + 1) for child in below.get(node.id, ())]
+        if middles:
+            y = (middles[0] + middles[-1] - height) // 2
+        next_leaf = max(next_leaf, y + height + GAP)
+
+        middle = y + height // 2
+        for index, other in enumerate(placed[first_below:], first_below):
+            if other.node.below == node.id:
+                placed[index] = other._replace(above=(x + WIDTH, middle))
         placed.append(Placed(node, lines, x, y, height, None))
-        return x, y + height // 2
+        return middle
 
     for root in below[""]:
         place(root, 0)
-    return placed, (max(p.x for p in placed) + WIDTH + GAP, floor[0])
+    right_most = max(node.x for node in placed)
+    return placed, (right_most + WIDTH + GAP, next_leaf)
 
 
 def _above(node: Node) -> str:

@@ -130,22 +130,27 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
 
 
 def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator[dict[str, Value]]:
-    """The same, some of them more than once where an operand is not bound."""
+    """Values for some variables; several times the same where an operand is not among them."""
     operands = spec.signature.ids
-    if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(operands):
+    few_operands = len(bound) <= 2 and set(bound) <= set(operands)
+    if few_operands and etype.bits is not None:
         for patterns in product(special_patterns(etype), repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
-    ask = truth(spec, etype)
+
+    # A variable that is no operand stands for an answer, or for a float that is converted (F).
+    further = [name for name in bound if name not in operands]
     nans = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
     floats = [encode(text, spec.element_type("float32")) for text in _FLOATS if "F" in bound]
-    further = [name for name in bound if name not in operands]
+    evaluate = truth(spec, etype)
     for given in sampled(etype, len(operands)):
-        at = {name: value for name, value in zip(operands, given, strict=True) if name in bound}
-        giving = spec.giving_cases(etype.family)
-        results = [ask(case.result, ask.named(given)) for case in giving]
+        environment = evaluate.named(given)
+        results = [evaluate(case.result, environment) for case in spec.giving_cases(etype.family)]
         answers = tuple(dict.fromkeys((*given, *nans, *results)))
+        of_operands = {
+            name: value for name, value in zip(operands, given, strict=True) if name in bound
+        }
         for values in product(*(floats if name == "F" else answers for name in further)):
-            yield {**at, **dict(zip(further, values, strict=True))}
+            yield {**of_operands, **dict(zip(further, values, strict=True))}
 
 
 def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> Mapping[str, Any] | None:

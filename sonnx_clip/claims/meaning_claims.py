@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -206,28 +207,48 @@ def restrictions_claims(spec: Spec) -> Iterator[Claim]:
     if not (spec.restrictions and has_written_theory(spec)):
         return
     fields = " ".join(f"n.{name.lower()}" for name in spec.signature.all_ids)
-    conditions = {r.id: stated(spec.signature, r, Kind.DECLARED) for r in spec.restrictions}
     for r in spec.restrictions:
         yield from expanded(spec, None, "restrictions", r, fields=fields, by_hand=r.id.lower())
+    yield from _independent_restrictions(spec)
+    yield from _words_of_restrictions(spec)
+
+
+def _independent_restrictions(spec: Spec) -> Iterator[Claim]:
+    """All restrictions hold together, and each is broken by an example that keeps all others."""
+    conditions = {r.id: stated(spec.signature, r, Kind.DECLARED) for r in spec.restrictions}
     texts = {id_: f"_{id_}" for id_ in conditions}
     given = {"ids": Listed(texts), "every": Listed(texts.values()), **conditions}
     example = values(declared_example(spec), Kind.DECLARED)
     yield from expanded(spec, None, "all restrictions", example=example, **given)
     for r in spec.restrictions:
         broken = broken_example(spec, r)
-        at = values({name: broken[name] for name in r.broken_alone_by}, Kind.DECLARED)
-        given["every"] = Listed((f"not _{r.id}", *(texts[id_] for id_ in texts if id_ != r.id)))
-        yield from expanded(spec, None, "one restriction", r, broken=at, **given)
+        changed = values({name: broken[name] for name in r.broken_alone_by}, Kind.DECLARED)
+        kept = [text for id_, text in texts.items() if id_ != r.id]
+        given["every"] = Listed((f"not _{r.id}", *kept))
+        yield from expanded(spec, None, "one restriction", r, broken=changed, **given)
+
+
+def _words_of_restrictions(spec: Spec) -> Iterator[Claim]:
+    """Each word, such as `is_scalar`, has the meaning of the hand-written one at tensors of every kind."""
     tensors = values({f"t{i}": tensor for i, tensor in enumerate(_DECLARED)}, Kind.DECLARED)
+    every = [(i,) for i in range(len(_DECLARED))]
     scalars = [i for i, tensor in enumerate(_DECLARED) if tensor is None or tensor.dims == ()]
-    nodes = ((r.id, part) for r in spec.restrictions for part in subtrees(r.holds))
-    uses = dict.fromkeys((id_, part.function) for id_, part in nodes if isinstance(part, Call))
+    users: dict[str, dict[str, None]] = defaultdict(
+        dict
+    )  # the restrictions that use a word, once each
+    for r in spec.restrictions:
+        for part in subtrees(r.holds):
+            if isinstance(part, Call):
+                users[part.function][r.id] = None
     for word, holds in DECLARED_WORDS.items():
+        places = product(scalars, repeat=2) if word == "same_type" else every
         agree = []
-        for of in product(scalars, repeat=2) if word == "same_type" else zip(range(len(_DECLARED))):
-            text = f"{word}({', '.join(f'_t{i}' for i in of)})"
-            agree.append(text if holds(*(_DECLARED[i] for i in of)) else f"not {text}")
-        users = Listed(id_ for id_, used in uses if used == word)
-        yield from expanded(spec, None, "words", id=word, of=users, agree=Listed(agree), **tensors)
-    users = Listed(id_ for id_, used in uses if used == "is_scalar")
-    yield from expanded(spec, None, "shape of a scalar", of=users)
+        for indices in places:
+            text = f"{word}({', '.join(f'_t{i}' for i in indices)})"
+            is_true = holds(*(_DECLARED[i] for i in indices))
+            agree.append(text if is_true else f"not {text}")
+        used_by = Listed(users[word])
+        yield from expanded(
+            spec, None, "words", id=word, of=used_by, agree=Listed(agree), **tensors
+        )
+    yield from expanded(spec, None, "shape of a scalar", of=Listed(users["is_scalar"]))

@@ -112,41 +112,86 @@ def range_tables(
 
     The operator compares one tensor with its scalars and with constants, and returns X or a scalar.
     """
-    dtype, key = numpy_type(etype.id), key_type(etype)
-    starts = _range_starts(etype, of, [scalar.view(key) for scalar in scalars])
-    operands = (starts.view(dtype), *(scalar.view(dtype)[:, None] for scalar in scalars))
-    classes, results = _classes_of(etype, operands, of), of.result(*operands).view(key)
-    is_x = results == starts  # if a bound equals the start of a range, it is alone in it
-    keys, ranks = pool.view(key), None
-    if not np.all(keys[:-1] <= keys[1:]):
-        order = np.argsort(keys, kind="stable")
-        keys, ranks = keys[order], np.argsort(order)
-    begins = np.searchsorted(keys, starts)
-    lengths = np.diff(begins, axis=1, append=len(keys))
+    ranges = _Ranges.of(etype, of, pool, scalars)
+    for first in range(0, len(ranges.starts), step):
+        yield ranges.table(slice(first, first + step))
 
-    def table(rows: slice) -> Table:
-        found = np.tile(keys, (len(starts[rows]), 1))
-        for row, at in np.argwhere((~is_x & (lengths > 0))[rows]).tolist():
-            first = begins[rows][row, at]
-            found[row, first : first + lengths[rows][row, at]] = results[rows][row, at]
 
-        def in_order(values: Array) -> Array:
-            return values if ranks is None else values.take(ranks, axis=1)
+@dataclass(frozen=True)
+class _Ranges:
+    """The ranges of a sorted pool under each choice of the scalars: p choices, r ranges each."""
+
+    pool: Array
+    scalars: Sequence[Array]
+    sorted_keys: Array  # the pool in the order of the element type
+    ranks: Array | None  # where each value of the pool is among `sorted_keys`; None if it is sorted
+    starts: Array  # the first key of each range, shape (p, r)
+    begins: Array  # the index of the first value of each range, shape (p, r)
+    lengths: Array  # how many values each range has, shape (p, r)
+    classes: Array  # the class of each range, shape (p, r)
+    results: Array  # the result at the start of each range, shape (p, r)
+
+    @classmethod
+    def of(
+        cls, etype: ElementType, operator: Operator, pool: Array, scalars: Sequence[Array]
+    ) -> _Ranges:
+        dtype, key = numpy_type(etype.id), key_type(etype)
+        starts = _range_starts(etype, operator, [scalar.view(key) for scalar in scalars])
+        columns = [scalar.view(dtype)[:, None] for scalar in scalars]
+        operands = (starts.view(dtype), *columns)
+        sorted_keys, ranks = pool.view(key), None
+        if not np.all(sorted_keys[:-1] <= sorted_keys[1:]):
+            order = np.argsort(sorted_keys, kind="stable")
+            sorted_keys, ranks = sorted_keys[order], np.argsort(order)
+        begins = np.searchsorted(sorted_keys, starts)
+        return cls(
+            pool=pool,
+            scalars=scalars,
+            sorted_keys=sorted_keys,
+            ranks=ranks,
+            starts=starts,
+            begins=begins,
+            lengths=np.diff(begins, axis=1, append=len(sorted_keys)),
+            classes=_classes_of(etype, operands, operator),
+            results=operator.result(*operands).view(key),
+        )
+
+    @cached_property
+    def sizes(self) -> Array:
+        """How many results each class has under each choice, shape (p, c)."""
+        choices, count = len(self.classes), int(self.classes.max()) + 1
+        # Counted at once: the classes of each choice have numbers of their own.
+        numbers = self.classes + count * np.arange(choices)[:, None]
+        sizes = np.bincount(numbers.ravel(), self.lengths.ravel(), count * choices)
+        return sizes.reshape(choices, count).astype(int)
+
+    def table(self, rows: slice) -> Table:
+        """The table under some choices of the scalars."""
+        starts, begins, lengths = self.starts[rows], self.begins[rows], self.lengths[rows]
+        results, classes = self.results[rows], self.classes[rows]
+        expected = np.tile(self.sorted_keys, (len(starts), 1))
+        # Where the result is not X, it is the same bound in the whole range. If a bound equals the start
+        # of a range, it is alone in it, and both are the same.
+        is_bound = (results != starts) & (lengths > 0)
+        for row, column in np.argwhere(is_bound).tolist():
+            begin = begins[row, column]
+            expected[row, begin : begin + lengths[row, column]] = results[row, column]
 
         def find_classes() -> Array:
-            return in_order(
-                np.repeat(classes[rows].ravel(), lengths[rows].ravel()).reshape(found.shape)
-            )
+            of_values = np.repeat(classes.ravel(), lengths.ravel())
+            return self._as_in_pool(of_values.reshape(expected.shape))
 
-        some = tuple(scalar[rows] for scalar in scalars)
-        return Table(pool, some, in_order(found).view(pool.dtype), find_classes, sizes=sizes[rows])
+        return Table(
+            self.pool,
+            tuple(scalar[rows] for scalar in self.scalars),
+            self._as_in_pool(expected).view(self.pool.dtype),
+            find_classes,
+            sizes=self.sizes[rows],
+        )
 
-    number = int(classes.max()) + 1
-    of_row = classes + number * np.arange(len(classes))[:, None]
-    sizes = np.bincount(of_row.ravel(), lengths.ravel(), number * len(classes))
-    sizes = sizes.reshape(len(classes), number).astype(int)
-    for first in range(0, len(starts), step):
-        yield table(slice(first, first + step))
+    def _as_in_pool(self, values: Array) -> Array:
+        """Values for each sorted key, in the order of the pool."""
+        return values if self.ranks is None else values.take(self.ranks, axis=1)
 
 
 def key_type(etype: ElementType) -> np.dtype[Any]:
@@ -160,12 +205,16 @@ def _range_starts(etype: ElementType, of: Operator, bounds: Sequence[Array]) -> 
     A range with the same start as the next one is empty.
     """
     keys = key_type(etype)
-    info = np.iinfo(keys)
-    bits = of.oracle.CONSTANTS[etype.id].values()
-    constants = np.array(list(bits), bits_type(etype.id)).view(keys)
-    zeros = [0, 1 << (8 * keys.itemsize - 1)] if etype.family == "float" else [0]
-    fixed = np.concatenate([constants, np.array(zeros, keys)])
-    cuts = np.hstack([bound[:, None] for bound in bounds] + [np.tile(fixed, (len(bounds[0]), 1))])
-    after = cuts + (cuts < info.max).astype(keys)
-    least = np.full((len(cuts), 1), info.min, keys)
-    return np.sort(np.hstack([least, cuts, after]), axis=1)
+    limits = np.iinfo(keys)
+    constants = np.array(list(of.oracle.CONSTANTS[etype.id].values()), bits_type(etype.id))
+    zeros = [0]
+    if etype.family == "float":
+        zeros.append(1 << (8 * keys.itemsize - 1))  # -0
+    compared = np.concatenate([constants.view(keys), np.array(zeros, keys)])
+
+    choices = len(bounds[0])
+    columns = [bound[:, None] for bound in bounds]
+    cuts = np.hstack([*columns, np.tile(compared, (choices, 1))])
+    after_cuts = cuts + (cuts < limits.max).astype(keys)
+    least = np.full((choices, 1), limits.min, keys)
+    return np.sort(np.hstack([least, cuts, after_cuts]), axis=1)

@@ -17,6 +17,8 @@ from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.readings import answers_told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.oracle.dialect import DialectOracle as Oracle
     from sonnx_clip.spec import Spec
@@ -98,16 +100,20 @@ def _called(
     oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: int
 ) -> tuple[Value, Triple, tuple[Value, ...]]:
     """The result of a call with one entry; X (scaled), L and M as used; X if scaled in other ways."""
-    x, bounds = operands["x"], (operands.get("min"), operands.get("max"))
+    x = operands["x"]
+    lower, upper = operands.get("min"), operands.get("max")
+    shape = (1,) * rank
     if etype.family == "real":
-        (result,) = oracle(np.full((1,) * rank, x, object), *bounds).flat
+        (result,) = oracle(np.full(shape, x, object), lower, upper).flat
         return result, (x, operands["min"], operands["max"]), ()  # a missing bound was rejected
-    entry = np.full((1,) * rank, x)
-    scaling = operands.get("scale"), operands.get("bias")
-    result = oracle(entry, *bounds, scale=scaling[0], bias=scaling[1])
-    scaled, *others = (_bits(way) for way in oracle.scaled_ways(entry, *scaling))
-    lower, upper = oracle.bounds(entry.dtype, *bounds)
-    return _bits(result), (scaled, _bits(lower), _bits(upper)), tuple(others)
+
+    entry = np.full(shape, x)
+    scale, bias = operands.get("scale"), operands.get("bias")
+    result = oracle(entry, lower, upper, scale=scale, bias=bias)
+    scaled, *other_ways = map(_bits, oracle.scaled_ways(entry, scale, bias))
+    used_lower, used_upper = oracle.bounds(entry.dtype, lower, upper)
+    used = (scaled, _bits(used_lower), _bits(used_upper))
+    return _bits(result), used, tuple(other_ways)
 
 
 def _bits(array: Any) -> int:
@@ -117,23 +123,32 @@ def _bits(array: Any) -> int:
 
 def applied_text(call: Applied, width: int | None = None) -> str:
     """A call as lines of text, wrapped at `width` columns or whole."""
-    shown = ", ".join(
-        call.given[name].decimal if name in call.given else "missing" for name in ("min", "max")
-    )
-    lines = [
-        f"{call.dialect}, {call.type}: clip({call.x.decimal}, {shown}) = {call.result.decimal}",
-        f"  X        {call.x}",
-    ]
-    for name, bound in zip(("min", "max"), call.bounds, strict=True):
-        becomes = "" if call.given.get(name) == bound else f", which is {bound} in {call.type}"
-        lines.append(f"  {name:<8} {call.given.get(name, 'missing')}{becomes}")
-    lines += [f"  {name:<8} {call.given[name]}" for name in ("scale", "bias") if name in call.given]
+    return "\n".join(hanging(line, width, indent=9) for line in _applied_lines(call))
+
+
+def _applied_lines(call: Applied) -> Iterator[str]:
+    names = ("min", "max")
+    bounds = [call.given[name].decimal if name in call.given else "missing" for name in names]
+    arguments = ", ".join([call.x.decimal, *bounds])
+    yield f"{call.dialect}, {call.type}: clip({arguments}) = {call.result.decimal}"
+    yield f"  X        {call.x}"
+    for name, bound in zip(names, call.bounds, strict=True):
+        given = call.given.get(name, "missing")
+        becomes = "" if given == bound else f", which is {bound} in {call.type}"
+        yield f"  {name:<8} {given}{becomes}"
+    for name in ("scale", "bias"):
+        if name in call.given:
+            yield f"  {name:<8} {call.given[name]}"
+    yield f"  result   {call.result}"
+
+    allowed = [str(number) for number in call.allowed]
+    if call.any_nan:
+        allowed.append("any NaN")
+    yield f"  allowed  {' or '.join(allowed)}"
+
+    has_both = call.given.keys() >= {"min", "max"}
+    with_bounds = "" if has_both else " with these numbers as bounds"
     differs = "" if call.sonnx == call.result else ", a different result"
-    given = "" if {"min", "max"} <= call.given.keys() else " with these numbers as bounds"
-    lines += [
-        f"  result   {call.result}",
-        f"  allowed  {' or '.join([*map(str, call.allowed), *(['any NaN'] if call.any_nan else [])])}",
-        f"  SONNX    {call.sonnx}{given}{differs}",
-        *(f"  silent   {aspect.replace('_', ' ')}: {what}" for aspect, what in call.unsaid.items()),
-    ]
-    return "\n".join(hanging(line, width, indent=9) for line in lines)
+    yield f"  SONNX    {call.sonnx}{with_bounds}{differs}"
+    for aspect, meaning in call.unsaid.items():
+        yield f"  silent   {aspect.replace('_', ' ')}: {meaning}"

@@ -287,19 +287,22 @@ class _Parser:
 
     def arguments(self, token: Token, kinds: Sequence[tuple[Kind, ...]]) -> tuple[Expr, ...]:
         """The arguments in parentheses, each of one of the kinds for its position."""
-        shape = f"write: {token.text}({', '.join('abcdefgh'[: len(kinds)])})"
+        letters = ", ".join("abcdefgh"[: len(kinds)])
+        shape = f"write: {token.text}({letters})"
         self.require("(", shape)
-        found: list[tuple[Expr, int]] = []
-        while not found or self.accept(","):
+        arguments: list[tuple[Expr, int]] = []  # each with its offset
+        while not arguments or self.accept(","):
             start = self.peek.offset
-            found.append((self.expression(), start))
+            arguments.append((self.expression(), start))
         end = self.peek.offset
         self.require(")", shape)
-        if len(found) != len(kinds):
-            what = f"`{token.text}` takes {len(kinds)} argument{'s' * (len(kinds) != 1)}"
-            at = end if len(found) < len(kinds) else found[len(kinds)][1]
-            raise LanguageError(at, f"{what}, not {len(found)}", shape)
-        return tuple(_demand(*of, *allowed) for of, allowed in zip(found, kinds, strict=True))
+        if len(arguments) != len(kinds):
+            plural = "" if len(kinds) == 1 else "s"
+            what = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
+            too_few = len(arguments) < len(kinds)
+            raise LanguageError(end if too_few else arguments[len(kinds)][1], what, shape)
+        demanded = zip(arguments, kinds, strict=True)
+        return tuple(_demand(expr, offset, *allowed) for (expr, offset), allowed in demanded)
 
 
 def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:

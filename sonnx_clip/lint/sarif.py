@@ -129,19 +129,20 @@ def _cause(report: ModelReport, cause: Cause) -> Object:
 
 def _finding(report: ModelReport, nodes: Sequence[NodeReport], finding: Finding) -> Object:
     """One finding at all nodes that have it; its rule is the first that it violates, or leaves unknown."""
-    node = nodes[0]
+    first = nodes[0]
     argument = finding.problems[0].argument
-    names = [one.tensors[argument] for one in nodes]
-    more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-    title = f"{node.findings.operator} {quoted(node.name or node.output)}{more}"
-    places = [_location(report, one, name) for one, name in zip(nodes, names, strict=True)]
-    tensors = {id_: f"{id_} {quoted(name)}" if name else id_ for id_, name in node.tensors.items()}
-    text = (
-        f"{title}: {broken_rules(finding)}: {finding.sentence(tensors)}. Remedy: {finding.remedy}"
-    )
-    fingerprint = f"{argument}/{node.graph}/{node.output}"
-    rule = next(iter(finding.rules_by_verdict.values()))[0]
-    return _result(rule, finding.verdict, text, places, len(nodes), fingerprint)
+    places = [_location(report, node, node.tensors[argument]) for node in nodes]
+
+    title = f"{first.findings.operator} {quoted(first.name or first.output)}"
+    if len(nodes) > 1:
+        title += f" and {len(nodes) - 1} more"
+    tensors = {id_: f"{id_} {quoted(name)}" if name else id_ for id_, name in first.tensors.items()}
+    sentence = f"{title}: {broken_rules(finding)}: {finding.sentence(tensors)}."
+    text = f"{sentence} Remedy: {finding.remedy}"
+
+    rules_of_worst = next(iter(finding.rules_by_verdict.values()))
+    fingerprint = f"{argument}/{first.graph}/{first.output}"
+    return _result(rules_of_worst[0], finding.verdict, text, places, len(nodes), fingerprint)
 
 
 def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> Object:

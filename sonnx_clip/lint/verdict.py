@@ -273,16 +273,18 @@ class ModelReport:
     @cached_property
     def command(self) -> str | None:
         """A command that carries out all remedies that `normalise` can, ready to be pasted."""
-        findings = {id(node.findings): node.findings for node in self.nodes}.values()
-        remedies = [problem.remedy for found in findings for problem in found.problems]
+        # Nodes with equal findings share them.
+        distinct = {id(node.findings): node.findings for node in self.nodes}.values()
+        remedies = [problem.remedy for findings in distinct for problem in findings.problems]
         options = [cause.option for cause in self.causes if cause.option]
-        if not options and not any(remedy.startswith(NORMALISE) for remedy in remedies):
+        can_normalise = any(remedy.startswith(NORMALISE) for remedy in remedies)
+        if not options and not can_normalise:
             return None
         if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in remedies):
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
-        names = f"{shlex.quote(str(self.path))} -o {shlex.quote(str(target))}"
-        return " ".join(["sonnx-clip", "normalise", names, *options])
+        source, output = shlex.quote(str(self.path)), shlex.quote(str(target))
+        return " ".join(["sonnx-clip", "normalise", source, "-o", output, *options])
 
     @cached_property
     def counts(self) -> Counter[Verdict]:

@@ -93,20 +93,24 @@ def progress(
 
 def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
     """A line at each fifth of the work, and at each minute if the rate is shown."""
-    following, began = 1, time.monotonic()
-    said = began
+    next_part = 1
+    began = said = time.monotonic()
 
     def show(done: int, _: str) -> None:
-        nonlocal following, said
+        nonlocal next_part, said
         now = time.monotonic()
-        late = known is not None and now - said > _MINUTE
-        if done and (done * _PARTS >= following * total or late):
-            rate, new = "", done - (known or 0)
-            if known is not None and new > 0 and done < total:
-                left = duration((total - done) * (now - began) / new)
-                rate = f"; {new * _MINUTE / max(now - began, 1e-9):.0f} a minute, about {left} left"
+        at_part = done * _PARTS >= next_part * total
+        at_minute = known is not None and now - said > _MINUTE
+        if done and (at_part or at_minute):
+            rate = ""
+            new = 0 if known is None else done - known
+            if new > 0 and done < total:
+                passed = now - began
+                left = duration((total - done) * passed / new)
+                a_minute = new * _MINUTE / max(passed, 1e-9)
+                rate = f"; {a_minute:.0f} a minute, about {left} left"
             print(f"{label}: {done} of {total} {unit}{rate}", file=sys.stderr, flush=True)
-            following, said = done * _PARTS // total + 1, now
+            next_part, said = done * _PARTS // total + 1, now
 
     return show
 

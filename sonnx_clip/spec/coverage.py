@@ -19,14 +19,14 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Id, Part, Source, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_document, unknown
+from sonnx_clip.spec.document import Diagnostic, Document, Way, raise_first, read_document, unknown
 from sonnx_clip.spec.model import SECTIONS, Spec
 from sonnx_clip.spec.quotes import quoted
 from sonnx_clip.spec.structure import validate
 from sonnx_clip.spec.texts import Section, fold, source_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.spec.entries import Page
 
@@ -129,28 +129,38 @@ def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
 def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Covered]:
     """The words of each answer at their place; UserError where the next words of the source are others."""
     path = repo_file(page.file)
-    text, at = source_text(path), 0
+    text = source_text(path)
     headings = [section for section in text.sections if _is_title(section, path.suffix)]
+    covered_to = 0  # the words of the source before here are answered
     for index, answer in enumerate(file.sources[page.id]):
-        start, end = text.find(answer.words, answer.to, at)
-        if start < 0 or _first_word(text.words[at:start]) is not None:
-            place = at + (_first_word(text.words[at:]) or 0)
+        start, end = text.find(answer.words, answer.to, covered_to)
+        if start < 0 or _first_word(text.words[covered_to:start]) is not None:
+            place = covered_to + (_first_word(text.words[covered_to:]) or 0)
             line = document.position(("sources", page.id, index)).line
             here, answered = _short(text.words[place:]), _short(answer.words)
             what = f"the source has `{here}` here, and {PATH}:{line} answers `{answered}`"
             todo = "answer the words in their order, all of them, or restore the text"
             raise UserError(what, f"{page.file}:{text.line(place)}", todo)
         line = text.line(start)
-        begun = [section for section in headings if section.first <= line]
-        above = tuple(section.title for section in begun if line in section or section is begun[-1])
-        shown = fold(answer.words) + (f" … {fold(answer.to)}" if answer.to else "")
-        why = file.reasons.get(answer.descriptive or "", answer.descriptive)
-        yield Covered(page.id, line, above, shown, start, end, answer, why)
-        at = end
-    if (rest := _first_word(text.words[at:])) is not None:
-        what = f"these words have no answer in {PATH}: `{_short(text.words[at + rest :])}`"
+        shown = fold(answer.words)
+        if answer.to:
+            shown += f" … {fold(answer.to)}"
+        reason = file.reasons.get(answer.descriptive or "", answer.descriptive)
+        titles = _titles_above(headings, line)
+        yield Covered(page.id, line, titles, shown, start, end, answer, reason)
+        covered_to = end
+    rest = _first_word(text.words[covered_to:])
+    if rest is not None:
+        place = covered_to + rest
+        what = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
         todo = f"answer them below the others of {page.id}"
-        raise UserError(what, f"{page.file}:{text.line(at + rest)}", todo)
+        raise UserError(what, f"{page.file}:{text.line(place)}", todo)
+
+
+def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
+    """The titles of the sections that a line is in; the last one that begins before it is always one."""
+    begun = [section for section in headings if section.first <= line]
+    return tuple(section.title for section in begun if line in section or section is begun[-1])
 
 
 def _is_title(section: Section, suffix: str) -> bool:
@@ -175,20 +185,27 @@ def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Itera
     findings = [finding.id for finding in spec.findings]
     for source, answers in file.sources.items():
         for index, answer in enumerate(answers):
-            way, reason = ("sources", source, index), answer.descriptive
-            if reason is not None and reason not in file.reasons and len(reason.split()) < 3:
-                todo = (
-                    f"{suggestion(reason, file.reasons, 'there are')}; or give the reason in words"
-                )
+            way: Way = ("sources", source, index)
+            reason = answer.descriptive
+            is_phrase = reason is not None and len(reason.split()) >= 3
+            if reason is not None and reason not in file.reasons and not is_phrase:
+                near = suggestion(reason, file.reasons, "there are")
+                todo = f"{near}; or give the reason in words"
                 yield Diagnostic((*way, "descriptive"), f"there is no reason `{reason}`", todo)
             for position, name in enumerate(answer.encoded_by):
                 if name not in known and name not in obligations:
-                    near = get_close_matches(name, sorted(known), 1)
-                    todo = "name an entry of spec/clip.yaml, an aspect as `onnx-13/bounds`, or an obligation"
-                    todo = f"did you mean `{near[0]}`?" if near else todo
-                    yield Diagnostic((*way, "encoded_by", position), f"there is no `{name}`", todo)
+                    yield _no_entry((*way, "encoded_by", position), name, known)
             for position, name in enumerate(answer.disputed_by):
                 yield from unknown((*way, "disputed_by", position), name, findings, "finding")
+
+
+def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
+    """The finding that a name in an answer is of nothing that there is."""
+    near = get_close_matches(name, sorted(known), 1)
+    todo = "name an entry of spec/clip.yaml, an aspect as `onnx-13/bounds`, or an obligation"
+    if near:
+        todo = f"did you mean `{near[0]}`?"
+    return Diagnostic(way, f"there is no `{name}`", todo)
 
 
 def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagnostic]:

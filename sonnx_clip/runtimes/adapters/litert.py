@@ -15,13 +15,20 @@ from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
 
 def two_operators(etype: str) -> bytes:
     """The model for an element type: X of a rank that is given later, and bounds of rank 0."""
-    of = getattr(tfl.TensorType, etype.upper())
-    tensors = [tfl.TensorT(shape=[1] * (name in "xy"), type=of, name=name) for name in "xlmty"]
-    known = (tfl.BuiltinOperator.MAXIMUM, tfl.BuiltinOperator.MINIMUM)
-    codes = [tfl.OperatorCodeT(code, builtinCode=code) for code in known]
+    element_type = getattr(tfl.TensorType, etype.upper())
+    ranks = {"x": 1, "l": 0, "m": 0, "t": 0, "y": 1}
+    tensors = [
+        tfl.TensorT(shape=[1] * rank, type=element_type, name=name) for name, rank in ranks.items()
+    ]
+    x, lower, upper, t, y = range(len(tensors))
+    operators = (tfl.BuiltinOperator.MAXIMUM, tfl.BuiltinOperator.MINIMUM)
+    codes = [tfl.OperatorCodeT(code, builtinCode=code) for code in operators]
     options = tfl.BuiltinOptions.MaximumMinimumOptions, tfl.MaximumMinimumOptionsT()
-    steps = [tfl.OperatorT(0, [0, 1], [3], *options), tfl.OperatorT(1, [3, 2], [4], *options)]
-    graph = tfl.SubGraphT(tensors, inputs=[0, 1, 2], outputs=[4], operators=steps)
+    steps = [
+        tfl.OperatorT(0, [x, lower], [t], *options),
+        tfl.OperatorT(1, [t, upper], [y], *options),
+    ]
+    graph = tfl.SubGraphT(tensors, inputs=[x, lower, upper], outputs=[y], operators=steps)
     model = tfl.ModelT(version=3, operatorCodes=codes, subgraphs=[graph], buffers=[tfl.BufferT()])
     builder = flatbuffers.Builder()
     builder.Finish(model.Pack(builder), b"TFL3")
