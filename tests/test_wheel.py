@@ -117,9 +117,9 @@ def test_wheel_has_its_data_and_needs_no_extra(wheel: Installed) -> None:
     expected = [f"[0.0, 5.0, 6.0] {wheel.site}/sonnx_clip/_data", *EXTRAS]
     assert done.stdout.splitlines() == expected, done.stderr
     for name in (
-        "harness/frames.c",
-        "harness/clip.toml",
-        "harness/cortex_m.c",
+        "examples/frames.c",
+        "examples/clip.toml",
+        "examples/cortex_m.c",
         "generated/c/sonnx_clip.h",
     ):
         assert (wheel.site / "sonnx_clip/_data" / name).is_file(), name

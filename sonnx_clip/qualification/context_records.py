@@ -1,4 +1,4 @@
-"""The records of runtimes and optimisers beside other nodes: docs/contexts/NAME.json.
+"""The records of runtimes and optimisers beside other nodes: records/contexts/NAME.json.
 
 `make contexts` writes them. docs/contexts-judged.md shows each in full; the known problems say what is wrong.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.context_text import Found
 
-FOLDER = "docs/contexts"
+FOLDER = "records/contexts"
 
 
 class ContextRecord(Stored):

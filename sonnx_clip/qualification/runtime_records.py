@@ -1,6 +1,7 @@
-"""The records of judged runtimes in docs/runtimes: `make runtimes` writes them, and pages show them.
+"""The records of judged runtimes in records/runtimes: `make runtimes` writes them, and pages show them.
 
-docs/runtimes/NAME.json is about Clip, and docs/runtimes/OPERATOR/NAME.json about another operator of spec/.
+records/runtimes/NAME.json is about Clip, and records/runtimes/OPERATOR/NAME.json about another operator of
+spec/.
 A record is the part of a report that readers of another machine need: verdicts by element type, differences
 from the cases, readings that fit the answers, and one reproducer.
 """
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.operator import Operator
 
-FOLDER = "docs/runtimes"
+FOLDER = "records/runtimes"
 _PROBLEMS = (
     "violates", "raises", "depends on the form", "refused", "unsupported", "crashed", "environment"
 )  # fmt: skip
@@ -190,7 +191,7 @@ def _fitting(
 
 
 def records_folder(operator: str) -> Path:
-    """The folder of the records about an operator of spec/: docs/runtimes, or one in it if it is not Clip."""
+    """The folder of the records about an operator of spec/: records/runtimes, or one in it but for Clip."""
     folder = repo_file(FOLDER)
     return folder if operator == DEFAULT_OPERATOR else folder / operator
 

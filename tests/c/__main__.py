@@ -44,7 +44,7 @@ def main():
             (*STANDARDS, "ASan, UBSan", *UNSAFE),
             natives,
         ),
-        ("harness/frames.c with the kernels, judged by check --exec", ("element types",), frames),
+        ("examples/frames.c with the kernels, judged by check --exec", ("element types",), frames),
     ):
         table = Table("target", *heads, title=title, title_justify="left")
         for name, cells in rows.items():

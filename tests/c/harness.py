@@ -1,4 +1,4 @@
-"""harness/frames.c, built for a target and judged there by `check --exec`: for tests and `make cross`."""
+"""examples/frames.c, built for a target and judged there by `check --exec`: for tests and `make cross`."""
 
 import shlex
 import tempfile
@@ -26,14 +26,14 @@ def built(target: Target, folder: Path, *flags: str, sources: Sequence[Path] = (
     command = [target.compiler, "-std=c99", "-O2", *target.flags, *WARNINGS, *flags]
     command += [
         f"-I{repo_file('generated/c')}",
-        str(repo_file("harness/frames.c")),
+        str(repo_file("examples/frames.c")),
         *c_files(sources),
     ]
     if target.bare:
         start = [
-            str(repo_file("harness/cortex_m.c")),
+            str(repo_file("examples/cortex_m.c")),
             "-T",
-            str(repo_file("harness/cortex_m.ld")),
+            str(repo_file("examples/cortex_m.ld")),
             "-lgcc",
         ]
         command += [*FREESTANDING, *BARE, *start]

@@ -26,7 +26,7 @@ class MissingToolError(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """Where the kernels are to work; a bare one has no C library, and runs harness/frames.c alone."""
+    """Where the kernels are to work; a bare one has no C library, and runs examples/frames.c alone."""
 
     name: str
     compiler: str

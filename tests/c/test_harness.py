@@ -1,4 +1,4 @@
-"""harness/frames.c: our kernels conform through it in every type, and planted mistakes in the C are found."""
+"""examples/frames.c: our kernels conform through it in all types, and planted mistakes in the C are found."""
 
 import shutil
 

@@ -49,7 +49,7 @@ def judged(library, folder, symbol, operands=USUAL, more="", dtype="int16"):
 def test_our_own_kernels_conform_in_every_type(tmp_path):
     library = built(tmp_path, sorted(repo_file("generated/c").glob("*.c")))
     report = run_campaign(
-        CheckOptions(f"so[{repo_file('harness/clip.toml')}]:{library}", of=clip_operator())
+        CheckOptions(f"so[{repo_file('examples/clip.toml')}]:{library}", of=clip_operator())
     )
     assert {found.type: found.verdict for found in report.types} == dict.fromkeys(TYPES, "conforms")
     assert report.runtime_version == "libplanted.so by clip.toml"

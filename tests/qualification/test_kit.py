@@ -8,10 +8,10 @@ import typer.main
 
 from sonnx_clip.cli.app import app
 from sonnx_clip.qualification.kit import PATH, load_kit
-from sonnx_clip.qualification.references import unresolved
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from tests.obligations import obligations
+from tests.qualification.references import unresolved
 
 
 def leads_nowhere(kit):
@@ -48,7 +48,7 @@ NOWHERE = [
     ("why3/kernel.mlw}", "why3/gone.mlw}", "Sn7: unknown link why3/gone.mlw"),
     ("proving.md#the-c-kernels", "proving.md#gone", "Sn8: unknown link docs/proving.md#gone"),
     ('["Records are not signed"]', '["Records are signed"]', "UC-0090: .* does not contain"),
-    ("runtimes: [openvino]", "runtimes: [gone]", "no runtime gone has a record in docs/runtimes"),
+    ("runtimes: [openvino]", "runtimes: [gone]", "no runtime gone has a record in records/runtimes"),
     ('trusted: ["the ledger"]', "trusted: []", "covers this row of docs/trusted-base.md: the ledger"),
 ]  # fmt: skip
 

@@ -62,9 +62,9 @@ def unresolved(
         ]
     for report in kit.upstream:
         for name in report.runtimes:
-            if not (root / "docs/runtimes" / f"{name}.json").is_file():
+            if not (root / "records/runtimes" / f"{name}.json").is_file():
                 found.append(
-                    f"`upstream` ({report.topic}): no runtime {name} has a record in docs/runtimes"
+                    f"`upstream` ({report.topic}): no runtime {name} has a record in records/runtimes"
                 )
     for node in kit.assurance_case:
         if node.link and not _is_place(root, node.link):

@@ -3,7 +3,7 @@
    docs/frames.md describes the frames. Nothing of a C library is used but read and write, nothing is allocated. To judge
    functions of your own, change KERNELS; the bytes around x and y tell whether a function writes where it must not.
 
-       cc -O2 -Igenerated/c harness/frames.c generated/c/sonnx_clip_*.c -o build/harness
+       cc -O2 -Igenerated/c examples/frames.c generated/c/sonnx_clip_*.c -o build/harness
        sonnx-clip check --exec build/harness
 
    -DENTRIES=1024 suits a small memory; -DINPUT=0 -DOUTPUT=1 speaks on standard input and output (--stdio). */

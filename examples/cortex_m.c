@@ -1,9 +1,9 @@
-/* What harness/frames.c needs on a Cortex-M without an operating system: a start, and read and write by semihosting,
+/* What examples/frames.c needs on a Cortex-M without an operating system: a start, and read and write by semihosting,
    from and to the files that the emulator has open as descriptors 3 and 4.
 
        arm-none-eabi-gcc -mthumb -mcpu=cortex-m0 -O2 -fno-tree-loop-distribute-patterns -ffreestanding -nostdlib \
-         -DENTRIES=256 -Wl,--defsym=RAM_SIZE=16K -T harness/cortex_m.ld -Igenerated/c \
-         harness/frames.c harness/cortex_m.c generated/c/sonnx_clip_*.c -lgcc -o frames.elf
+         -DENTRIES=256 -Wl,--defsym=RAM_SIZE=16K -T examples/cortex_m.ld -Igenerated/c \
+         examples/frames.c examples/cortex_m.c generated/c/sonnx_clip_*.c -lgcc -o frames.elf
        sonnx-clip check --exec 'qemu-system-arm -M microbit -display none -monitor none -serial none
          -semihosting-config enable=on,target=native -kernel frames.elf' */
 
