@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.context_text import verdict_counts
 from sonnx_clip.conform.operator import Operator, operator_named
-from sonnx_clip.conform.report_text import SIGNS, grouped, short_type, words_of
+from sonnx_clip.conform.report_text import grouped, short_type, words_of
 from sonnx_clip.conform.units import CheckOptions
+from sonnx_clip.conform.verdict_table import VERDICT_TABLE
 from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.runtime_records import (
     RuntimeRecord,
@@ -42,7 +43,7 @@ from sonnx_clip.spec.operators import DEFAULT_OPERATOR, known_operators, specifi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.qualification.context_records import ContextRecord
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -128,7 +129,9 @@ def _legend(records: Sequence[RuntimeRecord]) -> str:
     for record in records:
         verdicts.update(record.verdicts.values())
     signs = [
-        f"`{sign[0]}` {words_of(verdict)}" for verdict, sign in SIGNS.items() if verdict in verdicts
+        f"`{row.sign}` {words_of(verdict)}"
+        for verdict, row in VERDICT_TABLE.items()
+        if verdict in verdicts
     ]
     text = ", ".join(signs)
     return f"{text[0].upper()}{text[1:]}."
@@ -141,7 +144,7 @@ def _verdict_table(named: Sequence[tuple[str, RuntimeRecord]]) -> Iterator[str]:
     yield _row("runtime", "judged", *map(short_type, types))
     yield _row(*["---"] * (2 + len(types)))
     for name, record in named:
-        signs = [SIGNS[record.verdicts[etype]][0] for etype in types]
+        signs = [VERDICT_TABLE[record.verdicts[etype]].sign for etype in types]
         yield _row(name, record.version, *signs)
     yield ""
 

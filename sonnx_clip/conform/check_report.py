@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Type
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from sonnx_clip.conform.verdict_table import FAILING, Verdict
 from sonnx_clip.contexts.report import FAILING_IN_CONTEXT, ContextReport
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
@@ -23,20 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.root.signature import Signature
 
 _T = TypeVar("_T", int, "Count", "Raised")
-
-Verdict: TypeAlias = Literal[
-    "environment", "crashed", "unreached", "violates", "depends", "unfinished", "refused", "unsupported",
-    "acceptable", "conforms",
-]  # fmt: skip
-"""The verdict on a runtime in a class, the worst first.
-
-- ``environment``: the machine lacks what the runtime needs, so there is no verdict on the runtime.
-- ``unreached``: the run failed, and no result in the class was compared.
-- ``depends``: it is wrong in some forms of a model only, or wrong in different ways.
-- ``unfinished``: the run was interrupted, and the results compared until then are right.
-"""
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-FAILING: frozenset[Verdict] = frozenset(VERDICTS[: VERDICTS.index("refused")])
 
 Stop: TypeAlias = tuple[Verdict, str]
 """Why judging ended early (``crashed``, ``environment``, ``unsupported``, ``unfinished``), and the words."""

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.check_report import FAILING
-from sonnx_clip.conform.verdicts import forms_of, worst
+from sonnx_clip.conform.verdict_table import FAILING, worst
+from sonnx_clip.conform.verdicts import forms_of
 from sonnx_clip.root.terminal import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import ClassReport, FormReport, Report, TypeReport, Verdict
+    from sonnx_clip.conform.check_report import ClassReport, FormReport, Report, TypeReport
+    from sonnx_clip.conform.verdict_table import Verdict
 
 _FAILING_KINDS = ("crashed", "violates")
 """Kinds of deviations that no class has which passes; a call that raises may be one that is refused."""

@@ -17,7 +17,8 @@ from sonnx_clip.conform.plan import as_taken, calls_of, chosen, few_calls, sampl
 from sonnx_clip.conform.session import Session, StoppedError, open_worker
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
-from sonnx_clip.conform.verdicts import class_reports, compared, crash_words, worst
+from sonnx_clip.conform.verdict_table import worst
+from sonnx_clip.conform.verdicts import class_reports, compared, crash_words
 from sonnx_clip.contexts.judge import ContextJudge
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
@@ -29,9 +30,10 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sonnx_clip.conform.check_report import Stop, Verdict
+    from sonnx_clip.conform.check_report import Stop
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import CheckOptions, Unit
+    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.root.signature import Signature

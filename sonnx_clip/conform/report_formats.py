@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.reproduce import command_line
+from sonnx_clip.conform.verdict_table import VERDICT_TABLE, Outcome
 from sonnx_clip.conform.verdicts import failing_forms, forms_alike, in_order, shared_deviation
 from sonnx_clip.contexts.report import FAILING_IN_CONTEXT
 
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
         FormReport,
         Report,
         TypeReport,
-        Verdict,
     )
+    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.contexts.report import ContextReport, ContextVerdict
 
-Outcome: TypeAlias = Literal["passed", "failed", "skipped", "error"]
 """``error``: no verdict on the runtime, since the machine lacks something, or nothing was compared."""
 
 
@@ -100,11 +99,8 @@ def _nothing_compared(etype: str, where: str) -> JudgedCase:
 
 
 def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
-    if verdict in ("environment", "unfinished"):
-        return "error"
-    if verdict in FAILING or required:
-        return "failed"
-    return "skipped" if verdict in ("refused", "unsupported") else "passed"
+    outcome = VERDICT_TABLE[verdict].outcome
+    return "failed" if required and outcome != "error" else outcome
 
 
 def _of_class(found: TypeReport, klass: ClassReport, *, required: bool) -> JudgedCase:

@@ -16,18 +16,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from sonnx_clip.conform.check_report import DEVIATION_KINDS, FAILING, Verdict
+from sonnx_clip.conform.check_report import DEVIATION_KINDS
 from sonnx_clip.conform.context_text import context_lines, failing_contexts
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.simplicity import complexity
-from sonnx_clip.conform.verdicts import (
-    TAGS,
-    failing_forms,
-    forms_alike,
-    forms_of,
-    shared_deviation,
-    worst,
-)
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, Verdict, worst
+from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_alike, forms_of, shared_deviation
 from sonnx_clip.language.values import decode
 from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.terminal import counted
@@ -55,19 +49,6 @@ if TYPE_CHECKING:
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
-SIGNS: dict[Verdict, tuple[str, str]] = {
-    "conforms": ("=", "green"),
-    "acceptable": ("~", "yellow"),
-    "violates": ("X", "bold red"),
-    "depends": ("f", "bold red"),
-    "refused": ("r", "yellow"),
-    "unsupported": ("-", "dim"),
-    "crashed": ("!", "bold red"),
-    "unreached": ("?", "bold red"),
-    "environment": ("e", "bold red"),
-    "unfinished": ("u", "bold red"),
-}
-"""The sign of each verdict in a table, and its style on a terminal."""
 _TAGS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 _LONGEST = 400  # characters of a refusal that are shown
@@ -113,7 +94,7 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
 def summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
     numbers = Counter(found.verdict for found in report.types)
-    verdicts = [verdict for verdict in SIGNS if verdict in numbers]
+    verdicts = [verdict for verdict in VERDICT_TABLE if verdict in numbers]
     counts = [f"{numbers[verdict]} {words_of(verdict)}" for verdict in verdicts]
     options = [f"{report.policy} policy"]
     if report.dialect:
@@ -178,9 +159,9 @@ def _verdicts(found: TypeReport) -> Table:
     ids = grouped((c.verdict, c.id) for c in found.classes)
     table = Table(box=None, show_header=False, padding=0)
     table.add_column(no_wrap=True)
-    for label, (_, style) in reversed(SIGNS.items()):
+    for label, row in reversed(VERDICT_TABLE.items()):
         if label in ids:
-            head = Text(f"  {words_of(label):20} ", style)
+            head = Text(f"  {words_of(label):20} ", row.style)
             table.add_row(head, Text(", ".join(ids[label])))
     return table
 
@@ -193,7 +174,8 @@ def _table(report: Report, spec: Spec) -> Table:
         table.add_column(short_type(found.type), justify="center", no_wrap=True)
         signs = {}
         for c in found.classes:
-            signs[c.id] = Text(*SIGNS[c.verdict])
+            verdict_row = VERDICT_TABLE[c.verdict]
+            signs[c.id] = Text(verdict_row.sign, verdict_row.style)
         columns.append(signs)
     ids = [c.id for c in spec.classes]
     for id_ in (*ids, *TAGS):
@@ -208,11 +190,8 @@ def _legend(report: Report) -> str:
     shown: set[Verdict] = set()
     for found in report.types:
         shown.update(c.verdict for c in found.classes)
-    entries = []
-    for verdict, (sign, _) in SIGNS.items():
-        if verdict in shown:
-            entries.append(f"{sign} {words_of(verdict)}")
-    return "  ".join(entries)
+    rows = {verdict: row for verdict, row in VERDICT_TABLE.items() if verdict in shown}
+    return "  ".join(f"{row.sign} {words_of(verdict)}" for verdict, row in rows.items())
 
 
 def short_type(etype: str) -> str:

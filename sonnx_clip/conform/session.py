@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
-    from sonnx_clip.conform.check_report import Stop, Verdict
+    from sonnx_clip.conform.check_report import Stop
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.units import CheckOptions
+    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.runtimes.runtime import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]

@@ -8,38 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.check_report import (
-    DEVIATION_KINDS,
-    FAILING,
-    VERDICTS,
-    ClassReport,
-    Count,
-    TypeReport,
-    added,
-)
+from sonnx_clip.conform.check_report import DEVIATION_KINDS, ClassReport, Count, TypeReport, added
 from sonnx_clip.conform.units import Counts
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, VERDICTS, worst
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, FormReport, Stop, Verdict
+    from sonnx_clip.conform.check_report import Deviation, FormReport, Stop
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Raised, Unit, UnitResult
+    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.language.types import ElementType
 
 TAGS = ("C1", "C3")
 """The constraints on the shape and on the type of a result, judged call by call."""
 
 _OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
-# Verdicts that calls of a missing unit could make worse.
-_NEED_ALL_UNITS = ("conforms", "acceptable", "refused", "unsupported", "unreached")
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of some verdicts: that of a type is the worst of its classes."""
-    return min(verdicts, key=VERDICTS.index)
 
 
 def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
@@ -165,7 +152,7 @@ def _unfinished(wanted: Sequence[Unit], used: Sequence[UnitResult]) -> str | Non
 
 def _unless_certain(report: ClassReport) -> ClassReport:
     """The report on a class as unfinished, unless units that are missing could not change the verdict."""
-    if report.verdict not in _NEED_ALL_UNITS:
+    if not VERDICT_TABLE[report.verdict].may_change:
         return report
     return report.model_copy(update={"verdict": "unfinished"})
 

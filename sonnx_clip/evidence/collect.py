@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import sonnx_clip
 from sonnx_clip.backends.generate import LEFT_BY_COQC
-from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.context_text import failing_contexts
+from sonnx_clip.conform.verdict_table import FAILING
 from sonnx_clip.evidence.entries import entries_of
 from sonnx_clip.evidence.model import TAKEN, Argument, CKernelEvidence, CoqEvidence, Evidence
 from sonnx_clip.evidence.operators import argument_line, operator_evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.check_report import FAILING
+from sonnx_clip.conform.verdict_table import FAILING
 from sonnx_clip.mutants.run import RECORD as MUTANTS
 from sonnx_clip.root.terminal import counted
 

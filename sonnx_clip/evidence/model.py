@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from pydantic import Field
 
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.conform.check_report import Report, Verdict
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.verdict_table import Verdict
 from sonnx_clip.evidence.checkout import Checkout
 from sonnx_clip.explain.finding_views import FindingView, Words
 from sonnx_clip.prove.coq import CoqRecord

@@ -6,8 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.check_report import FAILING
-from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec.coverage import Covered
 
-VERDICT_SIGNS = {
-    "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
-    "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
-}  # fmt: skip
+VERDICT_SIGNS: dict[str, str] = {
+    **{verdict: row.page_sign for verdict, row in VERDICT_TABLE.items()},
+    "not run": "",
+}
 PARTIAL_SIGN = "◐"
 """Stands where a runtime fails in some element types and passes in others."""
 _NOT_JUDGED = ("not run", "unsupported")

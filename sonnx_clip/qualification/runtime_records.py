@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.check_report import ReadingMatch, Verdict
+from sonnx_clip.conform.check_report import ReadingMatch
 from sonnx_clip.conform.report_text import grouped, notes, reading_groups
+from sonnx_clip.conform.verdict_table import Verdict
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file

@@ -11,7 +11,7 @@ from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_all, render_theories
 from sonnx_clip.backends.generate import write as write_files
 from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
-from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.conform.verdict_table import worst
 from sonnx_clip.evidence.records import installed_version
 from sonnx_clip.language import encode, show_bits
 from sonnx_clip.prove.proofs_record import theory_digests

@@ -10,10 +10,10 @@ from functools import cache
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import behaviour, print_report
 from sonnx_clip.conform.reproduce import command_line
+from sonnx_clip.conform.verdict_table import FAILING
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from tests.command import run
