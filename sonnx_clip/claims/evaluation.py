@@ -74,10 +74,11 @@ class ClaimTruth(Evaluator):
         conclusion = self.function(claim.conclusion)
 
         def holds(values: Mapping[str, Any]) -> bool:
-            environment = {**values, **{name: value(values) for name, value in witness}}
-            return not all(premise(environment) for premise in premises) or bool(
-                conclusion(environment)
-            )
+            computed = {name: value(values) for name, value in witness}
+            environment = {**values, **computed}
+            if not all(premise(environment) for premise in premises):
+                return True
+            return bool(conclusion(environment))
 
         return holds
 
@@ -116,16 +117,17 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     """
     if claim.subject == SUBJECT:
         return [declared_example(spec)]
-    bound, known = (
-        tuple(bound_names(claim)),
-        spec.memo.setdefault(("samples of claims", etype.id), {}),
-    )
-    if (bound, claim.of_tensors) not in known:
-        found = dict.fromkeys(tuple(at.items()) for at in _samples(spec, etype, bound))
-        known[bound, claim.of_tensors] = [
-            as_tensors(spec, etype, dict(at)) if claim.of_tensors else dict(at) for at in found
-        ]
-    made: Sequence[Mapping[str, Any]] = known[bound, claim.of_tensors]
+    # Claims on the same variables share their samples.
+    known = spec.memo.setdefault(("samples of claims", etype.id), {})
+    bound = tuple(bound_names(claim))
+    key = (bound, claim.of_tensors)
+    if key not in known:
+        distinct = dict.fromkeys(tuple(sample.items()) for sample in _samples(spec, etype, bound))
+        elements = [dict(items) for items in distinct]
+        known[key] = elements
+        if claim.of_tensors:
+            known[key] = [as_tensors(spec, etype, sample) for sample in elements]
+    made: Sequence[Mapping[str, Any]] = known[key]
     return made
 
 
@@ -167,25 +169,31 @@ def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
 
 def check_claims(spec: Spec) -> None:
     """Raise the UserError for the first claim that is false for some sample, or true of a wrong operator."""
-    of_restrictions = (
-        (spec.element_types[0], c) for c in claims_of(spec, SUBJECT) if is_evaluated(c)
-    )
-    for etype, claim in (*evaluated_claims(spec), *of_restrictions):
-        if (at := counterexample(spec, etype, claim)) is not None:
+    first_type = spec.element_types[0]
+    of_restrictions = [(first_type, claim) for claim in claims_of(spec, SUBJECT)]
+    evaluated = [(etype, claim) for etype, claim in of_restrictions if is_evaluated(claim)]
+    for etype, claim in (*evaluated_claims(spec), *evaluated):
+        sample = counterexample(spec, etype, claim)
+        if sample is not None:
             _refuse_example(spec, etype, claim)
-            where = ""
-            if claim.subject != SUBJECT:
-                witness = {name: truth(spec, etype)(of, at) for name, of in claim.witness.items()}
-                where = f" for {', '.join(_shown(spec, etype, *of) for of in {**witness, **at}.items())}"
-            what = f"`{claim.id}` is false{where}: {claim.title}"
+            what = f"`{claim.id}` is false{_where(spec, etype, claim, sample)}: {claim.title}"
             todo = f"correct the claim of {' and '.join(claim.shows)}; no prover was run"
             raise UserError(what, _place(spec, claim.shows[0]), todo)
     for p in spec.properties:
         if not any(is_false_somewhere(spec, p, family) for family in p.families):
             what = f"`{p.id}` holds for the wrong operator `{p.false_for}` too"
-            raise UserError(
-                what, _place(spec, p.id), "strengthen the claim, or name another wrong operator"
-            )
+            todo = "strengthen the claim, or name another wrong operator"
+            raise UserError(what, _place(spec, p.id), todo)
+
+
+def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, Any]) -> str:
+    """The values for which a claim is false; those of restrictions are of no use to a reader."""
+    if claim.subject == SUBJECT:
+        return ""
+    evaluate = truth(spec, etype)
+    witness = {name: evaluate(expr, sample) for name, expr in claim.witness.items()}
+    shown = [_shown(spec, etype, name, value) for name, value in {**witness, **sample}.items()]
+    return f" for {', '.join(shown)}"
 
 
 def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
@@ -210,8 +218,9 @@ def _place(spec: Spec, id_: str) -> str:
     return place_of(spec, ways[0]) if ways else f"{spec.file} ({id_})"
 
 
-def _shown(spec: Spec, etype: ElementType, name: str, of: Value | TensorValue) -> str:
-    if isinstance(of, TensorValue):
-        entry = show(of.entries[0], etype)
-        return f"{name} = {f'[{entry}]' if of.shape else entry}"
-    return f"{name} = {show(of, spec.element_type('float32') if name == 'F' else etype)}"
+def _shown(spec: Spec, etype: ElementType, name: str, value: Value | TensorValue) -> str:
+    if isinstance(value, TensorValue):
+        entry = show(value.entries[0], etype)
+        return f"{name} = [{entry}]" if value.shape else f"{name} = {entry}"
+    of_name = spec.element_type("float32") if name == "F" else etype
+    return f"{name} = {show(value, of_name)}"

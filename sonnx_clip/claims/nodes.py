@@ -54,7 +54,11 @@ def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
 
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:
     """An expression with another in the place of a variable."""
-    return rewritten(expr, lambda node: by if isinstance(node, Name) and node.id == name else None)
+
+    def replacement(node: Expr) -> Expr | None:
+        return by if isinstance(node, Name) and node.id == name else None
+
+    return rewritten(expr, replacement)
 
 
 def free_names(expr: Expr) -> set[str]:
@@ -73,15 +77,16 @@ def free_names(expr: Expr) -> set[str]:
 def names_used(claim: Claim) -> set[str]:
     """The variables that premises and conclusion use, and those that the values of these use."""
     assert not isinstance(claim.conclusion, Written)
-    used = {name for part in (*claim.premises, claim.conclusion) for name in free_names(part)}
-    return used.union(*(free_names(of) for name, of in claim.witness.items() if name in used))
+    used: set[str] = set()
+    for part in (*claim.premises, claim.conclusion):
+        used |= free_names(part)
+    of_values = [free_names(value) for name, value in claim.witness.items() if name in used]
+    return used.union(*of_values)
 
 
 def variables_of(signature: Signature, condition: Expr) -> tuple[str, ...]:
     """The operands, and other entries of the first tensor where a condition compares two inputs."""
     first, *others = signature.ids
-    return (
-        (first, signature.second, *others)
-        if signature.second in free_names(condition)
-        else signature.ids
-    )
+    if signature.second in free_names(condition):
+        return (first, signature.second, *others)
+    return signature.ids

@@ -18,7 +18,7 @@ from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.readings import leaves_values_open
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.types import ElementType
@@ -34,23 +34,33 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Two readings differ at the numbers of the first finding that contrasts them."""
+    first_contrasts: dict[tuple[str, str], Contrast] = {}
+    for finding in spec.findings:
+        for witness in finding.witnesses:
+            if isinstance(witness, Contrast) and _has_operands(spec, etype, witness):
+                for pair in _contrasted(spec, witness):
+                    first_contrasts.setdefault(pair, witness)
+    for (first, second), witness in first_contrasts.items():
+        reading, other = spec.reading(first), spec.reading(second)
+        at = numbers(witness.texts())
+        yield from expanded(spec, etype, "contrasts", reading, other=other, contrasted_at=at)
+
+
+def _has_operands(spec: Spec, etype: ElementType, witness: Contrast) -> bool:
+    """Whether a witness has a number of this element type for every operand."""
+    return witness.type == etype.id and witness.texts().keys() >= set(spec.signature.ids)
+
+
+def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:
+    """The pairs of readings that a witness contrasts, each in the order of the file."""
     reading_of = {dialect.id: dialect.reading for dialect in spec.dialects}
-    found: dict[tuple[str, ...], Contrast] = {}
-    for witness in (
-        w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)
-    ):
-        if witness.type == etype.id and witness.texts().keys() >= set(spec.signature.ids):
-            # A side with bounds of its own is no reading of these numbers.
-            sides = [
-                None if side.texts() else reading_of.get(side.by, side.by)
-                for side in witness.answers
-            ]
-            for pair in ({sides[0], other} for other in sides[1:]):
-                if len(pair) == 2 and not pair & {"cases", None}:
-                    found.setdefault(tuple(r.id for r in spec.readings if r.id in pair), witness)
-    for (one, other), witness in found.items():
-        given = {"other": spec.reading(other), "contrasted_at": numbers(witness.texts())}
-        yield from expanded(spec, etype, "contrasts", spec.reading(one), **given)
+    # A side with bounds of its own is no reading of these numbers.
+    sides = [None if side.texts() else reading_of.get(side.by, side.by) for side in witness.answers]
+    for other in sides[1:]:
+        pair = {sides[0], other}
+        if len(pair) == 2 and not pair & {"cases", None}:
+            first, second = (reading.id for reading in spec.readings if reading.id in pair)
+            yield first, second
 
 
 # --- Dialects -----------------------------------------------------------------------------------------------
@@ -61,12 +71,19 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     dialects = [d for d in spec.dialects if etype.id in d.element_types]
     for d in dialects:
         yield from _of_dialect(spec, etype, d)
-        before = next((p for p in dialects if p.id == d.after), None)
+        before = next((other for other in dialects if other.id == d.after), None)
         if before is not None:
             yield from _after(spec, etype, d, before)
         if d.equivalence is not None:
-            pair = {"reading": spec.reading(d.reading), "other": spec.reading(d.equivalence.to)}
-            yield from expanded(spec, etype, "equivalence", d, d.equivalence, **pair)
+            reading, other = spec.reading(d.reading), spec.reading(d.equivalence.to)
+            yield from expanded(
+                spec, etype, "equivalence", d, d.equivalence, reading=reading, other=other
+            )
+    yield from _conversions(spec, etype, dialects)
+
+
+def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) -> Iterator[Claim]:
+    """Claims on converted bounds, and on X scaled and biased, once for all dialects that have them."""
     converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
     if converting and etype.family == "int":
         low, high = beyond(etype, spec.element_type("float32"))
@@ -77,20 +94,21 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
     scaled = " ".join(d.id for d in dialects if d.scale_bias)
     if scaled and etype.family == "float":
-        yield from expanded(
-            spec, etype, "scale and bias", id=scaled, is_float16=etype.id == "float16"
-        )
+        is_float16 = etype.id == "float16"
+        yield from expanded(spec, etype, "scale and bias", id=scaled, is_float16=is_float16)
 
 
 def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     """A dialect beside SONNX and without bounds."""
-    reading, printed = spec.reading(d.reading), {}
+    reading = spec.reading(d.reading)
+    printed = {}
     if d.printed_default is not None and etype.id == d.bound_type:
         least, most = d.printed_default.min, d.printed_default.max
         printed = {"printed": most, "at_least": Number(least), "at_most": Number(most)}
     yield from expanded(
         spec, etype, "dialects", d, reading, **_defaults(spec, etype, d), **printed,
-        reading=reading, open=leaves_values_open(spec, etype, reading),
+        reading=reading,
+        open=leaves_values_open(spec, etype, reading),
         whatever="for all converted bounds, " if d.converts_to(etype.id) else "",
         oracle=spec.reading(d.answers) if d.answers != d.reading else None,
     )  # fmt: skip
@@ -98,54 +116,69 @@ def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
 
 def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     """The default bounds of a dialect; empty where it has none."""
-    found, given = defaults(spec, d, etype), given_defaults(spec, d, etype)
-    if found is None or given is None or d.missing is None:
+    as_used, as_given = defaults(spec, d, etype), given_defaults(spec, d, etype)
+    if as_used is None or as_given is None or d.missing is None:
         return {}
+    low, high = as_used
     told = f"the least and the greatest number of {etype.id}"
-    if found != (encode("lowest", etype), encode("highest", etype)):
-        told = f"{show(found[0], etype)} and {show(found[1], etype)}"
-    placeholders = {**values({"low": found[0], "high": found[1]}), "told": told, "limits": True}
-    placeholders["keeps_infinities"] = etype.family == "float" and found[1] == encode("inf", etype)
+    if as_used != (encode("lowest", etype), encode("highest", etype)):
+        told = f"{show(low, etype)} and {show(high, etype)}"
+    placeholders = {
+        **values({"low": low, "high": high}),
+        "told": told,
+        "limits": True,
+        "keeps_infinities": etype.family == "float" and high == encode("inf", etype),
+    }
     if d.converts_to(etype.id) and d.missing.of == "bound":
-        placeholders |= {
-            **values({"least": given[0], "greatest": given[1]}, Kind.FLOAT),
-            "limits": False,
-        }
+        least, greatest = as_given
+        placeholders |= values({"least": least, "greatest": greatest}, Kind.FLOAT)
+        placeholders["limits"] = False
     return placeholders
 
 
 def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
     """A newer version changes nothing with given bounds; without bounds nothing but what it lists."""
-    given, old = _defaults(spec, etype, d), _defaults(spec, etype, before)
-    if given and old:
-        given |= {"low_before": old["low"], "high_before": old["high"]}
+    placeholders = _defaults(spec, etype, d)
+    old_defaults = _defaults(spec, etype, before)
+    if placeholders and old_defaults:
+        placeholders["low_before"] = old_defaults["low"]
+        placeholders["high_before"] = old_defaults["high"]
     if etype.id in d.changes:
-        given |= {"changed_for": d.changes[etype.id], "changed": Number(d.changes[etype.id])}
+        changed = d.changes[etype.id]
+        placeholders |= {"changed_for": changed, "changed": Number(changed)}
+    outside = ""
+    if etype.family in d.widens:
+        outside = f" unless {unparse(d.widens[etype.family])}"
     yield from expanded(
-        spec, etype, "after another", d, **given, before=before,
-        reading=spec.reading(d.reading), before_reading=spec.reading(before.reading),
+        spec, etype, "after another", d, **placeholders,
+        before=before,
+        reading=spec.reading(d.reading),
+        before_reading=spec.reading(before.reading),
         whatever=" of any converted value" if before.converts_to(etype.id) else "",
-        outside=f" unless {unparse(d.widens[etype.family])}" if etype.family in d.widens else "",
+        outside=outside,
     )  # fmt: skip
 
 
 def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the pages of dialects: entry by entry, or for all X."""
-    for example in (e for e in spec.dialect_examples if e.type == etype.id):
+    for example in spec.dialect_examples:
+        if example.type != etype.id:
+            continue
         low, high = bounds_of(spec, example)
         reading = spec.reading(spec.dialect(example.dialect).reading)
-        rest: dict[str, Any]
+        placeholders: dict[str, Any] = {"reading": reading, **values({"low": low, "high": high})}
         if isinstance(example.Y, ComputedBy):
-            computed = spec.reading(example.Y.reading)
-            rest = {"by": example.Y.reading, "computed": computed, **numbers(example.Y.texts())}
+            placeholders["by"] = example.Y.reading
+            placeholders["computed"] = spec.reading(example.Y.reading)
+            placeholders |= numbers(example.Y.texts())
         else:
-            rows, word = range(len(example.pairs)), reading.predicate
-            entries = (
-                f"group({word}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows
-            )
-            texts = {
-                f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")
-            }
-            rest = {"entries": Listed(entries), **numbers(texts)}
-        rest |= {"reading": reading, **values({"low": low, "high": high})}
-        yield from expanded(spec, etype, "examples of dialects", example, **rest)
+            word = reading.predicate
+            entries: list[str] = []
+            texts: dict[str, str] = {}
+            for row, (x, y) in enumerate(example.pairs):
+                texts |= {f"X{row}": x, f"Y{row}": y}
+                answers = f"{word}(_X{row}, _low, _high, Y)"
+                entries.append(f"group({answers} iff identical(Y, _Y{row}))")
+            placeholders["entries"] = Listed(entries)
+            placeholders |= numbers(texts)
+        yield from expanded(spec, etype, "examples of dialects", example, **placeholders)

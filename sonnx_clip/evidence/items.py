@@ -71,20 +71,29 @@ def _kind(entry: Entry) -> Kind:
 
 
 def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
-    of_class: dict[str, list[str]] = {}
+    shown_by_class: dict[str, list[str]] = {}  # the items that a class is a part of
     for entry in evidence.all_entries:
         for klass in entry.classes:
-            of_class.setdefault(klass, []).append(ids[entry.id])
+            shown_by_class.setdefault(klass, []).append(ids[entry.id])
     for entry in evidence.all_entries:
-        cells = {cell.status for cell in entry.cells}
-        order = ("gap", "not proved", "proved by one", "proved")
-        status = next((status for status in order if status in cells), "no obligation")
-        links = dict.fromkeys(of_class.get(entry.id, ())) if _kind(entry) == "class" else ()
-        quotation = [f"Source: “{entry.source.quote}”"] if entry.source else []
-        text = "\n\n".join(filter(None, (entry.statement, *quotation)))
-        refuted = " (refuted as written, proved under a condition)" if entry.refuted else ""
-        yield Item(ids[entry.id], _kind(entry), entry.id, entry.title, text, status + refuted,
-                   tuple(link for link in links if link != ids[entry.id]))  # fmt: skip
+        own, kind = ids[entry.id], _kind(entry)
+        links: list[str] = []
+        if kind == "class":
+            shown = dict.fromkeys(shown_by_class.get(entry.id, ()))
+            links = [link for link in shown if link != own]
+        text = entry.statement
+        if entry.source:
+            text = "\n\n".join(filter(None, (text, f"Source: “{entry.source.quote}”")))
+        status = _status(entry)
+        yield Item(own, kind, entry.id, entry.title, text, status, tuple(links))
+
+
+def _status(entry: Entry) -> str:
+    """The worst status of an entry in any element type."""
+    statuses = {cell.status for cell in entry.cells}
+    worst_first = ("gap", "not proved", "proved by one", "proved")
+    status = next((status for status in worst_first if status in statuses), "no obligation")
+    return f"{status} (refuted as written, proved under a condition)" if entry.refuted else status
 
 
 def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
@@ -99,29 +108,38 @@ def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator
     """The tests of each class in each element type, then each runtime's verdict on them."""
     tests: dict[tuple[str, str], str] = {}
     for entry in evidence.entries:
-        if entry.section != "classes":
-            continue
-        for type_, number in entry.vectors.items():
-            id_ = tests[type_, entry.id] = _id("test", f"{type_} {entry.id}")
-            vectors = counted(number, "test vector")
-            yield Item(id_, "test", f"{type_}.{entry.id}", f"{entry.title}, {type_}",
-                       f"{vectors} of the class {entry.id} in generated/vectors/{type_}.json",
-                       "generated", (entries[entry.id],))  # fmt: skip
+        if entry.section == "classes":
+            for type_, number in entry.vectors.items():
+                test = _test_of(entry, type_, number, entries[entry.id])
+                tests[type_, entry.id] = test.id
+                yield test
     for runtime in runtimes_of(spec, evidence.runtimes):
-        version = runtime.report.runtime_version if runtime.report else "not run"
-        compared = {
-            (found.type, one.id): one.compared
-            for found in (runtime.report.types if runtime.report else ()) for one in found.classes
-        }  # fmt: skip
-        for type_, of_type in runtime.verdicts.items():
-            for klass, verdict in of_type.items():
-                name = f"{runtime.name}.{type_}.{klass}"
-                results = counted(compared.get((type_, klass), 0), "result")
-                shown = tests.get(
-                    (type_, klass), entries[klass]
-                )  # C1 and C3 have no vectors of their own
-                yield Item(_id("verdict", name), "verdict", name, f"{runtime.name} in {type_}, {klass}",
-                           f"{version}: {results} compared.", verdict, (shown,))  # fmt: skip
+        report = runtime.report
+        version = report.runtime_version if report else "not run"
+        compared: dict[tuple[str, str], int] = {}
+        for of_type in report.types if report else ():
+            for klass in of_type.classes:
+                compared[of_type.type, klass.id] = klass.compared
+        for type_, verdicts in runtime.verdicts.items():
+            for class_id, verdict in verdicts.items():
+                name = f"{runtime.name}.{type_}.{class_id}"
+                title = f"{runtime.name} in {type_}, {class_id}"
+                results = counted(compared.get((type_, class_id), 0), "result")
+                # C1 and C3 have no vectors of their own.
+                shown = tests.get((type_, class_id), entries[class_id])
+                yield Item(
+                    _id("verdict", name), "verdict", name, title, f"{version}: {results} compared.",
+                    verdict, (shown,),
+                )  # fmt: skip
+
+
+def _test_of(entry: Entry, type_: str, number: int, of_class: str) -> Item:
+    """The test of a class in an element type: its vectors."""
+    vectors = counted(number, "test vector")
+    text = f"{vectors} of the class {entry.id} in generated/vectors/{type_}.json"
+    title = f"{entry.title}, {type_}"
+    id_ = _id("test", f"{type_} {entry.id}")
+    return Item(id_, "test", f"{type_}.{entry.id}", title, text, "generated", (of_class,))
 
 
 def _findings(evidence: Evidence) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from sonnx_clip.root.terminal import hanging, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.finding_views import FindingView, WitnessView
+    from sonnx_clip.explain.finding_views import AnswerRow, FindingView, WitnessView
     from sonnx_clip.explain.measured_record import Measured
 
 CHECKED = "on the texts, not proved"
@@ -62,22 +62,38 @@ def summary(finding: FindingView) -> str:
     answered = [witness for witness in finding.witnesses if witness.rows]
     if not answered:
         return ""
-    witness = next((one for one in answered if one.runtimes_disagree), answered[0])
+    disagreeing = [witness for witness in answered if witness.runtimes_disagree]
+    witness = (disagreeing or answered)[0]
+    readings = [row for row in witness.rows if row.version is None]
+    runtimes = [row for row in witness.rows if row.version is not None]
     parts = [_where(witness)]
-    for head, is_runtime in (("Readings", False), ("Runtimes", True)):
-        by: dict[str, dict[str, None]] = {}
-        rows = [row for row in witness.rows if (row.version is not None) == is_runtime]
-        for row in rows:
-            words = "no answer" if is_runtime and not row.bits else " or ".join(row.answers)
-            others = any(row.by == one.by and row.answers != one.answers for one in rows)
-            notes = (
-                row.notes if "=" in row.notes else row.notes.partition("; ")[0] if others else ""
-            )
-            name = f"{row.by} ({notes})" if notes else row.by
-            by.setdefault(_BITS.sub("", words), {})[name] = None
-        answers = "; ".join(f"{answer} by {listed(list(names))}" for answer, names in by.items())
-        parts += [f"{head}: {answers}"] if answers else []
+    for title, rows in (("Readings", readings), ("Runtimes", runtimes)):
+        if rows:
+            parts.append(f"{title}: {_answers_of(rows)}")
     return _BITS.sub("", ". ".join(parts))
+
+
+def _answers_of(rows: Sequence[AnswerRow]) -> str:
+    """Each answer, with all that give it."""
+    given_by: dict[str, dict[str, None]] = {}
+    for row in rows:
+        answer = " or ".join(row.answers)
+        if row.version is not None and not row.bits:
+            answer = "no answer"
+        name = row.by
+        notes = _notes_of(row, rows)
+        if notes:
+            name += f" ({notes})"
+        given_by.setdefault(_BITS.sub("", answer), {})[name] = None
+    return "; ".join(f"{answer} by {listed(list(names))}" for answer, names in given_by.items())
+
+
+def _notes_of(row: AnswerRow, rows: Sequence[AnswerRow]) -> str:
+    """The notes on an answer: numbers of its own, or what tells it from another answer of the same."""
+    if "=" in row.notes:
+        return row.notes
+    is_ambiguous = any(row.by == other.by and row.answers != other.answers for other in rows)
+    return row.notes.partition("; ")[0] if is_ambiguous else ""
 
 
 _BITS = re.compile(r" \(0x[0-9a-f]+\)")

@@ -61,12 +61,17 @@ def special_patterns(etype: ElementType) -> tuple[int, ...]:
 
 
 def _floats(etype: ElementType, form: FloatBits) -> tuple[int, ...]:
+    sign, infinite = sign_bit(form), infinity(form)
     normal, one = constant_pattern("smallest_normal", form), int(encode("1", etype))
-    sign, top, quiet = sign_bit(form), infinity(form), constant_pattern("nan", form)
-    magnitudes = [0, 1, normal - 1, normal, normal + 1, one - 1, one, one + 1]
-    magnitudes += [int(encode(text, etype)) for text in ("0.1", "2", "3", "10")]
-    signed = [pattern for of in (*magnitudes, top - 1, top) for pattern in (of, of | sign)]
-    return (*signed, quiet, quiet | sign, quiet | 0x15, top | 1, (top + 2) | sign)
+    ordinary = [int(encode(text, etype)) for text in ("0.1", "2", "3", "10")]
+    magnitudes = [0, 1, normal - 1, normal, normal + 1, one - 1, one, one + 1, *ordinary]
+    magnitudes += [infinite - 1, infinite]  # the greatest finite number, and infinity
+    signed: list[int] = []
+    for magnitude in magnitudes:
+        signed += [magnitude, magnitude | sign]
+    quiet = constant_pattern("nan", form)
+    signalling = [infinite | 1, (infinite + 2) | sign]
+    return (*signed, quiet, quiet | sign, quiet | 0x15, *signalling)
 
 
 def _integers(etype: ElementType) -> tuple[int, ...]:

@@ -61,7 +61,9 @@ class Editor:
         tensor.name = ""
         key = (id(place.scope.body), tensor.SerializeToString())
         if key not in self._constants:
-            name = self._constants[key] = tensor.name = self.fresh(wanted)
+            name = self.fresh(wanted)
+            tensor.name = name
+            self._constants[key] = name
             self.add(place, helper.make_node("Constant", [], [name], name=name, value=tensor))
         return self._constants[key]
 
@@ -74,27 +76,35 @@ class Editor:
         if element_type is None or element_type not in _ELEMENT_TYPES:
             return False
         graph = place.scope.defining(name).body
-        values = self._values[id(graph), name]
         if any(value.name == name for value in graph.input):
             return False
-        if not values:
-            values.append(graph.value_info.add(name=name))
-        before = values[0].SerializeToString(deterministic=True)
-        for value in values:
+        declarations = self._values[id(graph), name]
+        if not declarations:
+            declarations.append(graph.value_info.add(name=name))
+        first = declarations[0]
+        before = first.SerializeToString(deterministic=True)
+        for value in declarations:
             value.type.tensor_type.elem_type = TensorProto.DataType.Value(element_type)
             if dims is not None:
                 set_dims(value, dims)
-        return bool(values[0].SerializeToString(deterministic=True) != before)
+        after = first.SerializeToString(deterministic=True)
+        return bool(after != before)
 
     def insert(self) -> None:
         """Insert the collected nodes, and remove the stored tensors that nothing reads now."""
         for graph, index, node in reversed(self._new):  # so that the indices before it stay
             graph.node.insert(index, node)
-        read = {name for graph in self._graphs for node in graph.node for name in node.input}
-        read |= {value.name for graph in self._graphs for value in (*graph.input, *graph.output)}
-        for graph in self._graphs if self.replaced - read else ():
+        read: set[str] = set()
+        for graph in self._graphs:
+            for node in graph.node:
+                read.update(node.input)
+            read.update(value.name for value in (*graph.input, *graph.output))
+        unread = self.replaced - read
+        if not unread:
+            return
+        for graph in self._graphs:
             for index in reversed(range(len(graph.initializer))):
-                if graph.initializer[index].name in self.replaced - read:
+                if graph.initializer[index].name in unread:
                     del graph.initializer[index]
 
 

@@ -86,13 +86,14 @@ def print_tasks(
     assert len(stems) == len(files), files
     inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), tuple(stems), running)
     whole: dict[str, Texts] = {stem: {} for stem in stems}
-    options = [
-        o for stem, file in stems.items() if inlined[stem] for o in (file, *_whole(inlined[stem]))
-    ]
+    options: list[str] = []
+    for stem, file in stems.items():
+        if inlined[stem]:
+            options += [file, *_whole(inlined[stem])]
     if options and not complaint:
         whole, complaint = _print(why3, (prover.why3_name, *options), tuple(stems), running)
     if complaint and len(files) > 1:
-        return {f: print_tasks(why3, prover, (f,), running)[f] for f in files}
+        return {file: print_tasks(why3, prover, (file,), running)[file] for file in files}
     return {
         file: _printed(inlined[stem], whole[stem], complaint, why3.lemmas, prover)
         for stem, file in stems.items()
@@ -104,14 +105,17 @@ def _printed(
 ) -> PrintedTasks:
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     texts = {goal: text for goal, text in inlined.items() if not _is_smoke(goal[1])}
-    accounted = Account() if complaint else account(texts, whole, lemmas, prover.name)
-    texts |= {
-        goal: accounted.smoke.get(goal, text) for goal, text in whole.items() if _is_smoke(goal[1])
-    }
-    cleaned = {goal: clean(text) for goal, text in texts.items()}
-    return PrintedTasks(
-        {g: Task(text, digest_of(text)) for g, text in cleaned.items()}, accounted, complaint
-    )
+    accounted = Account()
+    if not complaint:
+        accounted = account(texts, whole, lemmas, prover.name)
+    for goal, text in whole.items():
+        if _is_smoke(goal[1]):
+            texts[goal] = accounted.smoke.get(goal, text)
+    tasks = {}
+    for goal, text in texts.items():
+        cleaned = clean(text)
+        tasks[goal] = Task(cleaned, digest_of(cleaned))
+    return PrintedTasks(tasks, accounted, complaint)
 
 
 def _is_smoke(goal: str) -> bool:
@@ -121,9 +125,13 @@ def _is_smoke(goal: str) -> bool:
 def _whole(goals: Iterable[Goal]) -> list[str]:
     """Why3's options for what shows the context of every theory: its smoke goal, or else all its goals."""
     smoke = {goal for goal in goals if _is_smoke(goal[1])}
-    options = [option for theory, goal in sorted(smoke) for option in ("-T", theory, "-G", goal)]
-    bare = {theory for theory, _ in goals} - {theory for theory, _ in smoke}
-    return options + [option for theory in sorted(bare) for option in ("-T", theory)]
+    options: list[str] = []
+    for theory, goal in sorted(smoke):
+        options += ["-T", theory, "-G", goal]
+    without_smoke = {theory for theory, _ in goals} - {theory for theory, _ in smoke}
+    for theory in sorted(without_smoke):
+        options += ["-T", theory]
+    return options
 
 
 def run_why3(command: list[str], folder: Path, running: Running | None = None) -> Ended:
@@ -141,9 +149,10 @@ def _print(
         if done.killed:
             return tasks, f"why3 did not end within {WHY3_SECONDS} s"
         for path in sorted(Path(folder).glob("*.smt2")):
-            stem, key, text = _read(path, stems)
-            tasks[stem][key] = text
-    complaint = "\n".join(part for part in (_errors(done.words), done.text.strip()) if part)
+            stem, goal, text = _read(path, stems)
+            tasks[stem][goal] = text
+    complaints = [_errors(done.words), done.text.strip()]
+    complaint = "\n".join(filter(None, complaints))
     if done.status != 0 and not complaint:
         complaint = f"why3 ended with exit status {done.status}"
     return tasks, complaint

@@ -35,7 +35,11 @@ def hex_bits(pattern: int, name: str) -> str:
 
 def same_bits(a: Array, b: Array) -> bool:
     """Whether two arrays of one shape and one item size have the same bits everywhere, NaNs included."""
+    width = a.itemsize
     # Fewer and wider entries are compared where that is possible: there are fewer answers to write.
-    contiguous = a.ndim and a.flags.c_contiguous and b.flags.c_contiguous
-    bits = np.dtype("u8" if contiguous and a.shape[-1] * a.itemsize % 8 == 0 else f"u{a.itemsize}")
-    return not np.count_nonzero(np.not_equal(a.view(bits), b.view(bits)))
+    are_contiguous = a.flags.c_contiguous and b.flags.c_contiguous
+    if a.ndim and are_contiguous and a.shape[-1] * width % 8 == 0:
+        width = 8
+    bits = np.dtype(f"u{width}")
+    differs = np.not_equal(a.view(bits), b.view(bits))
+    return not np.count_nonzero(differs)

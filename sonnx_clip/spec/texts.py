@@ -34,40 +34,51 @@ class SourceText:
 
     def __init__(self, suffix: str, text: str) -> None:
         lines = text.splitlines()
-        words = [(word, number) for number, line in enumerate(lines, 1) for word in line.split()]
-        self.words = " ".join(word for word, _ in words)
-        self._lines = [number for _, number in words]
-        self._starts = [0, *accumulate(len(word) + 1 for word, _ in words)]
+        words: list[str] = []
+        self._lines: list[int] = []  # of each word
+        for number, line in enumerate(lines, 1):
+            of_line = line.split()
+            words += of_line
+            self._lines += [number] * len(of_line)
+        self.words = " ".join(words)
+        self._starts = [0, *accumulate(len(word) + 1 for word in words)]
+
         headings = _HEADINGS.get(suffix, _plain)(lines)
-        ends = [
-            next((line for line, other in headings[index + 1 :] if other <= level), len(lines))
-            for index, (_, level) in enumerate(headings)
-        ]
-        self.sections = tuple(
-            Section(plain(lines[start]), start + 1, tuple(lines[start:end]))
-            for (start, _), end in zip(headings, ends, strict=True)
-        )
+        sections = []
+        for index, (start, level) in enumerate(headings):
+            following = (line for line, other in headings[index + 1 :] if other <= level)
+            end = next(following, len(lines))
+            sections.append(Section(plain(lines[start]), start + 1, tuple(lines[start:end])))
+        self.sections = tuple(sections)
 
     def line(self, at: int) -> int:
         """The line of a place."""
-        return self._lines[max(0, bisect_right(self._starts, at) - 1)]
+        word = bisect_right(self._starts, at) - 1
+        return self._lines[max(0, word)]
 
     def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:
         """Where words begin and end, at a place or later, `to` being the last ones; -1 where they are not."""
-        words, last = fold(words), fold(to or "")
-        start = self.words.find(words, at)
-        end = self.words.find(last, start + len(words)) if start >= 0 else -1
+        first, last = fold(words), fold(to or "")
+        start = self.words.find(first, at)
+        if start < 0:
+            return -1, -1
+        end = self.words.find(last, start + len(first))
         return (start, end + len(last)) if end >= 0 else (-1, -1)
 
     def spans(self, title: str, quote: str) -> list[tuple[int, int]] | None:
         """Where a quotation begins and ends in sections of a title; None if there is no such section."""
-        bodies = [section for section in self.sections if section.title == plain(title)]
-        found, (start, end) = [], self.find(quote, None, 0)
+        wanted = plain(title)
+        sections = [section for section in self.sections if section.title == wanted]
+        if not sections:
+            return None
+        spans = []
+        start, end = self.find(quote, None, 0)
         while start >= 0:
-            if any(self.line(start) in body and self.line(end - 1) in body for body in bodies):
-                found.append((start, end))
+            first, last = self.line(start), self.line(end - 1)
+            if any(first in section and last in section for section in sections):
+                spans.append((start, end))
             start, end = self.find(quote, None, start + 1)
-        return found if bodies else None
+        return spans
 
 
 def source_text(path: Path) -> SourceText:
@@ -101,18 +112,16 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
 
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
+    headings = []
     padded = ["", *(line.strip() for line in lines), ""]
-    return [
-        (index, 1 if re.search(r"- \d+$", line) else 2)
-        for index, (above, line, below) in enumerate(
-            zip(padded, padded[1:], padded[2:], strict=False)
-        )
-        if 0 < len(line) <= 60
-        and not above
-        and not below
-        and not line.endswith(".")
-        and "=" not in line
-    ]
+    for index, (above, line, below) in enumerate(zip(padded, padded[1:], padded[2:], strict=False)):
+        stands_alone = not above and not below
+        is_short = 0 < len(line) <= 60
+        is_title = not line.endswith(".") and "=" not in line
+        if stands_alone and is_short and is_title:
+            ends_in_number = re.search(r"- \d+$", line) is not None
+            headings.append((index, 1 if ends_in_number else 2))
+    return headings
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
