@@ -229,7 +229,7 @@ def wrong_conditions(etype: ElementType) -> Module:
 
 def lacks(family: FamilyId, *terms: Expr) -> str:
     """A function of terms that the abstract theory of a family lacks; empty if it has all."""
-    missing = {"float": {"is_signalling"}, "int": OPPOSITES}.get(family, frozenset())
+    missing = frozenset({"is_signalling"}) if family == "float" else frozenset()
     return min(functions_of(*terms) & missing, default="")
 
 
@@ -315,7 +315,7 @@ def functions_used(
     used = functions_of(*terms)
     etype = printer.element_type
     functions = [
-        _function(operator, etype.family, printer)
+        operator_as_function(operator, etype.family, printer)
         for name, operator in operators().items()
         if name in used - {"clip"}
     ]
@@ -324,7 +324,7 @@ def functions_used(
     return functions
 
 
-def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
+def operator_as_function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     """An operator as a function: the result of the first of its cases that holds."""
     of_operator = replace(printer, head=spec.head)
     *first, last = spec.giving_cases(family)
