@@ -229,8 +229,10 @@ def wrong_conditions(etype: ElementType) -> Module:
 
 def lacks(family: FamilyId, *terms: Expr) -> str:
     """A function of terms that the abstract theory of a family lacks; empty if it has all."""
-    missing = frozenset({"is_signalling"}) if family == "float" else frozenset()
-    return min(functions_of(*terms) & missing, default="")
+    if family != "float":
+        return ""
+    missing = functions_of(*terms) & {"is_signalling"}
+    return min(missing, default="")
 
 
 def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Module:
@@ -415,12 +417,14 @@ def _if_points_agree(
     """The statement that a conclusion follows from the critical points; `concluded` are its variables."""
     constants = [name.lower() for name in terms.constants]
     others = [name for name in theory.others if not (name == "n" and strength == "numbers")]
-    premises = [
-        known.format(bound)
-        for name in others
-        for known in [theory.others[name]]
-        for bound in ([*constants, "0.0"] if "{0}" in known else [""])
-    ]
+    bounds = [*constants, "0.0"]
+    premises: list[str] = []
+    for name in others:
+        known = theory.others[name]
+        if "{0}" in known:  # a point beyond all constants
+            premises += [known.format(bound) for bound in bounds]
+        else:
+            premises.append(known)
     if "n" in others:  # a NaN that no constant is: another one may be returned for it
         premises += [f"n <> {constant}" for constant in constants]
     premises += [printer.operand(c, AND) for c in _stated(terms, None)]
