@@ -48,7 +48,7 @@ _SAME_VALUE: Final = Declared(
 
 
 @dataclass(frozen=True)
-class _Theory:
+class Theory:
     """What the terms of a family are printed in.
 
     Args:
@@ -67,8 +67,13 @@ class _Theory:
     points: Sequence[str]
     others: Mapping[str, str]
 
+    @property
+    def has_opposite(self) -> bool:
+        """Whether it declares the function `opposite`."""
+        return self.family != "real"
 
-_FLOATS: Final = _Theory(
+
+_FLOATS: Final = Theory(
     "float",
     "RewritesOfFloats",
     ("use export rewrites.Floats", CLIP),
@@ -76,7 +81,7 @@ _FLOATS: Final = _Theory(
     ("zero", "minus_zero", "infinity", "minus_infinity"),
     {"n": "nan n"},
 )
-_INTEGERS: Final = _Theory(
+_INTEGERS: Final = Theory(
     "int",
     "RewritesOfIntegers",
     ("use export rewrites.Integers", CLIP),
@@ -84,7 +89,7 @@ _INTEGERS: Final = _Theory(
     ("zero", "least", "greatest"),
     {},
 )
-_REALS: Final = _Theory(
+_REALS: Final = Theory(
     "real",
     "RewritesOfReals",
     ("use real.RealInfix", "use elements.Real", CLIP),
@@ -93,6 +98,11 @@ _REALS: Final = _Theory(
     {"below": "lt below {0}", "above": "lt {0} above"},
 )
 _THEORIES: Final = (_FLOATS, _INTEGERS, _REALS)
+
+
+def theory_of(family: FamilyId) -> Theory:
+    """The theory of a family."""
+    return next(theory for theory in _THEORIES if theory.family == family)
 
 
 @dataclass(frozen=True)
@@ -114,14 +124,27 @@ _Terms: TypeAlias = "Rewrite | _Equation"
 
 
 @dataclass(frozen=True)
-class _Printer(WhymlPrinter):
+class TermPrinter(WhymlPrinter):
     """Prints terms and conditions in an abstract theory, where a few numbers have names."""
 
     literals: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def element_type(self) -> ElementType:
+        """The element type of the literals, which every such printer has."""
+        assert self.etype is not None
+        return self.etype
+
     def literal(self, text: str) -> str:
         """The name of a number; that of a real is the number."""
         return self.literals[text] if self.literals else super().literal(text)
+
+
+def printer_of(theory: Theory) -> TermPrinter:
+    """Prints terms in a theory."""
+    clip = operators()["clip"]
+    etype = clip.types_of(theory.family)[0]
+    return TermPrinter(etype, clip.signature, literals=theory.literals)
 
 
 def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
@@ -147,19 +170,18 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
 
 def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
     """The obligations of each condition, by its `goal_name`: legal where it holds, and nowhere else."""
-    _, obligations = rewrite_theories(spec)
     by_name: dict[str, list[Obligation]] = defaultdict(list)
+    _, obligations = rewrite_theories(spec)
     for obligation in obligations:
         name, _, part = obligation.goal.rpartition("_")
-        if part in ("legal", "exact"):
+        is_of_a_condition = part in ("legal", "exact")
+        if is_of_a_condition:
             by_name[name].append(obligation)
     return by_name
 
 
-def _module(theory: _Theory) -> Module:
-    clip = operators()["clip"]
-    etype = clip.types_of(theory.family)[0]
-    printer = _Printer(etype, clip.signature, literals=theory.literals)
+def _module(theory: Theory) -> Module:
+    printer = printer_of(theory)
     rewrites = _of_family(theory.family)
     goals = [goal for rewrite in rewrites for goal in _goals(rewrite, theory, printer)]
     about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
@@ -167,7 +189,7 @@ def _module(theory: _Theory) -> Module:
         theory.module,
         about,
         theory.uses,
-        _declarations(rewrites, etype, printer, has_opposite=theory.family != "real"),
+        _declarations(rewrites, printer, has_opposite=theory.has_opposite),
         goals,
         f"smoke_rewrites_{theory.family}",
     )
@@ -178,13 +200,16 @@ def wrong_conditions(etype: ElementType) -> Module:
 
     They are about one element type: with the axioms of the abstract types no prover finds a model.
     """
-    printer = _Printer(etype, operators()["clip"].signature)
-    abstract = next(theory for theory in _THEORIES if theory.family == etype.family)
+    printer = TermPrinter(etype, operators()["clip"].signature)
+    abstract = theory_of(etype.family)
     points = abstract.points
     if abstract.literals:  # an integer reads -0 as 0
         distinct = {encode(text, etype): text for text in reversed([*abstract.literals])}
         points = [printer.literal(text) for text in distinct.values()]
     theory = replace(abstract, literals={}, points=points)
+    uses = abstract.uses
+    if etype.family != "real":
+        uses = (f"use elements.{etype.why3}", CLIP)
     rewrite, strength = _first_with_condition(etype.family)
     name = goal_name(rewrite, etype.family, strength)
     shows = (rewrite.id,)
@@ -193,8 +218,8 @@ def wrong_conditions(etype: ElementType) -> Module:
     return Module(
         WRONG_CONDITIONS,
         f"The rewrite {rewrite.id} of {FILE} with wrong conditions. Every goal is false.",
-        abstract.uses if etype.family == "real" else (f"use elements.{etype.why3}", CLIP),
-        _declarations([rewrite], etype, printer, has_opposite=False),
+        uses,
+        _declarations([rewrite], printer, has_opposite=False),
         [
             Goal(f"{name}_always", "theorem", shows, "Legal for all constants", always),
             Goal(f"{name}_never", "theorem", shows, "Legal for no constants", never),
@@ -204,8 +229,10 @@ def wrong_conditions(etype: ElementType) -> Module:
 
 def lacks(family: FamilyId, *terms: Expr) -> str:
     """A function of terms that the abstract theory of a family lacks; empty if it has all."""
-    missing = {"float": {"is_signalling"}, "int": OPPOSITES}.get(family, frozenset())
-    return min(functions_of(*terms) & missing, default="")
+    if family != "float":
+        return ""
+    missing = functions_of(*terms) & {"is_signalling"}
+    return min(missing, default="")
 
 
 def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Module:
@@ -214,33 +241,45 @@ def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Modu
     The points are fewer than those that are tried. A number without a name in the abstract theory is one more
     constant: what holds for all of them holds for it.
     """
-    theory = next(theory for theory in _THEORIES if theory.family == family)
-    clip = operators()["clip"]
-    etype = clip.types_of(family)[0]
-    printer = _Printer(etype, clip.signature, literals=theory.literals)
-    equation = _Equation(_generalised(before, theory), _generalised(after, theory))
+    theory = theory_of(family)
+    printer = printer_of(theory)
+    equation = _Equation(
+        generalised(before, theory),
+        generalised(after, theory),
+    )
     strengths = STRENGTHS if family == "float" else STRENGTHS[:1]
     goals = []
     for strength in strengths:
         conclusion = _same(equation, strength, ELEMENT.lower())
         statement = _if_points_agree(equation, strength, conclusion, theory, printer, ELEMENT)
-        title = f"The critical points suffice, {WORDS[strength]}"
-        goals.append(Goal(f"suffice_{strength}", "theorem", (equation.id,), title, statement))
-    declarations = _declarations([equation], etype, printer, has_opposite=family != "real")
+        goal = Goal(
+            f"suffice_{strength}",
+            "theorem",
+            (equation.id,),
+            f"The critical points suffice, {WORDS[strength]}",
+            statement,
+        )
+        goals.append(goal)
+    declarations = _declarations([equation], printer, has_opposite=theory.has_opposite)
     return Module("CriticalPoints", "Terms of a command.", theory.uses, declarations, goals)
 
 
-def _generalised(term: Expr, theory: _Theory) -> Expr:
+def generalised(term: Expr, theory: Theory) -> Expr:
     """A term with a constant for each number without a name in a theory."""
-    named = theory.literals or {"0"}
 
     def constant_of(part: Expr) -> Expr | None:
-        if not isinstance(part, tree.Number) or part.text in named:
-            return None
-        digits = part.text.encode().hex()  # no name of another number, nor of a constant
-        return tree.Name(f"N{digits}", part.kind)
+        return constant_for(part, theory) if isinstance(part, tree.Number) else None
 
     return tree.rewritten(term, constant_of)
+
+
+def constant_for(number: tree.Number, theory: Theory) -> tree.Name | None:
+    """The constant that stands for a number without a name in a theory; None if it has one."""
+    named = theory.literals or {"0"}
+    if number.text in named:
+        return None
+    digits = number.text.encode().hex()  # no name of another number, nor of a constant
+    return tree.Name(f"N{digits}", number.kind)
 
 
 def _first_with_condition(family: FamilyId) -> tuple[Rewrite, Strength]:
@@ -259,30 +298,44 @@ def _of_family(family: FamilyId) -> list[Rewrite]:
 
 
 def _declarations(
-    rewrites: Sequence[_Terms], etype: ElementType, printer: _Printer, *, has_opposite: bool
+    rewrites: Sequence[_Terms], printer: TermPrinter, *, has_opposite: bool
 ) -> list[str]:
     """The functions that goals of rewrites use; `has_opposite`: whether the theory declares `opposite`."""
-    used = functions_of(*(term for r in rewrites for term in (r.before, r.after)))
+    terms: list[Expr] = []
+    sides: list[Declared] = []
+    for rewrite in rewrites:
+        terms += (rewrite.before, rewrite.after)
+        sides += _sides(rewrite, printer)
+    functions = functions_used(terms, printer, has_opposite=has_opposite)
+    return [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
+
+
+def functions_used(
+    terms: Sequence[Expr], printer: TermPrinter, *, has_opposite: bool
+) -> list[Declared]:
+    """The operators of terms, but Clip; and `opposite` if they need it and the theory lacks it."""
+    used = functions_of(*terms)
+    etype = printer.element_type
     functions = [
-        _function(of, etype.family, printer)
-        for name, of in operators().items()
+        operator_as_function(operator, etype.family, printer)
+        for name, operator in operators().items()
         if name in used - {"clip"}
     ]
     if not has_opposite and used & OPPOSITES:
         functions.insert(0, opposite(etype, printer))
-    sides = [side for rewrite in rewrites for side in _sides(rewrite, printer)]
-    return [declared.text for declared in (_SAME_VALUE, *functions, *sides)]
+    return functions
 
 
-def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
+def operator_as_function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     """An operator as a function: the result of the first of its cases that holds."""
     of_operator = replace(printer, signature=spec.signature)
     *first, last = spec.giving_cases(family)
-    choices = [
-        f"if {of_operator.show(case.when)} then {of_operator.show(case.result)} else\n    "
-        for case in first
-    ]
-    result = "".join(choices) + of_operator.show(last.result)
+    result = ""
+    for case in first:
+        when = of_operator.show(case.when)
+        then = of_operator.show(case.result)
+        result += f"if {when} then {then} else\n    "
+    result += of_operator.show(last.result)
     head = f"function {spec.signature.function} ({spec.signature.arguments}: t) : t"
     return Declared(head, result, f"{spec.operator}, by its cases.", apart=True)
 
@@ -290,15 +343,26 @@ def _function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
 def _sides(rewrite: _Terms, printer: WhymlPrinter) -> Iterator[Declared]:
     """Both terms as functions of X and the constants."""
     name = _name(rewrite)
-    variables = " ".join(variable.lower() for variable in (ELEMENT, *rewrite.constants))
-    for side, term in (("before", rewrite.before), ("after", rewrite.after)):
-        body = printer.show(term)
-        used = {part.id for part in tree.subtrees(term) if isinstance(part, tree.Name)}
-        shown = " ".join(v if v.upper() in used else f"_{v}" for v in variables.split())
-        yield Declared(f"function {side}_{name} ({shown}: t) : t", body)
+    variables = (ELEMENT, *rewrite.constants)
+    sides = {"before": rewrite.before, "after": rewrite.after}
+    for side, term in sides.items():
+        used = names_in(term)
+        arguments = []
+        for variable in variables:
+            unused_mark = "" if variable in used else "_"
+            arguments.append(f"{unused_mark}{variable.lower()}")
+        head = f"function {side}_{name} ({' '.join(arguments)}: t) : t"
+        yield Declared(head, printer.show(term))
 
 
-def _goals(rewrite: Rewrite, theory: _Theory, printer: WhymlPrinter) -> Iterator[Goal]:
+def names_in(*terms: Expr) -> set[str]:
+    """The variables of terms and conditions."""
+    return {
+        part.id for term in terms for part in tree.subtrees(term) if isinstance(part, tree.Name)
+    }
+
+
+def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[Goal]:
     """That it is legal where it says so, and nowhere else."""
     for family, strength in rewrite.stated():
         if family != theory.family:
@@ -323,14 +387,15 @@ def _legal(
     premises = [printer.operand(c, AND) for c in _stated(rewrite, condition)]
     variables = [name.lower() for name in (ELEMENT, *rewrite.constants)]
     same = _same(rewrite, strength, variables[0])
-    return f"forall {' '.join(variables)}: t. {' -> '.join([*premises, same])}"
+    statement = " -> ".join([*premises, same])
+    return f"forall {' '.join(variables)}: t. {statement}"
 
 
 def _exact(
     rewrite: Rewrite,
     strength: Strength,
     condition: Expr | bool | None,
-    theory: _Theory,
+    theory: Theory,
     printer: WhymlPrinter,
 ) -> str:
     if condition is False or condition is None:
@@ -345,19 +410,21 @@ def _if_points_agree(
     terms: _Terms,
     strength: Strength,
     conclusion: str,
-    theory: _Theory,
+    theory: Theory,
     printer: WhymlPrinter,
     *concluded: str,
 ) -> str:
     """The statement that a conclusion follows from the critical points; `concluded` are its variables."""
     constants = [name.lower() for name in terms.constants]
     others = [name for name in theory.others if not (name == "n" and strength == "numbers")]
-    premises = [
-        known.format(bound)
-        for name in others
-        for known in [theory.others[name]]
-        for bound in ([*constants, "0.0"] if "{0}" in known else [""])
-    ]
+    bounds = [*constants, "0.0"]
+    premises: list[str] = []
+    for name in others:
+        known = theory.others[name]
+        if "{0}" in known:  # a point beyond all constants
+            premises += [known.format(bound) for bound in bounds]
+        else:
+            premises.append(known)
     if "n" in others:  # a NaN that no constant is: another one may be returned for it
         premises += [f"n <> {constant}" for constant in constants]
     premises += [printer.operand(c, AND) for c in _stated(terms, None)]
@@ -378,8 +445,11 @@ def _stated(rewrite: _Terms, condition: Expr | bool | None) -> Iterator[Expr]:
 
 def _same(rewrite: _Terms, strength: Strength, x: str) -> str:
     """That both terms are the same for an X."""
-    name, given = _name(rewrite), " ".join([x, *(c.lower() for c in rewrite.constants)])
-    before, after = f"before_{name} {given}", f"after_{name} {given}"
+    name = _name(rewrite)
+    constants = [constant.lower() for constant in rewrite.constants]
+    arguments = " ".join([x, *constants])
+    before = f"before_{name} {arguments}"
+    after = f"after_{name} {arguments}"
     if strength == "bits":
         return f"{before} = {after}"
     same = f"same_value ({before}) ({after})"
@@ -399,23 +469,21 @@ def _instance(etype: ElementType) -> Module:
     axioms = [*(d.name for d in ordered if d.form == "axiom"), *axioms]
     printer = WhymlPrinter(etype, operators()["clip"].signature)
     named = _FLOATS.literals if kind == "Floats" else _INTEGERS.literals
-    constants = [
-        Declared(f"constant {name} : t", printer.value(encode(text, etype), text))
-        for text, name in named.items()
-        if (kind, text) != ("Integers", "-0")
-    ]
+    constants = []
+    for text, name in named.items():
+        if (kind, text) != ("Integers", "-0"):
+            value = printer.value(encode(text, etype), text)
+            constants.append(Declared(f"constant {name} : t", value))
     functions = [opposite(etype, printer)] if kind == "Floats" else []
     symbols = ["type t = t", *(f"predicate {p} = {p}" for p in ("nan", "le", "lt", "eq"))]
     symbols += [f"constant {name} = {name}" for name in dict.fromkeys(named.values())]
     symbols += [f"function {f.name} = {f.name}" for f in functions]
     goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = f"  clone rewrites.{kind} with\n    {', '.join(symbols)},\n{goals}"
-    cloned = [
-        Goal(
-            axiom, "instance", (etype.id,), f"{etype.id} in rewrites: {axiom.replace('_', ' ')}", ""
-        )
-        for axiom in axioms
-    ]
+    cloned = []
+    for axiom in axioms:
+        title = f"{etype.id} in rewrites: {axiom.replace('_', ' ')}"
+        cloned.append(Goal(axiom, "instance", (etype.id,), title, ""))
     return Module(
         f"{etype.why3}Instance",
         f"{etype.id} meets the axioms of why3/rewrites.mlw.",

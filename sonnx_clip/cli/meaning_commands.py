@@ -207,13 +207,12 @@ def _decide_terms(
 ) -> None:
     from sonnx_clip.prove.on_the_spot import prove_sufficiency
     from sonnx_clip.rewrites.decide import decide
-    from sonnx_clip.rewrites.terms import operators, read_term
+    from sonnx_clip.rewrites.terms import read_term
     from sonnx_clip.rewrites.views import decision_text
 
     terms = read_term(before, "--before"), read_term(after, "--after")
     decision = decide(*terms, type_id, given)
-    family = operators()["clip"].element_type(type_id).family
-    proof = prove_sufficiency(*terms, family)
+    proof = prove_sufficiency(*terms, type_id)
     decision = decision.model_copy(
         update={"suffice": proof.status, "provers": proof.provers, "reason": proof.reason}
     )

@@ -238,7 +238,8 @@ def _argument(
     lines += _context_lines(found)
     result, basis = _mutants(found)
     lines += [
-        ("Mutants", "small mistakes in the specification and the kernels are found", result, MUTANTS, basis),
+        ("Mutants", "small mistakes in the specification, kernels and rewrites are found", result,
+         MUTANTS, basis),
         ("Answers in findings", "what runtimes answer where a source is unclear",
          f"{len(found.measured.answers):,} answers", "spec/measured/runtimes.json", None),
         ("DirectML", "its answers (needs Windows and a Direct3D 12 device)", "", "none", None),
@@ -275,7 +276,7 @@ def _counts(sorts: Iterable[str], separator: str) -> str:
 
 
 def _mutants(found: Records) -> tuple[str, Basis]:
-    """What the record of mutants counts; it is stale where other conditions or kernels were mutated.
+    """What the record of mutants counts; it is stale where others were mutated.
 
     UserError if kills and survivors of a kind are not all of its mutants.
     """
@@ -285,7 +286,7 @@ def _mutants(found: Records) -> tuple[str, Basis]:
     record = read_record(path, MutantsRecord, "run: make mutants")
     mutants = all_mutants(found.spec)
     if record.mutated_sha256 != digest_of(mutants):
-        return "of other conditions or kernels; run: make mutants", "stale"
+        return "of other conditions, kernels or rewrites; run: make mutants", "stale"
     if (recorded := record.mutants_by_kind()) != Counter(mutant.kind for mutant in mutants):
         what = f"{recorded.total()} mutants are recorded, and there are {len(mutants)}, or of other kinds"
         raise UserError(what, str(path), "run: make mutants")

@@ -1,4 +1,4 @@
-"""Mutants: small mistakes in the conditions of the YAML and in the kernels, and what kills each."""
+"""Mutants: small mistakes in conditions, kernels and rewrites, and what kills each."""
 
 from dataclasses import dataclass
 

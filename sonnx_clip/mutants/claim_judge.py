@@ -28,11 +28,9 @@ from sonnx_clip.claims.evaluation import (
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode
-from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
+from sonnx_clip.mutants.equality import proved_by_all
 from sonnx_clip.prove.snapshot import configure
-from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec.evaluate import NoCaseError
 from sonnx_clip.spec.findings import allowed_answers
 
@@ -54,7 +52,6 @@ _RESTATING = {
     "latitude": ("latitude", "latitude and readings"),
 }
 """The groups of claims in which the conditions of a section stand themselves, and are not used by name."""
-_RESOURCES = {"Z3": 15_000_000, "cvc5": 250_000}  # of each prover for a question: some seconds
 
 
 class ClaimJudge:
@@ -71,34 +68,52 @@ class ClaimJudge:
 
     def killer(self, mutant: YamlMutant) -> str:
         """The first obligation that a mutant falsifies, or empty."""
-        changed, entry = mutant.applied(self.spec), mutant.place.entry
-        answers = allowed_answers(self.spec).items()
-        names = {entry.id, *(name for name, of in answers if of.reading == entry.id)}
-        alone = {"readings": (changed.reading(entry.id),)} if mutant.kind == "readings" else {}
-        restating, groups = changed.model_copy(update=alone), _RESTATING.get(mutant.kind)
-        types = map(self.spec.element_type, self._claims)
-        for etype in (etype for etype in types if etype.family in mutant.families):
+        changed = mutant.applied(self.spec)
+        entry = mutant.place.entry
+        names = {entry.id}
+        for name, answer in allowed_answers(self.spec).items():
+            if answer.reading == entry.id:
+                names.add(name)
+        for etype in map(self.spec.element_type, self._claims):
+            if etype.family not in mutant.families:
+                continue
             truth = ClaimTruth(changed, etype)
             try:
-                restated = (
-                    {c.id: c for c in claims_of(restating, etype.id, *groups)} if groups else {}
-                )
-            except (
-                UserError
-            ):  # no witness meets a changed `repaired`: `generate` refuses to state this
+                restated = self._restated(mutant, changed, etype)
+            except UserError:
+                # No witness meets a changed `repaired`: `generate` refuses to state this.
                 return f"{etype.id}.{entry.id}_repaired_inhabited"
             for claim, used in self._claims[etype.id]:
-                judging = restated.get(claim.id, claim if names & used else None)
-                if judging is not None and self._is_false(judging, truth):
+                if claim.id in restated:
+                    judging = restated[claim.id]
+                elif names & used:
+                    judging = claim
+                else:
+                    continue
+                if self._is_false(judging, truth):
                     return claim.id
         return ""
 
+    @staticmethod
+    def _restated(mutant: YamlMutant, changed: Spec, etype: ElementType) -> dict[str, Claim]:
+        """The claims in which the changed condition itself stands, by their ids."""
+        groups = _RESTATING.get(mutant.kind)
+        if groups is None:
+            return {}
+        if mutant.kind == "readings":  # the others do not mention it
+            reading = changed.reading(mutant.place.entry.id)
+            changed = changed.model_copy(update={"readings": (reading,)})
+        return {claim.id: claim for claim in claims_of(changed, etype.id, *groups)}
+
     def _is_false(self, claim: Claim, truth: ClaimTruth) -> bool:
         at = [*samples(self.spec, truth.etype, claim)]
-        names, operands = bound_names(claim), {*self.spec.signature.ids, self.spec.signature.second}
-        if truth.etype.family == "float" and not claim.of_tensors and operands.issuperset(names):
+        names = bound_names(claim)
+        operands = {*self.spec.signature.ids, self.spec.signature.second}
+        is_float = truth.etype.family == "float"
+        if is_float and not claim.of_tensors and operands.issuperset(names):
             values = [encode(text, truth.etype) for text in _FURTHER]
-            at += (dict(zip(names, few, strict=True)) for few in product(values, repeat=len(names)))
+            choices = product(values, repeat=len(names))
+            at += (dict(zip(names, choice, strict=True)) for choice in choices)
         try:
             return not all(map(truth.truth_of(claim), at))
         except NoCaseError:  # the claim that the cases are complete is false
@@ -111,61 +126,56 @@ class ClaimJudge:
 def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) -> list[str]:
     """The keys of the mutants that both provers prove to mean the same in a type of each kind."""
     questions: dict[str, dict[str, Goal]] = defaultdict(dict)
-    asked = (m for m in mutants if m.place.field != "result" and m.kind != "constraints")
-    first = {kind_of_type(etype): etype for etype in reversed(spec.element_types)}.values()
-    for mutant in asked:
-        for etype in (etype for etype in first if etype.family in mutant.families):
-            goal, statement = f"equal_{len(questions[etype.id])}", _equality(spec, mutant, etype)
-            questions[etype.id][mutant.key] = Goal(goal, "theorem", (), mutant.key, statement)
-    equal = {key for goals in questions.values() for key in goals}
-    why3, running = configure(build), Running()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "equal.mlw")
-        for etype_id, goals in questions.items():
-            etype, keys = (
-                spec.element_type(etype_id),
-                {goal.name: key for key, goal in goals.items()},
+    first_of_kind = {kind_of_type(etype): etype for etype in reversed(spec.element_types)}
+    for mutant in mutants:
+        if mutant.place.field == "result" or mutant.kind == "constraints":
+            continue
+        for etype in first_of_kind.values():
+            if etype.family not in mutant.families:
+                continue
+            of_type = questions[etype.id]
+            of_type[mutant.key] = Goal(
+                f"equal_{len(of_type)}",
+                "theorem",
+                (),
+                mutant.key,
+                _equality(spec, mutant, etype),
             )
-            parts = declarations_used(spec, etype, [goal.statement for goal in goals.values()])
+    equal = {key for goals in questions.values() for key in goals}
+    why3 = configure(build)
+    with tempfile.TemporaryDirectory() as folder:
+        for etype_id, goals in questions.items():
+            etype = spec.element_type(etype_id)
+            statements = [goal.statement for goal in goals.values()]
             module = Module(
                 "Equal",
                 "Mutants and originals.",
                 [f"use elements.{etype.why3}"],
-                parts,
+                declarations_used(spec, etype, statements),
                 [*goals.values()],
             )
-            file.write_text(module.text, encoding="utf-8")
-            for prover in find_provers():
-                limits = ProverLimits(_RESOURCES[prover.name])
-                printed = print_tasks(why3, prover, (str(file),))[str(file)]
-                if printed.complaint:
-                    raise UserError(
-                        f"Why3 rejects the task of a mutant: {printed.complaint}", str(file)
-                    )
-                for (_, name), task in printed.tasks.items():
-                    answer = ask(prover, task.text, task.digest, limits, Path(folder), running)
-                    if answer.verdict != "valid":
-                        equal.discard(keys[name])
+            proved = proved_by_all(module, why3, Path(folder))
+            equal -= {key for key, goal in goals.items() if goal.name not in proved}
     return sorted(equal)
 
 
 def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
     """The statement that mutant and original are equal; a class is compared within its case."""
-    printer, entry = element_printer(spec, etype), mutant.place.entry
-    names = getattr(entry, "parameters", ()) or (
-        *spec.signature.all_ids,
-        "A",
-        spec.signature.second,
-    )
-    one, other = (printer.operand(e, AND) for e in (mutant.original, mutant.changed))
-    equal = (
-        f"({one}) = ({other})"
-        if kind_of(mutant.original) is Kind.ELEMENT
-        else f"(({one}) <-> ({other}))"
-    )
-    words = set(re.findall(r"\w+", equal))  # Why3 1.8 warns of a variable that is not used
+    printer = element_printer(spec, etype)
+    entry = mutant.place.entry
+    names = getattr(entry, "parameters", ())
+    if not names:
+        names = (*spec.signature.all_ids, "A", spec.signature.second)
+    original = printer.operand(mutant.original, AND)
+    changed = printer.operand(mutant.changed, AND)
+    sign = "=" if kind_of(mutant.original) is Kind.ELEMENT else "<->"
+    equal = f"(({original}) {sign} ({changed}))"
+    used = set(re.findall(r"\w+", equal))  # Why3 1.8 warns of a variable that is not used
     if mutant.kind == "classes":
-        equal, words = f"{entry.case} x l m -> {equal}", words | {"x", "l", "m"}
-    elif mutant.kind != "definitions" and mutant.place.field != "returns" and "y" in words:
-        equal, words = f"let y = cases x l m in {equal}", words - {"y"} | {"x", "l", "m"}
-    return f"forall {' '.join(name for name in map(str.lower, names) if name in words)}: t. {equal}"
+        equal = f"{entry.case} x l m -> {equal}"
+        used |= {"x", "l", "m"}
+    elif mutant.kind != "definitions" and mutant.place.field != "returns" and "y" in used:
+        equal = f"let y = cases x l m in {equal}"
+        used = used - {"y"} | {"x", "l", "m"}
+    variables = [name for name in map(str.lower, names) if name in used]
+    return f"forall {' '.join(variables)}: t. {equal}"

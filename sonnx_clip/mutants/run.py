@@ -9,7 +9,9 @@ import json
 import sqlite3
 import sys
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rich.console import Console
@@ -17,6 +19,15 @@ from rich.console import Console
 from sonnx_clip.backends.templating import template
 from sonnx_clip.mutants.claim_judge import ClaimJudge, proved_equivalent
 from sonnx_clip.mutants.kernel_mutants import kernel_mutants, killer, vectors
+from sonnx_clip.mutants.rewrite_mutants import (
+    KIND as REWRITES,
+)
+from sonnx_clip.mutants.rewrite_mutants import (
+    RewriteMutant,
+    killer_of_rewrite,
+    rewrite_mutants,
+    rewrites_proved_equivalent,
+)
 from sonnx_clip.mutants.yaml_mutants import YamlMutant, yaml_mutants
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
@@ -51,7 +62,7 @@ class MutantsRecord(Stored):
     """A whole run.
 
     Args:
-        mutated_sha256: the digest of the conditions and kernels that were mutated.
+        mutated_sha256: the digest of the conditions, kernels and rewrites that were mutated.
         killed: for each section of the YAML and each sort of kernel, how many mutants an obligation or vector
             kills, without their element types.
         survivors: the others.
@@ -88,24 +99,35 @@ def page(record: MutantsRecord) -> str:
 
 def reasons() -> dict[str, str]:
     """The written reasons for survivors, each by its pattern of ``kind | name | change``."""
-    rows = (
-        line.partition(" :: ")
-        for line in repo_file(REASONS).read_text(encoding="utf-8").splitlines()
-    )
-    return {pattern: reason for pattern, _, reason in rows if reason}
+    by_pattern = {}
+    for line in repo_file(REASONS).read_text(encoding="utf-8").splitlines():
+        pattern, _, reason = line.partition(" :: ")
+        if reason:
+            by_pattern[pattern] = reason
+    return by_pattern
 
 
 def survivor(mutant: Mutant, *, equivalent: bool = False) -> Survivor:
     """A mutant that nothing kills, with the reason that fits it."""
-    kind, name, change = mutant.kind, mutant.name, mutant.change
-    plain = f"{kind} | {name} | {change}".replace("[", "(").replace("]", ")")
-    reason = (
-        ""
-        if equivalent
-        else next((why for p, why in reasons().items() if fnmatchcase(plain, p)), "")
+    reason = "" if equivalent else _written_reason(mutant)
+    outcome: Outcome = "reason" if reason else "open"
+    if equivalent:
+        outcome = "equivalent"
+    return Survivor(
+        kind=mutant.kind,
+        name=mutant.name,
+        change=mutant.change,
+        outcome=outcome,
+        reason=reason,
     )
-    outcome: Outcome = "equivalent" if equivalent else "reason" if reason else "open"
-    return Survivor(kind=kind, name=name, change=change, outcome=outcome, reason=reason)
+
+
+def _written_reason(mutant: Mutant) -> str:
+    """The first reason whose pattern fits a mutant; empty if none does."""
+    text = f"{mutant.kind} | {mutant.name} | {mutant.change}"
+    plain = text.replace("[", "(").replace("]", ")")
+    fitting = (reason for pattern, reason in reasons().items() if fnmatchcase(plain, pattern))
+    return next(fitting, "")
 
 
 class Journal:
@@ -131,8 +153,8 @@ class Journal:
 
 
 def all_mutants(spec: Spec) -> list[Mutant]:
-    """Every mutant of the conditions and kernels."""
-    return [*yaml_mutants(spec), *kernel_mutants(spec)]
+    """Every mutant of the conditions, kernels and rewrites."""
+    return [*yaml_mutants(spec), *kernel_mutants(spec), *rewrite_mutants()]
 
 
 def digest_of(mutants: Sequence[Mutant]) -> str:
@@ -140,29 +162,83 @@ def digest_of(mutants: Sequence[Mutant]) -> str:
     return digest_of_parts(f"{m.kind} {m.name} {m.change}" for m in mutants)
 
 
-def run_mutants(
-    spec: Spec, mutants: Sequence[Mutant], journal: Journal, build: Path
-) -> MutantsRecord:
-    """Judge mutants: those of the YAML by claims, then by both provers; those of kernels by vectors."""
+@dataclass(frozen=True)
+class Judges:
+    """What judges mutants; results are kept in a journal.
+
+    Args:
+        spec: the specification of Clip.
+        claims: the judge of mutants of its conditions.
+        inputs: a digest of what mutants of its conditions and of kernels are judged by.
+        journal: the journal.
+        build: the build folder, for Why3.
+    """
+
+    spec: Spec
+    claims: ClaimJudge
+    inputs: str
+    journal: Journal
+    build: Path
+
+    def killer(self, mutant: Mutant) -> str:
+        """The id of an obligation or vector that kills a mutant; empty if it survives."""
+        if isinstance(mutant, RewriteMutant):
+            by = self.journal.result(mutant.question, killer_of_rewrite, mutant)
+        elif isinstance(mutant, YamlMutant):
+            by = self.journal.result([self.inputs, repr(mutant)], self.claims.killer, mutant)
+        else:
+            by = self.journal.result([self.inputs, repr(mutant)], killer, mutant)
+        return str(by)
+
+    def proved_equivalent(self, survivors: Sequence[Mutant]) -> frozenset[str]:
+        """The keys of the survivors that both provers prove equivalent: none of a kernel."""
+        conditions = {m.key: m for m in survivors if isinstance(m, YamlMutant)}
+        rewrites = {m.key: m for m in survivors if isinstance(m, RewriteMutant)}
+        keys = self.journal.result(
+            [self.inputs, *conditions],
+            proved_equivalent,
+            self.spec,
+            conditions.values(),
+            self.build,
+        )
+        parts_of_question = (mutant.question for mutant in rewrites.values())
+        keys += self.journal.result(
+            [REWRITES, *chain.from_iterable(parts_of_question)],
+            rewrites_proved_equivalent,
+            rewrites.values(),
+            self.build,
+        )
+        return frozenset(keys)
+
+
+def judges_of(spec: Spec, journal: Journal, build: Path) -> Judges:
+    """The judges of the mutants of a specification, of kernels and of rewrites."""
+    types = (etype for etype in spec.element_types if etype.bits)
     inputs = digest_of_parts(mutant.key for mutant in yaml_mutants(spec))
-    inputs += digest_of_parts(repr(vectors(etype.id)) for etype in spec.element_types if etype.bits)
-    judge = ClaimJudge(spec)
+    inputs += digest_of_parts(repr(vectors(etype.id)) for etype in types)
+    return Judges(spec, ClaimJudge(spec), inputs, journal, build)
+
+
+def run_mutants(mutants: Sequence[Mutant], judges: Judges) -> MutantsRecord:
+    """Judge mutants: by obligations or vectors, then by both provers."""
     killed: dict[str, Counter[str]] = defaultdict(Counter)
-    left: list[Mutant] = []
+    survivors: list[Mutant] = []
     with progress("mutants", len(mutants), "mutants", Console(stderr=True)) as show:
         for count, mutant in enumerate(mutants, 1):
-            find = judge.killer if isinstance(mutant, YamlMutant) else killer
-            by = journal.result([inputs, repr(mutant)], find, mutant)
-            # Obligations and vectors begin with an element type.
-            killed[mutant.kind].update([by.partition(".")[2]] if by else [])
-            left += [] if by else [mutant]
+            by = judges.killer(mutant)
+            by_name = killed[mutant.kind]  # empty if nothing kills a mutant of the kind
+            if by:
+                # Ids begin with the element type, or with `rewrites`.
+                _, _, name = by.partition(".")
+                by_name[name] += 1
+            else:
+                survivors.append(mutant)
             show(count, "")
-    asked = {mutant.key: mutant for mutant in left if isinstance(mutant, YamlMutant)}
-    equal = journal.result([inputs, *asked], proved_equivalent, spec, asked.values(), build)
+    equivalent = judges.proved_equivalent(survivors)
     return MutantsRecord(
         mutated_sha256=digest_of(mutants),
         killed={kind: dict(by.most_common()) for kind, by in killed.items()},
-        survivors=tuple(survivor(mutant, equivalent=mutant.key in equal) for mutant in left),
+        survivors=tuple(survivor(m, equivalent=m.key in equivalent) for m in survivors),
     )
 
 
@@ -171,7 +247,8 @@ def main() -> int:
     root, spec = checkout(), specification(DEFAULT_OPERATOR)
     try:
         journal = Journal(root / "build/mutants.sqlite")
-        record = run_mutants(spec, all_mutants(spec), journal, root / "build")
+        judges = judges_of(spec, journal, root / "build")
+        record = run_mutants(all_mutants(spec), judges)
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from sonnx_clip.backends.drivers import PROOF_RESOURCES
+from sonnx_clip.backends.rewrites_of_integers import critical_points_suffice_in
 from sonnx_clip.backends.rewrites_theory import critical_points_suffice, lacks
 from sonnx_clip.prove.outcome import Outcome
 from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
+from sonnx_clip.rewrites.critical_points import OPPOSITES
+from sonnx_clip.rewrites.terms import functions_of, operators
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.backends.theory import Module
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.language.types import FamilyId
     from sonnx_clip.prove.outcome import ProverVerdict, Reply
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
@@ -65,23 +67,31 @@ class Sufficiency:
 
 
 def prove_sufficiency(
-    before: Expr, after: Expr, family: FamilyId, seconds: float | None = None
+    before: Expr, after: Expr, type_id: str, seconds: float | None = None
 ) -> Sufficiency:
     """Have Z3 and cvc5 prove that the critical points suffice for two terms, for all constants.
 
     Args:
         before: the term that is replaced.
         after: the term that replaces it.
-        family: that of the element type.
+        type_id: the element type. Of integers the answer is about this type if a term has an opposite, and
+            else, as of floats, about all types of the family.
         seconds: what it may take; `SECONDS` by default.
     """
     seconds = SECONDS if seconds is None else seconds
     for name, program in _PROGRAMS.items():
         if shutil.which(program) is None:
             return Sufficiency(reason=f"{name} is not installed")
-    if missing := lacks(family, before, after):
-        return Sufficiency(reason=f"the abstract theory of the family {family} has no {missing}")
-    module = critical_points_suffice(before, after, family)
+    etype = operators()["clip"].element_type(type_id)
+    missing = lacks(etype.family, before, after)
+    if missing:
+        return Sufficiency(
+            reason=f"the abstract theory of the family {etype.family} has no {missing}"
+        )
+    if etype.family == "int" and functions_of(before, after) & OPPOSITES:
+        module = critical_points_suffice_in(etype, before, after)
+    else:
+        module = critical_points_suffice(before, after, etype.family)
     with tempfile.TemporaryDirectory() as folder, Running() as running:
         guard = threading.Timer(seconds, running.stop)
         guard.start()
