@@ -6,7 +6,6 @@ Results are kept in a journal, build/mutants.sqlite, so that an interrupted run 
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -30,8 +29,9 @@ from sonnx_clip.mutants.rewrite_mutants import (
 )
 from sonnx_clip.mutants.yaml_mutants import YamlMutant, yaml_mutants
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
+from sonnx_clip.root.files import digest_of_parts, write_whole
 from sonnx_clip.root.folders import checkout, repo_file
+from sonnx_clip.root.store import Store, StoreKind
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import progress
 from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
@@ -130,25 +130,32 @@ def _written_reason(mutant: Mutant) -> str:
     return next(fitting, "")
 
 
+_KIND = StoreKind(
+    noun="journal of mutants",
+    application=0x736E786D,
+    format=1,
+    if_other="remove the file and run again",
+    if_damaged="remove the file and run again",
+    is_durable=False,
+)
+
+
 class Journal:
     """Results by the digest of the question, in an SQLite file; each is stored at once."""
 
     def __init__(self, path: Path) -> None:
-        make_folder(path.parent)
-        self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute(
-            "CREATE TABLE IF NOT EXISTS results (question TEXT PRIMARY KEY, result TEXT)"
-        )
+        self._store = Store(path, _KIND)
 
     def result(
         self, question: Iterable[str], compute: Callable[..., Any], *arguments: object
     ) -> Any:
         """The kept result of a question, or the computed one, which is kept."""
         key = digest_of_parts(question)
-        for (known,) in self._db.execute("SELECT result FROM results WHERE question = ?", [key]):
-            return json.loads(known)
+        row = self._store.newest(key, "a result")
+        if row is not None:
+            return json.loads(row.value)
         result = compute(*arguments)
-        self._db.execute("INSERT INTO results VALUES (?, ?)", [key, json.dumps(result)])
+        self._store.add(key, json.dumps(result))
         return result
 
 
