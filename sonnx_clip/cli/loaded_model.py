@@ -8,7 +8,7 @@ import onnx
 from google.protobuf.message import DecodeError, EncodeError
 
 from sonnx_clip.lint.model_file import parse_model, read_model
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

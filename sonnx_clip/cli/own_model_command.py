@@ -14,7 +14,7 @@ from sonnx_clip.cli.loaded_model import with_messages
 from sonnx_clip.contexts.own_model import ModelReport, feeds_of, judge_window
 from sonnx_clip.contexts.windows import cut_windows
 from sonnx_clip.lint.changes import fitting_shapes
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
 from sonnx_clip.root.terminal import counted, progress

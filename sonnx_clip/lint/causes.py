@@ -11,8 +11,9 @@ from onnx import ModelProto
 from sonnx_clip.lint.clip_nodes import FoundNodes, find_nodes
 from sonnx_clip.lint.edit import set_dims
 from sonnx_clip.lint.model_file import bodies, subgraphs
+from sonnx_clip.lint.safe_text import quoted, show_dims
 from sonnx_clip.lint.scope import typed
-from sonnx_clip.lint.tensors import numbers, quoted, show_dims, symbols
+from sonnx_clip.lint.tensors import numbers, symbols
 from sonnx_clip.lint.verdict import NORMALISE, Cause
 from sonnx_clip.root.terminal import counted
 

@@ -21,15 +21,8 @@ from sonnx_clip.lint.operator_versions import (
     type_problem,
 )
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.tensors import (
-    Argument,
-    compatible,
-    from_type,
-    numbers,
-    quoted,
-    show_dims,
-    shown,
-)
+from sonnx_clip.lint.safe_text import quoted, show_dims, shown
+from sonnx_clip.lint.tensors import Argument, compatible, from_type, numbers
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

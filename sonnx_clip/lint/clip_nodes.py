@@ -22,8 +22,9 @@ from sonnx_clip.lint.functions import (
 from sonnx_clip.lint.model_file import bodies, malformed
 from sonnx_clip.lint.onnx_process import MARK, ask_onnx
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
+from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.lint.scope import FUNCTION_INFO, Scope, typed
-from sonnx_clip.lint.tensors import Argument, Known, quoted, shown
+from sonnx_clip.lint.tensors import Argument, Known
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

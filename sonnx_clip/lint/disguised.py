@@ -12,7 +12,7 @@ from onnx import GraphProto
 
 from sonnx_clip.lint.model_file import bodies
 from sonnx_clip.lint.operator_versions import is_default_domain
-from sonnx_clip.lint.tensors import quoted
+from sonnx_clip.lint.safe_text import quoted
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:

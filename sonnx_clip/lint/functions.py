@@ -9,7 +9,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto
 
 from sonnx_clip.lint.model_file import attributes_of, bodies, subgraphs
 from sonnx_clip.lint.operator_versions import is_clip, is_default_domain
-from sonnx_clip.lint.tensors import quoted
+from sonnx_clip.lint.safe_text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -24,7 +24,7 @@ from sonnx_clip.lint.operator_versions import (
 )
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
-from sonnx_clip.lint.tensors import Argument, quoted
+from sonnx_clip.lint.safe_text import quoted
 from sonnx_clip.lint.verdict import (
     Findings,
     ModelReport,
@@ -36,6 +36,8 @@ from sonnx_clip.root.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
     from pathlib import Path
+
+    from sonnx_clip.lint.tensors import Argument
 
 
 @without_collection()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, TensorProto, numpy_helper
 
-from sonnx_clip.lint.tensors import quoted, show_dims, shown
+from sonnx_clip.lint.safe_text import quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular_bytes
 

@@ -6,7 +6,7 @@ import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

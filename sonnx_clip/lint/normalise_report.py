@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.report import NO_CLIP, cause_lines, error_objects, node_title, root_causes
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.lint.verdict import Run, Verdict, grouped, some
 from sonnx_clip.root.terminal import counted
 

@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto, checker, defs, inliner, shape_inferenc
 from sonnx_clip.lint.functions import function_clips
 from sonnx_clip.lint.model_file import all_tensors, bodies, subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:

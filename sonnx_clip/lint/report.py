@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.lint.totals import totals_of
 from sonnx_clip.lint.verdict import (
     NAMED,

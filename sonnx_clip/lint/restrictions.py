@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
-from sonnx_clip.lint.tensors import Argument, Dims, numbers, show_dims, show_number, shown, symbols
+from sonnx_clip.lint.safe_text import show_dims, show_number, shown
+from sonnx_clip.lint.tensors import Argument, Dims, numbers, symbols
 from sonnx_clip.lint.verdict import (
     ASSUME_FINITE,
     NORMALISE,

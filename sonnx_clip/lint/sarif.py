@@ -13,7 +13,7 @@ from urllib.parse import quote
 from sonnx_clip import __version__
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.report import broken_rules
-from sonnx_clip.lint.tensors import quoted
+from sonnx_clip.lint.safe_text import quoted
 from sonnx_clip.lint.verdict import Cause, Finding, ModelReport, NodeReport, Run, Verdict
 
 if TYPE_CHECKING:

@@ -17,15 +17,8 @@ from onnx import (
 
 from sonnx_clip.lint.model_file import subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
-from sonnx_clip.lint.tensors import (
-    NOTHING,
-    Declaration,
-    Known,
-    constant,
-    from_stored,
-    from_type,
-    shown,
-)
+from sonnx_clip.lint.safe_text import shown
+from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, constant, from_stored, from_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

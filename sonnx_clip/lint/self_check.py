@@ -15,7 +15,7 @@ from onnx import ModelProto, ValueInfoProto, helper
 from rich.console import Console
 
 from sonnx_clip.lint.model_file import bodies, external_files
-from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.root.terminal import progress
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,15 +17,13 @@ from onnx import (
     numpy_helper,
 )
 
-from sonnx_clip.root.decimals import decimal_text
+from sonnx_clip.lint.safe_text import show_dims, show_number, shown
 
 if TYPE_CHECKING:
     from sonnx_clip.root.signature import Operand
 
 Dims = tuple[int | str, ...]
 """A number per axis, or the text of a symbolic dimension."""
-_SHOWN = 400
-"""The most characters of a text from outside that are printed."""
 
 
 class Declaration(NamedTuple):
@@ -187,52 +184,6 @@ def compatible(a: Dims, b: Dims) -> bool:
     return all(
         x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True)
     )
-
-
-# --- Text ---------------------------------------------------------------------------------------------------
-
-
-def show_dims(dims: Dims) -> str:
-    """A shape as text: ``[N, 3]``, ``[]`` for a scalar."""
-    return "[" + ", ".join(str(dim) for dim in dims) + "]"
-
-
-class _Format(NamedTuple):
-    """Bits of the exponent, and of the significand with the hidden one."""
-
-    exponent: int
-    significand: int
-
-
-_DOUBLE = _Format(11, 53)
-_FORMATS = {"FLOAT16": _Format(5, 11), "BFLOAT16": _Format(8, 8), "FLOAT": _Format(8, 24)}
-
-
-def show_number(value: float, element_type: str | None) -> str:
-    """A bound for people, with the digits that `explain` and `check` print.
-
-    A number of a type without a known format is shown as a double, which has the same value.
-    """
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    return sign + decimal_text(Fraction(abs(value)), _FORMATS.get(element_type or "", _DOUBLE))
-
-
-def shown(text: str | bytes) -> str:
-    """Text from outside as it is safe to print: shortened, on one line, control characters escaped."""
-    if isinstance(text, bytes):  # as which protobuf hands over what is not valid UTF-8
-        text = repr(text)
-    if len(text) > _SHOWN:
-        return f"{shown(text[: _SHOWN // 2])}… ({len(text)} characters)"
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def quoted(name: str) -> str:
-    """A name from a model as it is safe to print, in quotes."""
-    return f"'{shown(name)}'"
 
 
 # --- Declarations of values, stored tensors and Constant nodes ----------------------------------------------

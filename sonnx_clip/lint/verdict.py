@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.model_file import external_files
 from sonnx_clip.lint.normalise import Normalised, NormaliseOptions, NormaliseReport, normalise
-from sonnx_clip.lint.tensors import shown
+from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.lint.verdict import Run, run_each
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, write_together
