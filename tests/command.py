@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ def run(*arguments: str, cwd: Path) -> Ended:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["sonnx-clip", *arguments]),
+        mock.patch.dict(os.environ),  # --quiet and --no-color set variables, for this command alone
     ):
         try:
             main()

@@ -153,8 +153,8 @@ def test_the_wrong_rewrite() -> None:
     bounds = ("--A", "0", "--B", "1", "--C", "2", "--D", "3")
     theorem = run("rewrites", "clip-clip-by-max-min", cwd=ROOT)
     witness = run("rewrites", "clip-clip-by-max-min", "float32", *bounds, cwd=ROOT)
-    # Where `make prove` has run, each condition is marked as proved.
     lines = (theorem.stdout + witness.stdout).splitlines()
+    # After `make prove` a condition is marked as proved.
     printed = {line.strip().removesuffix(" [proved]") for line in lines}
     quoted = re.search(r"^ {4}clip\(clip.*\n {4}.*\n {4}by value: differs.*$", README, re.MULTILINE)
     assert quoted is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import typer
 from typer.core import TyperCommand
 
 from sonnx_clip.cli.options import BUILD
@@ -30,6 +31,22 @@ def apply_common_options(args: Sequence[str]) -> None:
         without_color()
 
 
+def _bad_value(error: typer.BadParameter) -> UserError:
+    """The message for a value that is not of the option's type, in the form of all messages."""
+    # Typer passes on pydantic's text: "Value error, 'x' is not one of …", or
+    # "Input should be a valid integer, …".
+    text = error.message.removeprefix("Value error, ").removesuffix(".")
+    if text.startswith("Input should be"):
+        text = "the value " + text.removeprefix("Input ").partition(",")[0]
+    parameter = error.param
+    if parameter is None:
+        return UserError(text)
+    is_option = parameter.param_type_name == "option"
+    name = parameter.opts[-1] if is_option else str(parameter.name).upper()
+    command = "" if error.ctx is None else error.ctx.command_path
+    return UserError(f"{name}: {text}", todo=f"`{command} --help` lists the values")
+
+
 class Command(TyperCommand):
     """A command whose epilog is an example call; `rich_help_panel` names the group of an option."""
 
@@ -47,7 +64,14 @@ class Command(TyperCommand):
             build = settings().build
             ctx.default_map = {} if build is None else {"build": build}
         short = "--json" in args and any("--format" in parameter.opts for parameter in self.params)
-        rest = super().parse_args(ctx, [arg for arg in args if arg != "--json"] if short else args)
+        if short:
+            args = [arg for arg in args if arg != "--json"]
+        try:
+            rest = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if not error.message:  # something is missing: the usage shows where
+                raise
+            raise _bad_value(error) from None
         if short and (given := ctx.params["format"]) not in ("text", "json"):
             what = f"--json and --format {given} contradict each other"
             raise UserError(what, todo="remove one of them")

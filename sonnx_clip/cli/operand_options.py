@@ -12,23 +12,34 @@ class OperandsCommand(Command):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, the operands' options among them."""
-        known = {name for parameter in self.params for name in parameter.opts}
-        known |= {"--help", "--json", *COMMON_OPTIONS}
+        flags, options = self._known_names()
         parsed: list[str] = []
-        rest = list(args)
-        while rest:
-            argument = rest.pop(0)
+        waiting = list(args)
+        while waiting:
+            argument = waiting.pop(0)
             name, equals, value = argument.partition("=")
-            if not name.startswith("--") or name == "--" or name in known:
+            has_value = bool(equals)
+            if not name.startswith("--") or name == "--" or name in flags:
                 parsed.append(argument)
-                if name in known and not equals and self._takes_value(name) and rest:
-                    parsed.append(rest.pop(0))  # a value may begin with a dash
                 continue
-            if not equals and rest:
-                value = rest.pop(0)
-            parsed += ["--operand", f"{name.removeprefix('--')}={value}"]
+            if not has_value and waiting:
+                value = waiting.pop(0)  # it may begin with a dash
+                has_value = True
+            if name not in options:
+                operand = name.removeprefix("--")
+                parsed += ["--operand", f"{operand}={value}"]
+            elif equals or not has_value:
+                parsed.append(argument)
+            else:
+                parsed += [argument, value]
         return super().parse_args(ctx, parsed)
 
-    def _takes_value(self, name: str) -> bool:
-        found = [parameter for parameter in self.params if name in parameter.opts]
-        return bool(found) and not getattr(found[0], "is_flag", False)
+    def _known_names(self) -> tuple[set[str], set[str]]:
+        """The names of options without a value, and of those with one."""
+        flags = {"--help", "--json", *COMMON_OPTIONS}
+        options: set[str] = set()
+        for parameter in self.params:
+            is_flag = getattr(parameter, "is_flag", False)
+            names = flags if is_flag else options
+            names.update(parameter.opts)
+        return flags, options

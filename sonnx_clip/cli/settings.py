@@ -16,7 +16,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 OWN_FILE, PYTHON_FILE = "sonnx-clip.toml", "pyproject.toml"
 TABLE = "tool.sonnx-clip"
@@ -46,7 +46,9 @@ class Settings(_Table):
     @property
     def build_folder(self) -> Path | None:
         """The folder of results, if the file names one."""
-        return None if self.build is None else Path(self.build)
+        if self.build is None:
+            return None
+        return Path(self.build)
 
     @property
     def file(self) -> str:
@@ -69,17 +71,21 @@ def settings() -> Settings:
 def _table_of(file: Path) -> Mapping[str, Any] | None:
     """The settings in a file; None where a pyproject.toml has none."""
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"not TOML: {error}", str(file), "correct the file") from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", str(file)) from None
     if file.name == OWN_FILE:
         return content
-    tools = content.get("tool", {})
-    table = tools.get("sonnx-clip") if isinstance(tools, dict) else None
+    tools = content.get("tool")
+    if not isinstance(tools, dict):
+        return None
+    table = tools.get("sonnx-clip")
     if table is not None and not isinstance(table, dict):
-        raise UserError(f"{TABLE} is no table", str(file), f"write [{TABLE}]")
+        todo = f"write [{TABLE}]"
+        raise UserError(f"{TABLE} is no table", str(file), todo)
     return table
 
 
@@ -96,22 +102,28 @@ def _message(error: ValidationError, file: Path) -> UserError:
     """The first error, by its key."""
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"]]
-    key = ".".join(path if file.name == OWN_FILE else [TABLE, *path])
+    *tables, name = path
+    prefix = [] if file.name == OWN_FILE else [TABLE]
+    key = ".".join(prefix + path)
+    where = str(file)
     if first["type"] == "extra_forbidden":
-        known = list(_keys(path[:-1]))
-        near = nearest(path[-1], known)
-        todo = f"did you mean {near[0]}?" if near else f"the keys here: {', '.join(known)}"
-        return UserError(f"unknown key {key}", str(file), todo)
-    if path[:2] == ["lint", "ignore"] and len(path) == 3:
-        todo = f'give the reason: {path[2]} = "why this rule does not matter here"'
-        return UserError(f"{key} has no reason", str(file), todo)
-    return UserError(
-        f"{key}: {first['msg'].lower()}", str(file), "docs/your-repository.md has the keys"
-    )
+        known = _keys(tables)
+        near = nearest(name, known)
+        listed_keys = ", ".join(known)
+        todo = f"did you mean {near[0]}?" if near else f"the keys here: {listed_keys}"
+        return UserError(f"unknown key {key}", where, todo)
+    if tables == ["lint", "ignore"]:
+        todo = f'give the reason: {name} = "why this rule does not matter here"'
+        return UserError(f"{key} has no reason", where, todo)
+    problem = first["msg"].lower()
+    todo = "docs/your-repository.md has the keys"
+    return UserError(f"{key}: {problem}", where, todo)
 
 
-def _keys(path: list[str]) -> Iterator[str]:
-    """The keys of a table."""
-    model: type[BaseModel] = LintSettings if path[:1] == ["lint"] else Settings
+def _keys(tables: list[str]) -> list[str]:
+    """The keys of a table, given by the tables that lead to it."""
+    model: type[BaseModel] = LintSettings if tables else Settings
+    keys = []
     for name, field in model.model_fields.items():
-        yield field.alias or name
+        keys.append(field.alias or name)
+    return keys

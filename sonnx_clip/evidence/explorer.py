@@ -16,6 +16,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import CONSTANTS
 from sonnx_clip.rewrites.model import known_rewrites
 from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec.dialects import defaults
 
 if TYPE_CHECKING:
@@ -34,41 +35,50 @@ if TYPE_CHECKING:
 def render_explorer(evidence: Evidence, found: Records) -> str:
     """The page as text."""
     spec = found.spec
-    specs = {spec.signature.function: spec} | {
-        name: other for name, other in operators().items() if name != spec.signature.function
-    }
-    scopes = {name: meaning_data(one) for name, one in specs.items()}
-    scopes[spec.signature.function] |= {
-        "obligations": {
-            etype.id: _obligations(spec, evidence.obligations, etype.id)
-            for etype in spec.element_types
-        },
-        "runtimes": [
-            _runtime(view)
-            for view in (
-                *runtimes_of(spec, evidence.runtimes),
-                *dialects_of(spec, evidence.dialects),
-            )
-        ],
+    name = spec.signature.function
+    specs = {name: spec}
+    for other_name, other in operators().items():
+        specs.setdefault(other_name, other)
+    scopes = {id_: meaning_data(member) for id_, member in specs.items()}
+    runtimes = [
+        *runtimes_of(spec, evidence.runtimes),
+        *dialects_of(spec, evidence.dialects),
+    ]
+    scopes[name] |= {
+        "obligations": _by_type(spec, evidence.obligations),
+        "runtimes": [_runtime(view) for view in runtimes],
     }
     for operator in evidence.operators:
         if operator.name in specs and operator.totals:
-            other, prefix = specs[operator.name], f"{operator.name}:"
+            prefix = f"{operator.name}:"
+            other = specs[operator.name]
             scopes[operator.name] |= {
                 "prefix": prefix,
-                "obligations": {
-                    etype.id: _obligations(other, operator.obligations, etype.id, prefix)
-                    for etype in other.element_types
-                },
+                "obligations": _by_type(other, operator.obligations, prefix),
             }
+    rewrites = known_rewrites()
+    others = counted(len(specs) - 1, "other operator")
+    subject = f"{spec.operator}, {others} and {counted(len(rewrites), 'rewrite')}"
+    scopes["rewrites"] = rewrites_data()
     return render_template(
         "explorer.html.j2",
-        operator=spec.operator,
-        operators={name: one.operator for name, one in specs.items()},
-        rewrites=[rewrite.id for rewrite in known_rewrites()],
-        meaning=render_javascript(*specs.values()) + render_rewrites(known_rewrites()),
-        data=packed({"scopes": scopes | {"rewrites": rewrites_data()}}),
+        subject=subject,
+        operators={id_: member.operator for id_, member in specs.items()},
+        rewrites=[rewrite.id for rewrite in rewrites],
+        meaning=render_javascript(*specs.values()) + render_rewrites(rewrites),
+        data=packed({"scopes": scopes}),
     )
+
+
+def _by_type(
+    spec: Spec, obligations: Iterable[ObligationEvidence], prefix: str = ""
+) -> dict[str, Any]:
+    """The obligations of an operator that the page links to, by element type."""
+    all_obligations = list(obligations)
+    by_type = {}
+    for etype in spec.element_types:
+        by_type[etype.id] = _obligations(spec, all_obligations, etype.id, prefix)
+    return by_type
 
 
 def rewrites_data() -> dict[str, Any]:

@@ -87,7 +87,11 @@ def write_export(
         content = _vectors(operator, suites, form)
     manifest = _manifest(operator, form, suites, content)
     _write_folder(folder, content.files | {MANIFEST: manifest})
-    return f"{content.summary} of {counted(len(suites), 'element type')} are in {folder}"
+    summary = f"{content.summary} of {counted(len(suites), 'element type')} are in {folder}"
+    if form != "c-header":
+        return summary
+    command = compile_line(operator.spec, suites[0].etype)
+    return f"{summary}\n  run them on your function there, for example: {command} && ./a.out"
 
 
 def _directories(

@@ -151,7 +151,7 @@ class _Parser:
             raise self.unexpected(f"`{text}`", todo)
 
     def unexpected(self, wanted: str, todo: str | None = None) -> LanguageError:
-        found = f"`{self.peek.text}` is here" if self.peek.text else "the condition ends here"
+        found = f"`{self.peek.text}` is here" if self.peek.text else "the text ends here"
         return LanguageError(self.peek.offset, f"{found}, {wanted} is expected", todo)
 
     def expression(self, loosest: int = LOOSEST, kind: Kind | None = None) -> Expr:

@@ -24,28 +24,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.lint.totals import Totals
-    from sonnx_clip.lint.verdict import Finding, Run
+    from sonnx_clip.lint.verdict import Finding, Judgement, Run
 
 FORMAT = "sonnx-clip-lint-2"
 NO_CLIP = "no Clip node"
+_DEFAULT_DOMAIN = "ai.onnx"  # of an operator set that names none
 _WORDS = {
     Verdict.VIOLATES: ("violates a restriction", "violate a restriction"),
     Verdict.UNKNOWN: ("cannot be decided", "cannot be decided"),
     Verdict.MEETS: ("meets every restriction", "meet every restriction"),
 }
-
-
+_WHICH = {1: "which", 2: "which both"}  # by the number of nodes; of more: which all
 _COLORS = {Verdict.VIOLATES: "red", Verdict.UNKNOWN: "yellow", Verdict.MEETS: "green"}
 
 
 def to_text(report: ModelReport) -> str:
     """One model: a headline, root causes, then each Clip node with what is wrong, and the remedies once."""
+    opsets = []
+    for domain, version in report.opsets:
+        opsets.append(f"{domain or _DEFAULT_DOMAIN} {version}")
+    opset = shown(", ".join(opsets))
     path = shown(str(report.path))
-    opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
-    lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
+    lines = [f"{path} (opset {opset}): {_summary(report)}"]
     lines += cause_lines(report)
+    has_causes = bool(report.causes)
     for group in report.alike:
-        lines += _group_lines(group, caused=bool(report.causes))
+        lines += _group_lines(group, caused=has_causes)
     lines += _remedy_lines(report)
     lines += [f"  note: {note}" for note in report.notes]
     return "\n".join(lines)
@@ -55,10 +59,15 @@ def closing_lines(run: Run[ModelReport], ignored: Mapping[str, str]) -> list[str
     """The rules that were broken, in words; those not judged; totals of several models."""
     totals = totals_of(run)
     lines = [f"  {_rule_text(row.rule)}" for row in totals.rules]
-    if ignored:
-        reasons = [f"{rule} ({why})" if why else rule for rule, why in ignored.items()]
-        lines.append(f"  not judged: {', '.join(reasons)}")
-    if len(run.reports) + len(run.errors) > 1:
+    not_judged = []
+    for rule, reason in ignored.items():
+        suffix = f" ({reason})" if reason else ""
+        not_judged.append(f"{rule}{suffix}")
+    if not_judged:
+        rules = ", ".join(not_judged)
+        lines.append(f"  not judged: {rules}")
+    model_count = len(run.reports) + len(run.errors)
+    if model_count > 1:
         lines += _total_lines(run, totals)
     return lines
 
@@ -79,9 +88,10 @@ def _total_lines(run: Run[ModelReport], totals: Totals) -> list[str]:
     models = _by_verdict(totals.models, is_complete=is_complete)
     if totals.without_clip:
         models.append(f"{totals.without_clip} without a Clip node")
-    if run.errors:
-        models.append(f"{len(run.errors)} could not be read")
-    model_count = counted(len(run.reports) + len(run.errors), "model")
+    unread = len(run.errors)
+    if unread:
+        models.append(f"{unread} could not be read")
+    model_count = counted(len(run.reports) + unread, "model")
     lines = [f"{model_count}: {', '.join(models)}"]
     if totals.nodes:
         nodes = _by_verdict(totals.nodes, is_complete=is_complete)
@@ -97,58 +107,81 @@ def _total_lines(run: Run[ModelReport], totals: Totals) -> list[str]:
 
 def statistics_lines(run: Run[ModelReport]) -> list[str]:
     """A table of the nodes and models that break each rule."""
-    rows = [
-        f"{row.violates:>8} {row.unknown:>8} {row.models:>8}  {row.rule}"
-        for row in totals_of(run).rules
-    ]
-    return [f"{'violate':>8} {'unknown':>8} {'models':>8}  rule", *rows]
+    lines = [" violate  unknown   models  rule"]
+    for row in totals_of(run).rules:
+        counts = f"{row.violates:>8} {row.unknown:>8} {row.models:>8}"
+        lines.append(f"{counts}  {row.rule}")
+    return lines
 
 
 def _is_complete(report: ModelReport) -> bool:
     """Whether the nodes were judged by every rule."""
-    rules = len(profile().rules)
-    return all(len(node.findings.judgements) == rules for node in report.nodes)
+    rule_count = len(profile().rules)
+    for node in report.nodes:
+        judged = node.findings.judgements
+        if len(judged) < rule_count:
+            return False
+    return True
 
 
 def _by_verdict(counts: Mapping[Verdict, int], *, is_complete: bool) -> list[str]:
+    """The numbers of nodes or models with each verdict: ``2 violate a restriction``."""
     parts = []
-    for verdict, (singular, plural) in _WORDS.items():
+    for verdict in _WORDS:
         count = counts.get(verdict, 0)
-        words = singular if count == 1 else plural
-        if not is_complete:
-            words = words.replace("every", "every judged")
         if count:
-            parts.append(f"{count} {words}")
+            parts.append(f"{count} {_verb(verdict, count, is_complete=is_complete)}")
     return parts
 
 
+def _verb(verdict: Verdict, count: int, *, is_complete: bool) -> str:
+    """A verdict as a verb in the singular or the plural."""
+    singular, plural = _WORDS[verdict]
+    words = singular if count == 1 else plural
+    return words if is_complete else words.replace("every", "every judged")
+
+
 def _summary(report: ModelReport) -> str:
-    if not report.nodes:
+    """The verdicts of a model: ``2 Clip nodes, which both violate a restriction``."""
+    count = len(report.nodes)
+    if not count:
         return f"{NO_CLIP}, so nothing was judged"
+    is_complete = _is_complete(report)
+    verdicts = [verdict for verdict in _WORDS if report.counts.get(verdict, 0)]
+    if len(verdicts) == 1:
+        which = _WHICH.get(count, "which all")
+        text = f"{which} {_verb(verdicts[0], count, is_complete=is_complete)}"
+    else:
+        text = "of which " + ", ".join(_by_verdict(report.counts, is_complete=is_complete))
     inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
-    verdicts = ", ".join(_by_verdict(report.counts, is_complete=_is_complete(report)))
-    return f"{counted(len(report.nodes), 'Clip node')}, of which {verdicts}{inferred}"
+    return f"{counted(count, 'Clip node')}, {text}{inferred}"
 
 
 def cause_lines(report: ModelReport) -> list[str]:
     """What could not be analysed, each root cause once, and the command that carries out the remedies."""
     lines = [f"  unknown: {text}" for text in report.undecided]
     for cause in report.causes:
-        lines += [f"  root cause: {cause.message}", f"    remedy: {cause.remedy}"]
-    return lines + ([f"  to normalise: {report.command}"] if report.command else [])
+        lines.append(f"  root cause: {cause.message}")
+        lines.append(f"    remedy: {cause.remedy}")
+    if report.command:
+        lines.append(f"  to normalise: {report.command}")
+    return lines
 
 
 def node_title(operator: str, name: str | None, output: str, place: str) -> str:
     """A node for people, with its place."""
-    return f"{operator} {quoted(name) if name else f'without a name, output {quoted(output)}'}, {place}"
+    if name:
+        return f"{operator} {quoted(name)}, {place}"
+    return f"{operator} without a name, output {quoted(output)}, {place}"
 
 
 def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     """Nodes that differ in names, bounds and open shapes alone; `caused`: root causes explain open shapes."""
-    titles = [
-        node_title(one.findings.operator, one.name, one.output, one.place) for one in group[:NAMED]
-    ]
-    lines = [f"  {title}" for title in (*titles, *more_than_some(len(group)))]
+    lines = []
+    for node in group[:NAMED]:
+        title = node_title(node.findings.operator, node.name, node.output, node.place)
+        lines.append(f"  {title}")
+    lines += [f"  {more}" for more in more_than_some(len(group))]
     bounds = _bounds_of(group)
     if bounds and len(group) == 1:
         lines[0] += f"; bounds: {bounds[0]}"
@@ -158,13 +191,18 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     if first.note:
         lines.append(f"    note: {first.note}")
     if not first.findings:
-        rules = ", ".join(judgement.id for judgement in first.judgements)
-        lines.append(colored(f"    meets {rules}", _COLORS[Verdict.MEETS]))
-    tensors = {argument: _tensors(group, argument) for argument in first.arguments}
+        met = [judgement.id for judgement in first.judgements]
+        line = f"    meets {', '.join(met)}"
+        lines.append(colored(line, _COLORS[Verdict.MEETS]))
+    tensors = {}
+    for argument in first.arguments:
+        tensors[argument] = _tensors(group, argument)
     for finding in first.findings:
-        rules = colored(broken_rules(finding), _COLORS[finding.verdict])
+        color = _COLORS[finding.verdict]
+        rules = colored(broken_rules(finding), color)
         line = f"    {rules}: {finding.sentence(tensors)}"
-        if caused and any(problem.open for problem in finding.problems):
+        has_open_size = any(problem.open for problem in finding.problems)
+        if caused and has_open_size:
             line += "; sizes: see the root cause"
         lines.append(line)
     return lines
@@ -182,16 +220,18 @@ def _bounds_of(group: Sequence[NodeReport]) -> list[str]:
 
 def broken_rules(finding: Finding) -> str:
     """The rules of a finding with their verdicts: ``violates R4, unknown R5 and element_types``."""
-    rules = finding.rules_by_verdict.items()
-    return ", ".join(f"{verdict} {listed(ids)}" for verdict, ids in rules)
+    parts = []
+    for verdict, rules in finding.rules_by_verdict.items():
+        parts.append(f"{verdict} {listed(rules)}")
+    return ", ".join(parts)
 
 
 def _remedy_lines(report: ModelReport) -> list[str]:
     """Each remedy once, with the rules that it settles; of remedies that differ in a shape, the first."""
-    unlike_nodes = {id(node.findings): node.findings for node in report.nodes}.values()
+    by_identity = {id(node.findings): node.findings for node in report.nodes}
     findings = []
-    for node in unlike_nodes:
-        for finding in node.findings:
+    for node_findings in by_identity.values():
+        for finding in node_findings.findings:
             # Root causes have remedies of their own.
             closed = finding.without_open() if report.causes else finding
             if closed is not None:
@@ -204,7 +244,8 @@ def _remedy_lines(report: ModelReport) -> list[str]:
             remedies[finding.remedy] = None
             rules |= dict.fromkeys(finding.rules)
         first, *others = remedies
-        line = f"  remedy of {listed([*rules])}: {first}"
+        settled = listed([*rules])
+        line = f"  remedy of {settled}: {first}"
         if others:
             line += f" (and {len(others)} similar; --json lists all)"
         lines.append(line)
@@ -213,8 +254,13 @@ def _remedy_lines(report: ModelReport) -> list[str]:
 
 def _tensors(group: Sequence[NodeReport], argument: str) -> str:
     """An argument with its names at several nodes."""
-    names = some((name for node in group if (name := node.tensors[argument]) is not None), quoted)
-    return " ".join([argument, ", ".join(names)]).strip()
+    names = []
+    for node in group:
+        name = node.tensors[argument]
+        if name is not None:
+            names.append(name)
+    shown_names = ", ".join(some(names, quoted))
+    return f"{argument} {shown_names}".strip()
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------
@@ -229,7 +275,7 @@ def json_parts(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) 
             "model": str(report.path),
             "verdict": report.verdict or NO_CLIP,
             "ir_version": report.ir_version,
-            "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
+            "opsets": {domain or _DEFAULT_DOMAIN: version for domain, version in report.opsets},
             "accept_inferred": report.accept_inferred,
             "notes": report.notes,
             "undecided": report.undecided,
@@ -240,56 +286,66 @@ def json_parts(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) 
         for position, node in enumerate(report.nodes):
             yield (",\n  " if position else "\n  ") + json.dumps(_node_object(node))
         yield "\n ]\n}"
-    errors, meanings = json.dumps(error_objects(run)), json.dumps(profile().interpretations)
-    totals, not_judged = json.dumps(totals_of(run).as_json()), json.dumps(ignored or {})
+    errors = json.dumps(error_objects(run))
+    meanings = json.dumps(profile().interpretations)
+    not_judged = json.dumps(ignored or {})
+    totals = json.dumps(totals_of(run).as_json())
     yield f'\n],\n"errors": {errors},\n"interpretations": {meanings},\n'
     yield f'"ignored": {not_judged},\n"totals": {totals}\n}}'
 
 
 def error_objects(run: Run[Any]) -> list[dict[str, str]]:
     """The models that could not be read, for machines."""
-    return [{"model": str(path), "message": str(error)} for path, error in run.errors]
+    errors = []
+    for path, error in run.errors:
+        errors.append({"model": str(path), "message": str(error)})
+    return errors
 
 
 def root_causes(report: ModelReport) -> list[dict[str, Any]]:
     """The root causes for machines, each with the nodes whose shapes are not known as numbers."""
-    open_nodes = [
-        {"position": number, "path": node.path}
-        for number, node in enumerate(report.nodes)
-        if node.findings.open
-    ]
+    open_nodes = []
+    for number, node in enumerate(report.nodes):
+        if node.findings.open:
+            open_nodes.append({"position": number, "path": node.path})
     return [{**asdict(cause), "nodes": open_nodes} for cause in report.causes]
 
 
 def _node_object(node: NodeReport) -> dict[str, Any]:
+    judged = node.findings
     return {
         "name": node.name,
         "graph": node.graph,
         "path": node.path,
         "index": node.position,
         "output": node.output,
-        "operator": node.findings.operator,
+        "operator": judged.operator,
         "tensors": node.tensors,
-        "bounds": dict(node.findings.bounds),
-        "note": node.findings.note,
-        "verdict": node.findings.verdict,
-        "findings": [_finding_object(node, finding) for finding in node.findings.findings],
-        "restrictions": [
-            {
-                "id": judgement.id,
-                "statement": profile().statement(judgement.id),
-                "verdict": judgement.verdict,
-                "problems": [
-                    {**vars(p), "tensor": node.tensors[p.argument]} for p in judgement.problems
-                ],
-            }
-            for judgement in node.findings.judgements
-        ],
+        "bounds": dict(judged.bounds),
+        "note": judged.note,
+        "verdict": judged.verdict,
+        "findings": [_finding_object(node, finding) for finding in judged.findings],
+        "restrictions": [_judgement_object(node, judgement) for judgement in judged.judgements],
+    }
+
+
+def _judgement_object(node: NodeReport, judgement: Judgement) -> dict[str, Any]:
+    problems = []
+    for problem in judgement.problems:
+        tensor = node.tensors[problem.argument]
+        problems.append({**vars(problem), "tensor": tensor})
+    return {
+        "id": judgement.id,
+        "statement": profile().statement(judgement.id),
+        "verdict": judgement.verdict,
+        "problems": problems,
     }
 
 
 def _finding_object(node: NodeReport, finding: Finding) -> dict[str, Any]:
-    named = {id_: f"{id_} {quoted(name)}" if name else id_ for id_, name in node.tensors.items()}
+    named = {}
+    for id_, name in node.tensors.items():
+        named[id_] = f"{id_} {quoted(name)}" if name else id_
     return {
         "rules": list(dict.fromkeys(finding.rules)),
         "verdict": finding.verdict,

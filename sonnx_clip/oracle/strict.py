@@ -180,9 +180,9 @@ def tensor_of(name: str, value: object) -> Array:
     if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
         raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
     what = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
-    remedy = (
-        "np.float32(0)" if isinstance(value, (int, float)) else f"np.asarray({name}, np.float32)"
-    )
+    # The type of a bound is that of x, whichever it is; x itself needs an example of one.
+    dtype = "np.float32" if name == "x" else "x.dtype"
+    remedy = f"np.asarray({name}, {dtype})"
     raise RestrictionError(
         "R5", f"{what}; pass a NumPy array or scalar of the type of x, for example {remedy}"
     )

@@ -8,7 +8,7 @@ from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.decide import witness
 from sonnx_clip.rewrites.model import ALWAYS, NEVER
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.root.terminal import hanging
+from sonnx_clip.root.terminal import hanging, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -149,7 +149,7 @@ def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]
     A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
     """
     weakest_first = conditions[::-1]
-    unguarded = "; ".join(str(seen) for seen in rewrite.entry.seen if not seen.where)
+    unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
     if unguarded:
         wrong = next((c for c in weakest_first if c.witness is not None), None)
         yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
@@ -159,14 +159,17 @@ def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]
         for condition in of_values if tested is not None else ():
             passing = witness(rewrite, condition.family, condition.strength, tested)
             if passing is not None:
-                yield _report(rewrite, str(seen), condition, str(passing))
+                yield _report(rewrite, [str(seen)], condition, str(passing))
                 break
 
 
-def _report(rewrite: Rewrite, who: str, wrong: Condition | None, shown: str | None) -> str:
+def _report(
+    rewrite: Rewrite, makers: Sequence[str], wrong: Condition | None, shown: str | None
+) -> str:
     """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
     entry = rewrite.entry
-    makes = f"{who} rewrites `{entry.before}` to `{entry.after}`."
+    verb = "rewrites" if len(makers) == 1 else "rewrite"
+    makes = f"{listed(makers)} {verb} `{entry.before}` to `{entry.after}`."
     if wrong is None:
         return f"{makes} No constants were found for which the value changes."
     given = f", for constants with {entry.given}" if entry.given else ""

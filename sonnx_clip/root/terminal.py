@@ -25,6 +25,8 @@ _QUIET = "SONNX_CLIP_QUIET"
 """Variable of the environment, which processes that a command starts inherit, as they do NO_COLOR."""
 _PARTS = 5  # lines in a whole stage, where there is no terminal
 _MINUTE = 60.0
+_LEAST_BEGINNING = 3  # letters of a name that is taken for the beginning of others
+_MOST_NEAREST = 3  # names that a message suggests
 
 
 def be_quiet() -> None:
@@ -154,8 +156,13 @@ def listed(names: Sequence[str]) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The names closest to a given one, best first, ignoring case."""
+    """The names that begin with a given one, else those closest to it, best first, ignoring case."""
     from difflib import get_close_matches
 
     folded = {known.lower(): known for known in names}
-    return [folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]
+    wanted = name.lower()
+    longer = [known for known in folded if known.startswith(wanted)]
+    if len(wanted) >= _LEAST_BEGINNING and 1 <= len(longer) <= _MOST_NEAREST:
+        return [folded[known] for known in longer]
+    matches = get_close_matches(wanted, folded, n=_MOST_NEAREST, cutoff=0.6)
+    return [folded[match] for match in matches]

@@ -254,9 +254,10 @@ def environment(
 ) -> UserError:
     """The error for a runtime that cannot be loaded on this machine, which is no verdict on the runtime."""
     kind, _, target = split_name(name)
+    shown = f"the optimiser {target}" if kind == "optimised" else f"the runtime {name}"
     if (entry := entry_point(name)) is not None:
         todo = f"fix or update that package: its entry point is {entry.value}"
-        name = f"{name} of the package {_package(entry)}"
+        shown += f" of the package {_package(entry)}"
     elif todo is None:
         found = file_function(target)
         if kind == "exec":
@@ -272,7 +273,7 @@ def environment(
         else:
             module = module_of(target if kind in ("onnx", "optimised") else name)
             todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
-    return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
+    return UserError(f"environment: {shown} cannot be loaded: {words}", where, todo)
 
 
 # --- Functions of modules and files -------------------------------------------------------------------------

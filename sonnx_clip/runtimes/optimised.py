@@ -101,7 +101,7 @@ def _parts(name: str) -> tuple[Runtime, Optimise, str]:
         try:
             return runner, _known(target), f"{target} {metadata.version(target)}"
         except (ImportError, metadata.PackageNotFoundError) as error:
-            raise UserError(f"environment: {error}", target, how_to_install("optimisers")) from None
+            raise UserError(str(error), target, how_to_install("optimisers")) from None
     words = optimiser_words(target)
     if words is not None:
         return runner, _by_command(words), target

@@ -31,7 +31,7 @@ def test_commands_of_the_page_lint_a_folder(tmp_path: Path) -> None:
 
 def test_settings_of_the_page_are_read(tmp_path: Path) -> None:
     page = repo_file("docs/your-repository.md").read_text()
-    (settings,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    settings, _ = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "pyproject.toml").write_text(settings)
     shutil.copy(MODELS / "relu6_op13.onnx", tmp_path / "model.onnx")
     document = json.loads(run("lint", "--json", "model.onnx", cwd=tmp_path).stdout)
@@ -78,3 +78,18 @@ def test_workflow_runs_what_must_pass() -> None:
     workflow = yaml.safe_load(repo_file(".github/workflows/ci.yml").read_text())
     steps = [step.get("run") for job in workflow["jobs"].values() for step in job["steps"]]
     assert ".ci/run" in steps
+
+
+def test_pytest_judges_the_runtime_of_its_settings(tmp_path: Path) -> None:
+    page = repo_file("docs/your-repository.md").read_text()
+    _, settings = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(settings)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout

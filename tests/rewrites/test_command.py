@@ -80,6 +80,7 @@ def test_another_rewrite_is_decided(monkeypatch):
     [
         (["clip-dropped-before-saturation", "float32"], "no constants to decide"),
         (["clip-clip-by-maxmin"], "did you mean `clip-clip-by-max-min`"),
+        (["clip-relu"], "did you mean `clip-relu-by-max-of-min` or `clip-relu-by-max-of-both`"),
         ([*DISJOINT[:-2]], "the constant --D is missing"),
         ([*DISJOINT, "--E", "1"], "there is no constant E"),
         ([*DISJOINT[:-1], "three"], "`three`"),
