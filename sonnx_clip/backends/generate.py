@@ -32,7 +32,7 @@ from sonnx_clip.backends.rewrites_theory import rewrite_theories
 from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
-from sonnx_clip.rewrites.model import known_theorems
+from sonnx_clip.rewrites.rewrite import known_theorems
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_whole
 from sonnx_clip.root.manifest import MANIFEST

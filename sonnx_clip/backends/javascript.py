@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.spec import Spec
 
 SECTIONS = ("cases", "classes", "latitude", "readings")

@@ -13,8 +13,8 @@ from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
-from sonnx_clip.rewrites.model import FILE as REWRITES_FILE
-from sonnx_clip.rewrites.model import known_rewrites, known_theorems
+from sonnx_clip.rewrites.rewrite import FILE as REWRITES_FILE
+from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
 from sonnx_clip.rewrites.views import WORDS, theorem_views, view
 from sonnx_clip.spec.coverage import require_coverage
 

@@ -18,7 +18,7 @@ from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
 from sonnx_clip.rewrites.critical_points import OPPOSITES, STRENGTHS
-from sonnx_clip.rewrites.model import FILE, known_rewrites
+from sonnx_clip.rewrites.rewrite import FILE, known_rewrites
 from sonnx_clip.rewrites.terms import ELEMENT, constants_of, functions_of, operators
 from sonnx_clip.rewrites.views import WORDS, goal_name
 from sonnx_clip.root.folders import repo_file
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType, FamilyId
     from sonnx_clip.rewrites.critical_points import Strength
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.spec import Spec
 
 

@@ -164,7 +164,7 @@ def check_against(
     highest status of all; an interrupt ends the comparison. UserError as `check_runtime`, and for an unknown
     dialect.
     """
-    from sonnx_clip.conform.dialects import dialect_operator, versions_of_onnx
+    from sonnx_clip.conform.judged_dialect import dialect_operator, versions_of_onnx
 
     if not options.of.spec.dialects:
         raise part_missing(options.of.spec, "dialects")

@@ -25,7 +25,7 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.rewrites.views import RewritesView
     from sonnx_clip.spec import Spec
 
@@ -225,7 +225,7 @@ def _decide_known(
     id: str, type_id: str, given: "Mapping[str, str]", format: Format, build: Path
 ) -> None:
     from sonnx_clip.rewrites.decide import decide
-    from sonnx_clip.rewrites.model import known_theorems, rewrite_of
+    from sonnx_clip.rewrites.rewrite import known_theorems, rewrite_of
     from sonnx_clip.rewrites.views import decision_text
 
     if id in {theorem.id for theorem in known_theorems()}:
@@ -245,7 +245,7 @@ def _decide_known(
 
 
 def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
-    from sonnx_clip.rewrites.model import known_rewrites, known_theorems, rewrite_of
+    from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems, rewrite_of
     from sonnx_clip.rewrites.views import RewritesView, rewrites_text, theorem_views
 
     theorems = theorem_views([t for t in known_theorems() if id in (None, t.id)])

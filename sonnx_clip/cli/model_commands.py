@@ -140,7 +140,7 @@ def normalise(
     with without_collection():
         from sonnx_clip.lint.normalise import NormaliseOptions
         from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
-        from sonnx_clip.lint.write import normalise_models
+        from sonnx_clip.lint.write_model import normalise_models
 
     if output is not None and not is_standard_output(output):
         require_folder_of(output)

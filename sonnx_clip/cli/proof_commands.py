@@ -169,7 +169,7 @@ def evidence(
 
     Formats for other tools: needs (sphinx-needs), reqif, csv, junit, cyclonedx, in-toto.
     """
-    from sonnx_clip.evidence.write import FORMATS, write_evidence
+    from sonnx_clip.evidence.write_evidence import FORMATS, write_evidence
     from sonnx_clip.spec import load_spec
 
     known = ("page", *FORMATS, "in-toto")

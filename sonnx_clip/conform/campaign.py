@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 import sonnx_clip
+from sonnx_clip.conform.call_plan import FIRST
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.describe import describe
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.identity import cache_identity
 from sonnx_clip.conform.judge import LocalJudge
-from sonnx_clip.conform.plan import FIRST
 from sonnx_clip.conform.verdicts import follows, merged, needed
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import code_digest

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.contexts.report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform import plan
+from sonnx_clip.conform import call_plan
+from sonnx_clip.conform.call_plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.conform.check_report import Extent
-from sonnx_clip.conform.plan import DRAWS_TOGETHER, EVERY_LENGTH, FEW_OF_A_SHAPE, LONG
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from sonnx_clip.conform.call_plan import Level
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.operator import Operator
-    from sonnx_clip.conform.plan import Level
 
     Parts = list[
         tuple[object, str]
@@ -76,7 +76,7 @@ _FREE = sorted({found.length for found in LAYOUTS if found.plain and found.lengt
 _HIGHEST_RANK = max(
     found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length
 )
-_SHORT = next(n for n in range(2, LONG) if n not in plan.LENGTHS)
+_SHORT = next(n for n in range(2, LONG) if n not in call_plan.LENGTHS)
 
 
 def scope(
@@ -134,7 +134,7 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
     lengths = f"every length up to {min(longest, _SHORT - 1)}"
     if longest >= _SHORT:
-        lengths += f" and of some up to {min(longest, plan.LENGTHS[-1]):,}"
+        lengths += f" and of some up to {min(longest, call_plan.LENGTHS[-1]):,}"
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     words = {
         "operands": ", ".join(of.signature.shown),
@@ -143,12 +143,12 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
         "long_values": ", ".join(_values_of_long_calls(bits, of)),
         "lengths": lengths,
         "few_of_a_shape": FEW_OF_A_SHAPE,
-        "few_lengths": ", ".join(map(str, plan.FEW_LENGTHS)),
-        "draws": plan.RANDOM_DRAWS,
+        "few_lengths": ", ".join(map(str, call_plan.FEW_LENGTHS)),
+        "draws": call_plan.RANDOM_DRAWS,
         "draws_together": DRAWS_TOGETHER,
         "every_length": EVERY_LENGTH,
-        "pairs_of_a_length": plan.PAIRS_OF_A_LENGTH,
-        "drawn": plan.DRAWN,
+        "pairs_of_a_length": call_plan.PAIRS_OF_A_LENGTH,
+        "drawn": call_plan.DRAWN,
         "more_values": _more_values(of),
     }
     stated = PURPOSES if of.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
@@ -158,7 +158,7 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
 
 def _more_values(of: Operator) -> str:
     """The values of more X, without scalars."""
-    values = f"{plan.DRAWN:,} special and random values"
+    values = f"{call_plan.DRAWN:,} special and random values"
     if of.tensors == 1:
         return values
     return f"every value of 16 bits, or {values}, as each operand beside every special value of the other"
@@ -170,7 +170,7 @@ def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
     all_values = {
         width: f"every {width}-bit value of {operands}"
         for width in ("8", "16")
-        if int(width) * of.tensors <= plan.WHOLE_BITS
+        if int(width) * of.tensors <= call_plan.WHOLE_BITS
     }
     if of.scalars:
         all_values = {"8": "8-bit X", "16": "every X of 16 bits under 24 pairs of bounds"}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.call_plan import cut, every_entry
 from sonnx_clip.conform.chosen_bounds import (
     ChosenBounds,
     bounds_with_values,
@@ -23,7 +24,6 @@ from sonnx_clip.conform.chosen_bounds import (
     used_bounds,
 )
 from sonnx_clip.conform.expected import tabulate
-from sonnx_clip.conform.plan import cut, every_entry
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.runtimes.calls import Request
@@ -32,9 +32,9 @@ from sonnx_clip.runtimes.layouts import BY_ID, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.conform.call_plan import Call, Calls
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.operator import Operator
-    from sonnx_clip.conform.plan import Call, Calls
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.layouts import Layout

@@ -10,10 +10,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.conform.call_plan import as_taken, calls_of, chosen, few_calls, sample, size_of
 from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.form_plan import form_plan
 from sonnx_clip.conform.identity import comparable_parts
-from sonnx_clip.conform.plan import as_taken, calls_of, chosen, few_calls, sample, size_of
 from sonnx_clip.conform.session import Session, StoppedError, open_worker
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType, SimpleNamespace
 
-    from sonnx_clip.conform.dialects import JudgedDialect
+    from sonnx_clip.conform.judged_dialect import JudgedDialect
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.root.signature import Signature

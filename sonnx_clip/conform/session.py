@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.plan import cut
+from sonnx_clip.conform.call_plan import cut
 from sonnx_clip.runtimes.calls import Answer, Died, Failure, Request, entry_indices
 from sonnx_clip.runtimes.frames import BAD_FRAME
 from sonnx_clip.runtimes.guarded import AFTER, BEFORE, BOUNDS, WRITE

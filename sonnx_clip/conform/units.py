@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from sonnx_clip.conform.call_plan import FIRST, Level, kinds_of
 from sonnx_clip.conform.check_report import (
     Count,
     Extent,
@@ -23,7 +24,6 @@ from sonnx_clip.conform.check_report import (
     Sum,
 )
 from sonnx_clip.conform.operator import Operator, machine_types
-from sonnx_clip.conform.plan import FIRST, Level, kinds_of
 from sonnx_clip.contexts.report import ContextReport
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.files import digest_of_parts

@@ -15,7 +15,7 @@ from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
 from sonnx_clip.contexts.meaning import number
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
-from sonnx_clip.rewrites.model import Rewrite, Theorem, known_rewrites, known_theorems
+from sonnx_clip.rewrites.rewrite import Rewrite, Theorem, known_rewrites, known_theorems
 from sonnx_clip.rewrites.terms import ELEMENT, operators
 
 if TYPE_CHECKING:

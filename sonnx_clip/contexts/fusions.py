@@ -15,7 +15,7 @@ from sonnx_clip.contexts.explain import unified
 from sonnx_clip.contexts.model_graph import ModelGraph, name_of
 from sonnx_clip.rewrites.critical_points import difference
 from sonnx_clip.rewrites.decide import Differs, shown_difference
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.rewrites.terms import meaning, operators, read_term
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.stored import Stored
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import onnx
 
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.rewrite import Rewrite
 
 _LETTERS = "ABCDEFGH"
 _COMMUTATIVE = ("Max", "Min")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.model import Cell
+from sonnx_clip.evidence.evidence_model import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.evidence.model import ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import ObligationEvidence
     from sonnx_clip.prove.outcome import Status
 
 _WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")

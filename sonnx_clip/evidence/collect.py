@@ -9,9 +9,15 @@ import sonnx_clip
 from sonnx_clip.backends.generate import LEFT_BY_COQC
 from sonnx_clip.conform.context_text import failing_contexts
 from sonnx_clip.conform.verdict_table import FAILING
-from sonnx_clip.evidence.entries import entries_of
-from sonnx_clip.evidence.model import TAKEN, Argument, CKernelEvidence, CoqEvidence, Evidence
-from sonnx_clip.evidence.operators import argument_line, operator_evidence
+from sonnx_clip.evidence.entry_evidence import entries_of
+from sonnx_clip.evidence.evidence_model import (
+    TAKEN,
+    Argument,
+    CKernelEvidence,
+    CoqEvidence,
+    Evidence,
+)
+from sonnx_clip.evidence.other_operators import argument_line, operator_evidence
 from sonnx_clip.evidence.proved import (
     open_points,
     proof_results,
@@ -47,7 +53,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.evidence.checkout import Checkout
-    from sonnx_clip.evidence.model import Basis
+    from sonnx_clip.evidence.evidence_model import Basis
     from sonnx_clip.evidence.proved import ProofResults
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView

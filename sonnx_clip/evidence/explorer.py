@@ -14,7 +14,7 @@ from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.language import encode, show_bits, tree, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import CONSTANTS
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec.dialects import defaults
@@ -22,11 +22,11 @@ from sonnx_clip.spec.dialects import defaults
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sonnx_clip.evidence.model import Evidence, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Evidence, ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.entries import ValueClass

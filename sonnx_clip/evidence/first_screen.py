@@ -12,7 +12,7 @@ from sonnx_clip.root.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.evidence.model import Argument, Entry, Evidence
+    from sonnx_clip.evidence.evidence_model import Argument, Entry, Evidence
     from sonnx_clip.evidence.runtimes import RuntimeView
 
 _COMMANDS = {

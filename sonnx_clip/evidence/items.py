@@ -16,7 +16,7 @@ from sonnx_clip.root.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.evidence.model import Entry, Evidence
+    from sonnx_clip.evidence.evidence_model import Entry, Evidence
     from sonnx_clip.spec import Spec
 
 Kind: TypeAlias = Literal[

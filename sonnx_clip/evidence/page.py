@@ -17,8 +17,8 @@ from markupsafe import Markup
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
+from sonnx_clip.evidence.evidence_model import SHOWN
 from sonnx_clip.evidence.first_screen import assessed, headline, remaining, tasks, tiles
-from sonnx_clip.evidence.model import SHOWN
 from sonnx_clip.evidence.quotation import readable
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from sonnx_clip.evidence.model import (
+    from sonnx_clip.evidence.evidence_model import (
         Cell,
         Entry,
         Evidence,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.canaries import render_canaries
-from sonnx_clip.evidence.model import ObligationEvidence, Totals
+from sonnx_clip.evidence.evidence_model import ObligationEvidence, Totals
 from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.prove.statements import rendered_differences
 from sonnx_clip.prove.trusted import surprises, trusted
@@ -17,7 +17,7 @@ from sonnx_clip.whyml.hand_written import theory_texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.evidence.model import Entry
+    from sonnx_clip.evidence.evidence_model import Entry
     from sonnx_clip.evidence.records import ProvedOperator
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.proofs_record import TrustedItem

@@ -14,7 +14,7 @@ from sonnx_clip.evidence.supply_chain import (
     render_sbom,
     render_statement,
 )
-from sonnx_clip.evidence.write import FORMATS
+from sonnx_clip.evidence.write_evidence import FORMATS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular_bytes
 from sonnx_clip.root.stored import Excerpt, parse_record
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import Records
 
 

@@ -10,8 +10,8 @@ from sonnx_clip.evidence.missing_library import MissingLibraryError
 from sonnx_clip.evidence.supply_chain import NO_DATE
 
 if TYPE_CHECKING:
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.items import Item, Kind
-    from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
 
 _ATTRIBUTES = ("ReqIF.ForeignID", "ReqIF.Name", "ReqIF.Text", "NAME", "STATUS")

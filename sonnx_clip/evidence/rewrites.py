@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.cells import cell_of
-from sonnx_clip.evidence.model import ALL_TYPES, Entry
-from sonnx_clip.rewrites.model import known_rewrites, known_theorems
+from sonnx_clip.evidence.evidence_model import ALL_TYPES, Entry
+from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
 from sonnx_clip.rewrites.views import words_of_condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.model import ObligationEvidence
-    from sonnx_clip.rewrites.model import Rewrite, RewriteEntry, Theorem
+    from sonnx_clip.evidence.evidence_model import ObligationEvidence
+    from sonnx_clip.rewrites.rewrite import Rewrite, RewriteEntry, Theorem
 
 SECTION = "rewrites"
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.report_text import closing_lines, notes
-from sonnx_clip.evidence.entries import RESULT_CONSTRAINTS
+from sonnx_clip.evidence.entry_evidence import RESULT_CONSTRAINTS
 from sonnx_clip.runtimes.runtime import OF_MODELS, RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.evidence.model import Shown
+    from sonnx_clip.evidence.evidence_model import Shown
     from sonnx_clip.spec import Spec
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from securesystemslib.signer import Signer
 
-    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import Records
 
 STATEMENT = "statement.intoto.json"

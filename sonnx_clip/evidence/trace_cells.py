@@ -11,7 +11,7 @@ from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, worst
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sonnx_clip.evidence.model import Entry, Shown
+    from sonnx_clip.evidence.evidence_model import Entry, Shown
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec.coverage import Covered
 

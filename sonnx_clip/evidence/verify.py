@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from sonnx_clip.conform.operator import Operator
 from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
-from sonnx_clip.evidence.conditions import conditions
 from sonnx_clip.evidence.published import compare_published, published_checkout
 from sonnx_clip.evidence.records import installed_version, read_records
-from sonnx_clip.evidence.write import render
+from sonnx_clip.evidence.user_constraints import conditions
+from sonnx_clip.evidence.write_evidence import render
 from sonnx_clip.oracle.evaluated import oracle_of
 from sonnx_clip.prove.proofs_record import RECORD, prove_command, results_of
 from sonnx_clip.prove.prove_all import limits_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.check_report import Deviation
-    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import ProvedOperator, Records
     from sonnx_clip.prove.outcome import Reply
     from sonnx_clip.prove.tasks import PrintedTasks

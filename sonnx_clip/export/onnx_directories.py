@@ -17,8 +17,8 @@ import numpy as np
 import onnx.parser
 from onnx import numpy_helper
 
+from sonnx_clip.conform.call_plan import LONG
 from sonnx_clip.conform.chosen_bounds import covering_rows
-from sonnx_clip.conform.plan import LONG
 from sonnx_clip.export.suite import ANY_NAN, USED, granted, granted_table
 from sonnx_clip.language import encode
 from sonnx_clip.root.dtypes import numpy_type

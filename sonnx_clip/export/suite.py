@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.backends.vectors import SCHEMA_PATH, schema_text, type_text
+from sonnx_clip.conform.call_plan import LENGTHS, LONG
 from sonnx_clip.conform.chosen_bounds import (
     chosen_bounds,
     covering_rows,
@@ -28,7 +29,6 @@ from sonnx_clip.conform.chosen_bounds import (
     used_bounds,
 )
 from sonnx_clip.conform.expected import Table, tabulate
-from sonnx_clip.conform.plan import LENGTHS, LONG
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns, spread_choices
 from sonnx_clip.language.values import is_nan

@@ -19,11 +19,11 @@ from sonnx_clip.lint.functions import (
     functions_by_key,
     with_default_graphs,
 )
+from sonnx_clip.lint.graph_scope import FUNCTION_INFO, Scope, typed
 from sonnx_clip.lint.model_file import bodies, malformed
 from sonnx_clip.lint.onnx_process import MARK, ask_onnx
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
 from sonnx_clip.lint.safe_text import quoted, shown
-from sonnx_clip.lint.scope import FUNCTION_INFO, Scope, typed
 from sonnx_clip.lint.tensors import Argument, Known
 from sonnx_clip.root.errors import UserError
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.lint.causes import causes_of
 from sonnx_clip.lint.clip_nodes import ClipNode, FoundNodes, arguments, find_nodes, scalars
 from sonnx_clip.lint.disguised import disguise_notes
 from sonnx_clip.lint.model_file import bodies, parse_model, read_model
@@ -25,6 +24,7 @@ from sonnx_clip.lint.operator_versions import (
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
 from sonnx_clip.lint.safe_text import quoted
+from sonnx_clip.lint.unknown_causes import causes_of
 from sonnx_clip.lint.verdict import (
     Findings,
     ModelReport,

@@ -10,11 +10,11 @@ from onnx import ModelProto, defs
 from sonnx_clip.lint.changes import NodeChange, Step, fitting_shapes, set_shapes
 from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_nodes
 from sonnx_clip.lint.edit import Editor
+from sonnx_clip.lint.graph_scope import Scope
 from sonnx_clip.lint.lint import report_of
 from sonnx_clip.lint.model_file import external_files, parse_model, read_model
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.safe_text import quoted, shown
-from sonnx_clip.lint.scope import Scope
 from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, self_check
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.isolated import without_collection

@@ -23,7 +23,7 @@ from sonnx_clip.mutants.equality import proved_by_all
 from sonnx_clip.mutants.yaml_mutants import mutations
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.rewrites.critical_points import Strength, difference
-from sonnx_clip.rewrites.model import ALWAYS, NEVER, Rewrite, known_rewrites, rewrite_of
+from sonnx_clip.rewrites.rewrite import ALWAYS, NEVER, Rewrite, known_rewrites, rewrite_of
 from sonnx_clip.rewrites.terms import ELEMENT, meaning, operators
 from sonnx_clip.rewrites.views import goal_name
 

@@ -37,7 +37,7 @@ from sonnx_clip.root.run_program import Ended, run_limited
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.oracle.formats import Array
+    from sonnx_clip.oracle.float_formats import Array
 
 VARIABLE = "SONNX_CLIP_KERNELS"
 CHOICES = ("auto", "numpy", "c")

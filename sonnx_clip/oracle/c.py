@@ -16,7 +16,7 @@ from sonnx_clip.oracle.strict import bound_of, check_bounds, is_plain, tensor_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.oracle.formats import Array
+    from sonnx_clip.oracle.float_formats import Array
 
 
 def clip(x: object, min: object, max: object) -> Array:

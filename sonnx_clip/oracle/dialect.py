@@ -23,7 +23,7 @@ from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserEr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.oracle.formats import Array
+    from sonnx_clip.oracle.float_formats import Array
 
 
 def dialect(system: str, version: str | int) -> DialectOracle:

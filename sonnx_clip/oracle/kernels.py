@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx_clip.oracle.formats import FORMATS, INT16, UINT16, Array
+from sonnx_clip.oracle.float_formats import FORMATS, INT16, UINT16, Array
 
 # ------------------------------------------------------------------------------------- any element type
 

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from sonnx_clip.oracle import kernels
-from sonnx_clip.oracle.formats import FORMATS, INT16, UINT16, Array, Format
+from sonnx_clip.oracle.float_formats import FORMATS, INT16, UINT16, Array, Format
 
 Kernel: TypeAlias = Callable[[Array, Array, Array, Array], None]
 

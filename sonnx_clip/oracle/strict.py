@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import asarray, generic, may_share_memory, ndarray
 
-from sonnx_clip.oracle.formats import Array
+from sonnx_clip.oracle.float_formats import Array
 from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, Plan
 from sonnx_clip.root.errors import RestrictionError
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.prove.prove_all import by_hand, limits_of
-from sonnx_clip.rewrites.model import known_rewrites, known_theorems
+from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.rewrites.critical_points import Difference
-    from sonnx_clip.rewrites.model import Rewrite
+    from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.rewrites.terms import Meaning
 
 # Constants that are tried for a witness, ordinary ones first. An integer reads -0 as 0.

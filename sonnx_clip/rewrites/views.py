@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.decide import witness
-from sonnx_clip.rewrites.model import ALWAYS, NEVER
+from sonnx_clip.rewrites.rewrite import ALWAYS, NEVER
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging, listed
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.rewrites.decide import Decision, Differs
-    from sonnx_clip.rewrites.model import Rewrite, Theorem
+    from sonnx_clip.rewrites.rewrite import Rewrite, Theorem
 
 Status: TypeAlias = Literal["not proved", "proved by one", "proved"]
 """What the provers show of an obligation, the weakest first."""

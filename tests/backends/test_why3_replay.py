@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from sonnx_clip.backends.drivers import PATH, render_replay
-from sonnx_clip.evidence.model import ReplayEvidence
+from sonnx_clip.evidence.evidence_model import ReplayEvidence
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.obligations import obligations

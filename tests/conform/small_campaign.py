@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.cli.app import main
 from sonnx_clip.conform import judge, units
-from sonnx_clip.conform.plan import calls_of
+from sonnx_clip.conform.call_plan import calls_of
 from tests.meta.judged import three_layouts
 
 if TYPE_CHECKING:

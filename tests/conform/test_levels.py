@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import plan, units
+from sonnx_clip.conform import call_plan, units
+from sonnx_clip.conform.call_plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Extent, TypeReport
 from sonnx_clip.conform.expected import range_tables, tabulate
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.operator import clip_operator, machine_types
-from sonnx_clip.conform.plan import calls_of, covering_scalars, some_bounds, together
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
@@ -44,7 +44,7 @@ def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
     "name", ["uint8", "float16", pytest.param("float32", marks=pytest.mark.nightly)]
 )
 def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) -> None:
-    lengths, pairs = np.zeros(plan.EVERY_LENGTH + 1, int), set()
+    lengths, pairs = np.zeros(call_plan.EVERY_LENGTH + 1, int), set()
     special = special_patterns(TYPES[name])
     for part in parts(name, "standard")[1:]:
         for request, table in calls_of(TYPES[name], CLIP, part):
@@ -54,7 +54,7 @@ def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) ->
             elif len(request.pool) >= 2**16:
                 assert np.isin(special, request.pool).all()
                 pairs |= set(zip(*(scalar.tolist() for scalar in request.scalars), strict=True))
-    assert np.all(lengths[2:] == plan.PAIRS_OF_A_LENGTH)
+    assert np.all(lengths[2:] == call_plan.PAIRS_OF_A_LENGTH)
     assert len(pairs) == (0 if name == "uint8" else len(special) ** 2)
 
 

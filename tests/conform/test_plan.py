@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sonnx_clip.conform.call_plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.plan import LENGTHS, chosen, random_patterns
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle

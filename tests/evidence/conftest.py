@@ -11,7 +11,7 @@ import pytest
 
 from sonnx_clip.evidence import EvidenceSummary, collect, records, write_evidence
 from sonnx_clip.evidence.collect import gather
-from sonnx_clip.evidence.model import Evidence
+from sonnx_clip.evidence.evidence_model import Evidence
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from tests.evidence import made

@@ -16,7 +16,7 @@ from sonnx_clip.language import encode, hex_float, show, show_bits
 from sonnx_clip.language.special import FEW, special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import named
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import UserError

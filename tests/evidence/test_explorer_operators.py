@@ -10,7 +10,7 @@ import pytest
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import FEW
 from sonnx_clip.rewrites.critical_points import STRENGTHS, difference
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.rewrites.terms import meaning, operators
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluator

@@ -21,7 +21,7 @@ from reqif.parser import ReqIFParser
 
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.collect import gather
-from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
+from sonnx_clip.evidence.exchange_formats import render_junit, render_matrix, render_needs
 from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.reqif_file import render_reqif
 from sonnx_clip.evidence.signing_keys import private_key, public_key

@@ -9,8 +9,8 @@ import pytest
 
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.collect import gather
-from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
-from sonnx_clip.evidence.operators import operator_evidence
+from sonnx_clip.evidence.exchange_formats import render_junit, render_matrix, render_needs
+from sonnx_clip.evidence.other_operators import operator_evidence
 from sonnx_clip.evidence.records import read_other, read_records
 from sonnx_clip.evidence.supply_chain import record_files
 from sonnx_clip.evidence.verify import answers_of, repeat_answers, verify

@@ -5,9 +5,9 @@ import json
 import jsonschema
 import pytest
 
-from sonnx_clip.evidence.model import ALL_TYPES
+from sonnx_clip.evidence.evidence_model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import runtimes_of
-from sonnx_clip.rewrites.model import known_rewrites, known_theorems
+from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
 from sonnx_clip.spec import load_spec
 
 

@@ -21,7 +21,7 @@ from sonnx_clip.evidence.verify import (
     sample,
     verify,
 )
-from sonnx_clip.evidence.write import FORMATS, render
+from sonnx_clip.evidence.write_evidence import FORMATS, render
 from sonnx_clip.prove.provers import find_provers, reply
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks

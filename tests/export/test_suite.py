@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sonnx_clip import clip
+from sonnx_clip.conform.call_plan import LENGTHS, LONG
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.plan import LENGTHS, LONG
 from sonnx_clip.export import suite as suites
 from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, granted, suites_of
 from sonnx_clip.export.write_export import write_export

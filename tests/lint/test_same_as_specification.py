@@ -9,9 +9,9 @@ import numpy as np
 from onnx import helper
 
 from sonnx_clip.lint.clip_nodes import ClipNode
+from sonnx_clip.lint.graph_scope import Scope
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
-from sonnx_clip.lint.scope import Scope
 from sonnx_clip.lint.tensors import Argument, from_type
 from sonnx_clip.lint.verdict import Verdict
 from sonnx_clip.spec import DeclaredTensor, declared_example, evaluator, load_spec

@@ -16,8 +16,8 @@ import pytest
 from rich.console import Console
 
 from sonnx_clip.conform import campaign, judge
+from sonnx_clip.conform.call_plan import chosen, sample
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.plan import chosen, sample
 from sonnx_clip.conform.report_text import print_report
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import judge, plan
+from sonnx_clip.conform import call_plan, judge
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.chosen_bounds import together
 from sonnx_clip.conform.expected import tabulate
@@ -142,7 +142,7 @@ def test_lost_payload_is_accepted_and_reported_under_both_policies():
 
 def test_mistake_of_one_layout_is_reproduced_in_it():
     def in_two_layouts(etype, of):
-        found = plan.chosen(etype, of)
+        found = call_plan.chosen(etype, of)
         return (
             (request, table)
             for request, table in found

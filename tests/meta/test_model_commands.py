@@ -14,10 +14,10 @@ import onnx.parser
 import pytest
 
 from sonnx_clip.conform import campaign, judge
+from sonnx_clip.conform.call_plan import FEW_LENGTHS, LONG, few_calls
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.form_plan import form_plan
 from sonnx_clip.conform.operator import clip_operator, machine_types
-from sonnx_clip.conform.plan import FEW_LENGTHS, LONG, few_calls
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.signature import CLIP_SIGNATURE

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from sonnx_clip.conform.call_plan import calls_of, kinds_of
 from sonnx_clip.conform.operator import operator_named
-from sonnx_clip.conform.plan import calls_of, kinds_of
 from sonnx_clip.root.folders import repo_root
 from tests.command import run
 

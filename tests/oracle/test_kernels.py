@@ -10,7 +10,7 @@ import pytest
 from sonnx_clip import clip
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle, strict
-from sonnx_clip.oracle.formats import FORMATS
+from sonnx_clip.oracle.float_formats import FORMATS
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec

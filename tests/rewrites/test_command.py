@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sonnx_clip.rewrites.model import known_rewrites
+from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.root.folders import repo_root
 from tests.command import run
 

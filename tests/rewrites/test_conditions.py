@@ -6,7 +6,7 @@ import pytest
 
 from sonnx_clip.language import encode
 from sonnx_clip.rewrites.critical_points import difference
-from sonnx_clip.rewrites.model import known_rewrites, rewrite_of
+from sonnx_clip.rewrites.rewrite import known_rewrites, rewrite_of
 from sonnx_clip.rewrites.terms import meaning
 
 TYPES = {"real": "real", "int": "int8", "float": "float16"}

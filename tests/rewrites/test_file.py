@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonnx_clip.rewrites.model import FILE, known_rewrites
+from sonnx_clip.rewrites.rewrite import FILE, known_rewrites
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 

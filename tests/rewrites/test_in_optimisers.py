@@ -11,7 +11,7 @@ import pytest
 
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, critical_points, difference
-from sonnx_clip.rewrites.model import rewrite_of
+from sonnx_clip.rewrites.rewrite import rewrite_of
 from sonnx_clip.rewrites.terms import meaning, read_term
 
 onnx = pytest.importorskip("onnx")

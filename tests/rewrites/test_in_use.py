@@ -5,7 +5,7 @@ import pytest
 
 from sonnx_clip.language import encode
 from sonnx_clip.rewrites.decide import decide
-from sonnx_clip.rewrites.model import rewrite_of
+from sonnx_clip.rewrites.rewrite import rewrite_of
 from sonnx_clip.rewrites.terms import meaning
 
 onnx = pytest.importorskip("onnx")

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from sonnx_clip import oracle
-from sonnx_clip.oracle import formats, kernels, plan
+from sonnx_clip.oracle import float_formats, kernels, plan
 from sonnx_clip.trace import subject as subjects
 from sonnx_clip.trace import tracing
 from sonnx_clip.trace.subject import Subject
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-MODULES = {"formats": formats, "kernels": kernels, "plan": plan}
+MODULES = {"formats": float_formats, "kernels": kernels, "plan": plan}
 
 
 def planted(

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import Records
-    from sonnx_clip.oracle.formats import Array
+    from sonnx_clip.oracle.float_formats import Array
 
     Clip: TypeAlias = Callable[[Array, Array, Array], Array]
 

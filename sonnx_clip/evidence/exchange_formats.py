@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from xml.etree import ElementTree as ET
 
 from sonnx_clip.evidence.control_characters import remove_control_characters
+from sonnx_clip.evidence.evidence_model import ALL_TYPES
 from sonnx_clip.evidence.items import items_of
-from sonnx_clip.evidence.model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.evidence.supply_chain import NO_DATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.model import Entry, Evidence, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Entry, Evidence, ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.prove.outcome import Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.evidence.cells import cell_of
-from sonnx_clip.evidence.model import ALL_TYPES, SHOWN, Cell, Entry
+from sonnx_clip.evidence.evidence_model import ALL_TYPES, SHOWN, Cell, Entry
 from sonnx_clip.evidence.rewrites import SECTION as REWRITES
 from sonnx_clip.evidence.rewrites import rewrite_entries
 from sonnx_clip.explain import readings_matrix
@@ -20,7 +20,7 @@ from sonnx_clip.spec.quotes import lines_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sonnx_clip.evidence.model import ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import ObligationEvidence
     from sonnx_clip.evidence.records import ProvedOperator
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.types import Source

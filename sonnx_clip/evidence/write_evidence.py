@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.checkout import read_checkout
 from sonnx_clip.evidence.collect import gather
+from sonnx_clip.evidence.evidence_model import Evidence
+from sonnx_clip.evidence.exchange_formats import render_junit, render_matrix, render_needs
 from sonnx_clip.evidence.explorer import render_explorer
-from sonnx_clip.evidence.formats import render_junit, render_matrix, render_needs
-from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.evidence.page import render_page, render_review
 from sonnx_clip.evidence.records import Records, read_records
 from sonnx_clip.evidence.reqif_file import render_reqif

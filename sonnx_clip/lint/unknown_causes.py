@@ -10,9 +10,9 @@ from onnx import ModelProto
 
 from sonnx_clip.lint.clip_nodes import FoundNodes, find_nodes
 from sonnx_clip.lint.edit import set_dims
+from sonnx_clip.lint.graph_scope import typed
 from sonnx_clip.lint.model_file import bodies, subgraphs
 from sonnx_clip.lint.safe_text import quoted, show_dims
-from sonnx_clip.lint.scope import typed
 from sonnx_clip.lint.tensors import numbers, symbols
 from sonnx_clip.lint.verdict import NORMALISE, Cause
 from sonnx_clip.root.terminal import counted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from sonnx_clip.lint.clip_nodes import ClipNode
-    from sonnx_clip.lint.scope import Scope
+    from sonnx_clip.lint.graph_scope import Scope
     from sonnx_clip.lint.tensors import Dims
 
 _TRIALS = ((1, 224), (1, 16), (2, 64))

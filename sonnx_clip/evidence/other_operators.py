@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.entries import entries_of
-from sonnx_clip.evidence.model import TAKEN, Argument, OperatorEvidence
+from sonnx_clip.evidence.entry_evidence import entries_of
+from sonnx_clip.evidence.evidence_model import TAKEN, Argument, OperatorEvidence
 from sonnx_clip.evidence.proved import (
     open_points,
     proof_results,
@@ -19,7 +19,7 @@ from sonnx_clip.prove.proofs_record import RECORD, prove_command
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sonnx_clip.evidence.model import Basis, Cell, Entry, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Basis, Cell, Entry, ObligationEvidence
     from sonnx_clip.evidence.records import OtherOperator, ProvedOperator
     from sonnx_clip.explain.finding_views import ClaimView, FindingView
     from sonnx_clip.spec import Spec
