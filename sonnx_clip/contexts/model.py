@@ -187,13 +187,23 @@ class ContextsFile(Part):
 
 @dataclass(frozen=True)
 class Context:
-    """A context with its steps."""
+    """A context with its steps.
+
+    Args:
+        entry: as the file has it.
+        steps: in order.
+        pairs: the bounds of its Clip.
+        few: those for few calls.
+        few_forms: those for few calls whose bounds are attributes, inputs, or in Constant nodes.
+        second: the bounds of the second Clip; empty if it has none.
+    """
 
     entry: ContextEntry
     steps: tuple[Step, ...]
     pairs: tuple[Pair, ...]
-    few: tuple[Pair, ...]  # of these, for few calls
-    second: tuple[Pair, ...]  # for the second Clip; empty if it has none
+    few: tuple[Pair, ...]
+    few_forms: tuple[Pair, ...]
+    second: tuple[Pair, ...]
 
     @property
     def id(self) -> str:
@@ -303,9 +313,16 @@ def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
             raise _unknown("list of bounds", entry.bounds, bounds, f"{place} ({entry.id}.bounds)")
         chain = tuple(steps[name] for name in entry.steps)
         has_second = any("C" in step.term for step in chain)
-        second = bounds["second"] if has_second else ()
-        few = bounds["few"] if entry.bounds == "usual" else bounds[entry.bounds]
-        found.append(Context(entry, chain, bounds[entry.bounds], few, second))
+        is_usual = entry.bounds == "usual"
+        context = Context(
+            entry,
+            chain,
+            pairs=bounds[entry.bounds],
+            few=bounds["few" if is_usual else entry.bounds],
+            few_forms=bounds["few-forms" if is_usual else entry.bounds],
+            second=bounds["second"] if has_second else (),
+        )
+        found.append(context)
     ids = [context.id for context in found]
     for id_ in ids:
         if ids.count(id_) > 1:

@@ -99,6 +99,28 @@ def test_bounds_that_are_inputs_are_asked():
     assert {deviation.bounds_as for deviation in report.deviations} == {"inputs"}
 
 
+FEW_FORMS = {
+    # optimiser: context, and the form in which it is wrong
+    "loses_attributes": ("relu-clip", "attributes"),
+    "takes_inputs_for_absent": ("relu-clip", "inputs"),
+    "drops_bounds_of_constant_nodes": ("identity-clip", "Constant nodes"),
+}
+
+
+@pytest.mark.parametrize("name", FEW_FORMS)
+def test_few_calls_find_bounds_that_are_lost_in_one_form(name):
+    context, form = FEW_FORMS[name]
+    report = optimised(name, context, few=True)[context]
+    assert {deviation.bounds_as for deviation in report.deviations} == {form}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WRONG)
+def test_few_calls_find_every_wrong_optimiser(name):
+    context, _ = WRONG[name]
+    assert optimised(name, context, few=True)[context].verdict == "context"
+
+
 def test_bounds_divided_by_a_positive_factor_are_right():
     found = optimised("divides_bounds_by_factor", "times-two-clip")
     assert found["times-two-clip"].verdict == "conforms"
