@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sonnx_clip.contexts.report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
 from sonnx_clip.rewrites.model import known_rewrites
 from sonnx_clip.root.terminal import counted
+from sonnx_clip.runtimes.first_graphs import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,10 @@ NOT_SAID = (
 )
 
 KINDS = {"context": "wrong in context", "neighbour": "a neighbour is wrong"}
+_FAILED: Mapping[str, str] = {
+    "crashed": "the runtime crashed",
+    "invalid": "the result was not usable",
+}
 WAYS = {
     "crashed": "the runtime crashed",
     "invalid": "the result is not usable",
@@ -47,6 +52,7 @@ def context_lines(by_type: ByType) -> Iterator[str]:
         yield from _block(blocks)
     yield from _right_as_a_whole(by_type)
     yield from _refusals(by_type)
+    yield from _not_asked(by_type)
     yield ""
     yield NOT_SAID
 
@@ -167,7 +173,7 @@ def by_refusal(by_type: ByType) -> list[list[Refused]]:
     for etype, contexts in by_type.items():
         for context in contexts:
             for refusal in context.refusals:
-                if refusal.when != "always":
+                if refusal.when != "always" and context.was_asked:
                     refused = Refused(etype, context, refusal)
                     groups[refusal.when, refusal.words].append(refused)
     return list(groups.values())
@@ -183,6 +189,19 @@ def _refusals(by_type: ByType) -> Iterator[str]:
         yield ""
         yield f"{WAYS[first.when]}: {where}; {counted(graphs, 'graph')}{example}"
         yield f"  {' '.join(first.words.split())}"
+
+
+def _not_asked(by_type: ByType) -> Iterator[str]:
+    """Where a runtime was asked nothing, since it fails on every graph."""
+    for etype, contexts in by_type.items():
+        left_out = [context for context in contexts if not context.was_asked]
+        if not left_out:
+            continue
+        (refusal,) = left_out[0].refusals
+        yield ""
+        where = f"{counted(len(left_out), 'context')} of {etype}"
+        yield f"not asked: {where}, since {_FAILED[refusal.when]} for each of the first graphs ({SHOWN})"
+        yield f"  {' '.join(refusal.words.split())}"
 
 
 def failing_contexts(report: Report) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Failure
+from sonnx_clip.runtimes.first_graphs import ask_first_graphs
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, Outcome, Run
 from sonnx_clip.runtimes.worker import RuntimeDiedError
 
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.plan import Asked, Bounds
     from sonnx_clip.contexts.report import ContextVerdict, Way
     from sonnx_clip.runtimes.model_runs import ModelWorker
-
-_FIRST_OPSET = 13
 
 
 class _Known(NamedTuple):
@@ -76,28 +75,22 @@ class ContextJudge:
 
     def judge(self, context: Context) -> ContextReport:
         """The report on a context; if the runtime dies too often, the worker is no longer usable."""
-        self._worker.forget_deaths()
+        worker, etype = self._worker, self._etype
         try:
-            return self._judge(context)
+            if etype not in worker.first_graphs:
+                worker.first_graphs[etype] = ask_first_graphs(worker, etype)
+            first = worker.first_graphs[etype]
+            if first.failure:
+                return _without_result(context, first.failure, first.words, graphs=0)
+            worker.forget_deaths()
+            return self._judge(context, first.newest_opset)
         except RuntimeDiedError as error:
-            self._worker.is_usable = False
-            refusal = ContextRefusal(when="crashed", graphs=1, words=str(error), asked="", opset=0)
-            return ContextReport(
-                id=context.id,
-                title=context.title,
-                chain=context.chain,
-                verdict="crashed",
-                graphs=1,
-                served=0,
-                compared=0,
-                refusals=(refusal,),
-            )
+            worker.is_usable = False
+            return _without_result(context, "crashed", str(error), graphs=1)
 
-    def _judge(self, context: Context) -> ContextReport:
-        if self._worker.newest_opset is None:
-            self._worker.newest_opset = _newest_served(self._worker)
+    def _judge(self, context: Context, newest_opset: int) -> ContextReport:
         before = self._worker.runs
-        opsets = opsets_of(context, self._etype, self._worker.newest_opset)
+        opsets = opsets_of(context, self._etype, newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
         suspicious = [answer for answer in answers if self._needs_more(answer)]
@@ -306,23 +299,21 @@ class ContextJudge:
             )
 
 
-def _newest_served(worker: ModelWorker) -> int:
-    """The newest operator set of the installed onnx that a runtime serves, tried with an identity."""
-    import onnx.parser
-
-    from sonnx_clip.runtimes.opsets import newest_opset
-
-    x = np.zeros(1, np.float32)
-    how = PLAIN if worker.has_plain else OPTIMISED
-    for opset in range(newest_opset(), _FIRST_OPSET, -1):
-        head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-        text = f"{head} g (float[1] x) => (float[1] y) {{ y = Identity (x) }}"
-        model = onnx.parser.parse_model(text).SerializeToString()
-        run = Run(model, ("x",), "y", "float32", (1,), how)
-        (outcome,) = worker.run([Chain((run,), {"x": x})])
-        if outcome.failure is None:
-            return opset
-    return _FIRST_OPSET
+def _without_result(
+    context: Context, failure: Literal["crashed", "invalid"], words: str, *, graphs: int
+) -> ContextReport:
+    """The report on a context that gave nothing; it was not asked if no graph was."""
+    refusal = ContextRefusal(when=failure, graphs=graphs, words=words, asked="", opset=0)
+    return ContextReport(
+        id=context.id,
+        title=context.title,
+        chain=context.chain,
+        verdict=failure,
+        graphs=graphs,
+        served=0,
+        compared=0,
+        refusals=(refusal,),
+    )
 
 
 def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Chain:

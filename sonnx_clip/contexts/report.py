@@ -105,7 +105,8 @@ class ContextReport(Stored):
 
     Args:
         chain: its operators in order.
-        graphs: how many were asked: bounds and operator sets.
+        graphs: how many were asked: bounds and operator sets. A runtime that fails for each of
+            the first graphs (runtimes/first_graphs.py) is asked none; its one refusal says how.
         served: how many gave results.
         compared: results that were compared.
         opsets: the operator sets.
@@ -127,3 +128,8 @@ class ContextReport(Stored):
     runs: int = 0
     deviations: tuple[ContextDeviation, ...] = ()
     refusals: tuple[ContextRefusal, ...] = ()
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether a graph of it was asked."""
+        return self.graphs > 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -94,6 +95,7 @@ def run_limited(
     *,
     folder: Path | None = None,
     megabytes: int | None = None,
+    largest_file: int | None = None,
     environment: Mapping[str, str] | None = None,
     together: bool = False,
     tied: bool = True,
@@ -106,6 +108,8 @@ def run_limited(
         running: keeps its group while it runs, so that another thread can end it.
         folder: where it runs; here by default.
         megabytes: of address space that it may have; no limit by default.
+        largest_file: bytes of each file that it may write, its outputs included, where Linux limits that; a
+            write beyond them fails, and by default SIGXFSZ ends the program.
         environment: variables that it gets where the user has not set them.
         together: whether standard error goes where standard output goes.
         tied: whether the program ends with the thread that starts it, even if that is killed: where Linux'
@@ -136,6 +140,8 @@ def run_limited(
             said = f"{command[0]}: {refusal}".encode("utf-8", "replace")
             return Ended(_NOT_STARTED, said if together else b"", said, unstarted=refusal)
         running.add(process.pid)
+        if largest_file is not None:
+            _limit_files(process.pid, largest_file)
         killed = threading.Event()
 
         def kill() -> None:
@@ -172,6 +178,16 @@ def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
     if done.status != 0:
         raise UserError(f"{' '.join(command)} ends with exit status {done.status}", todo=todo)
     return done.text.strip()
+
+
+def _limit_files(pid: int, most: int) -> None:
+    """Limit the size of the files that a process writes, which has just started.
+
+    So no shell is needed, whose messages would take the place of those of the system.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended already
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
 
 
 def _kill_group(pid: int) -> None:

@@ -26,19 +26,28 @@ from sonnx_clip.runtimes.words import how_ended, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sonnx_clip.root.run_program import Ended
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
 
 OUTPUT = "output_0.pb"
-_LARGEST = 1 << 26  # bytes of an output; the largest expected one has half a megabyte
+LARGEST = 1 << 26
+"""Bytes of a file or an output of a program; the largest expected one has half a megabyte."""
+_ROOM = 1 << 12  # bytes beyond them, by which a file that is too large is recognised
 _TAIL = 4096  # characters of standard error that are read
 _FATAL = ("SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV")
 _OF_A_SHELL = {128 + signal.Signals[name]: signal.Signals[name] for name in _FATAL}
 """By exit status of a shell, the signal that ended the program which it had started."""
+_BY_LARGE_FILE = (-signal.SIGXFSZ, 128 + signal.SIGXFSZ)
+"""Status of a program, and of a shell that started it, after a write beyond the limit."""
 
 
 class NoOutput(AssertionError):  # noqa: N818 - a report quotes its name
     """The program ended with status 0 and left no output that can be read."""
+
+
+class TooMuchOutput(AssertionError):  # noqa: N818 - a report quotes its name
+    """The program wrote more than it may: see `LARGEST`."""
 
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
@@ -77,6 +86,7 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
     """The output of a model, computed by one process; its process group is killed in the end.
 
     Raises:
+        TooMuchOutput: it printed too much, or wrote too large a file.
         Refused: it ended with a status that is not 0.
         NoOutput: it left no output that can be read.
         EndedError: a signal ended it.
@@ -97,6 +107,7 @@ def run_on_files(words: Sequence[str], places: Mapping[str, Path]) -> None:
     """Run a program whose words name files as ``{in}``, to its end.
 
     Raises:
+        TooMuchOutput: it printed too much, or wrote too large a file.
         Refused: it ended with a status that is not 0.
         EndedError: a signal ended it.
         OSError: it cannot be started.
@@ -104,9 +115,11 @@ def run_on_files(words: Sequence[str], places: Mapping[str, Path]) -> None:
     placeholder = re.compile(r"\{(" + "|".join(places) + r")\}")
     filled = [placeholder.sub(lambda match: str(places[match[1]]), word) for word in words]
     # The supervisor of this process limits the program, and ends it with this process.
-    done = run_limited(filled, None, tied=False)
+    done = run_limited(filled, None, tied=False, largest_file=LARGEST + _ROOM)
     if done.unstarted is not None:
         raise done.unstarted
+    # A program that writes too much may end in any way: by the signal, with a status, or with status 0.
+    _require_little(done, places["out"])
     if done.status < 0:
         raise EndedError(how_ended(-done.status))
     if done.status in _OF_A_SHELL:
@@ -118,6 +131,17 @@ def run_on_files(words: Sequence[str], places: Mapping[str, Path]) -> None:
         raise Refused(f"status {done.status}: {last}")
 
 
+def _require_little(done: Ended, out: Path) -> None:
+    """TooMuchOutput if a program printed too much, or wrote too large a file."""
+    for stream, data in (("output", done.output), ("error", done.error)):
+        if len(data) > LARGEST:
+            raise TooMuchOutput(f"it wrote more than {LARGEST:,} bytes to standard {stream}")
+    files = out.iterdir() if out.is_dir() else [out]
+    is_large = any(file.is_file() and file.stat().st_size > LARGEST for file in files)
+    if is_large or done.status in _BY_LARGE_FILE:
+        raise TooMuchOutput(f"it wrote a file of more than {LARGEST:,} bytes")
+
+
 def _output(folder: Path) -> Any:
     """The tensor that a program left."""
     file = folder / OUTPUT
@@ -125,9 +149,6 @@ def _output(folder: Path) -> Any:
         found = sorted(part.name for part in folder.iterdir())[:5]
         there = f"; there is {', '.join(map(printable, found))}" if found else ""
         raise NoOutput(f"it ended with status 0 without writing {OUTPUT}{there}")
-    size = file.stat().st_size
-    if size > _LARGEST:
-        raise NoOutput(f"its {OUTPUT} has {size:,} bytes")
     try:
         tensor = onnx.TensorProto.FromString(file.read_bytes())
         tensor.data_location = onnx.TensorProto.DEFAULT  # no other file is read

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.runtimes.calls import Died
+    from sonnx_clip.runtimes.first_graphs import FirstGraphs
     from sonnx_clip.runtimes.runtime import Limits, ModelFunction, RunText, Runtime
     from sonnx_clip.runtimes.supervisor import Handle
 
@@ -253,8 +254,8 @@ class ModelWorker(Child):
         self.few: bool = found["few"]
         self.runs = 0
         """Models that were run so far."""
-        self.newest_opset: int | None = None
-        """The newest operator set that it serves, once that is known."""
+        self.first_graphs: dict[str, FirstGraphs] = {}
+        """What came of the first graphs, by the element types in which they were asked."""
         self.is_usable = True
         """Whether it can still run models."""
         self._deaths = self._hangs = 0

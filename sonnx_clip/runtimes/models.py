@@ -51,6 +51,7 @@ def runtime_of_models(
     ranked: bool = False,
     open_unoptimised: OpenModel | None = None,
     optimisers: tuple[str, ...] = (),
+    is_optimiser: bool = False,
     open_without: Callable[[bytes, str], ModelFunction] | None = None,
     graph_that_runs: Callable[[bytes], bytes] | None = None,
     node: OperatorNode = CLIP_NODE,
@@ -97,8 +98,8 @@ def runtime_of_models(
     def of_node(other: OperatorNode) -> Runtime:
         return runtime_of_models(
             open_model, version, imports, run_text, ranked=ranked, open_unoptimised=open_unoptimised,
-            optimisers=optimisers, open_without=open_without, graph_that_runs=graph_that_runs,
-            node=other, strides=strides, few=few,
+            optimisers=optimisers, is_optimiser=is_optimiser, open_without=open_without,
+            graph_that_runs=graph_that_runs, node=other, strides=strides, few=few,
         )  # fmt: skip
 
     optimised = True
@@ -111,6 +112,7 @@ def runtime_of_models(
         open_model=open_model,
         open_unoptimised=open_unoptimised,
         optimisers=optimisers,
+        is_optimiser=is_optimiser,
         open_without=open_without,
         graph_that_runs=graph_that_runs,
         run_model=runs,
