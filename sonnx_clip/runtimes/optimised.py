@@ -24,7 +24,7 @@ from sonnx_clip.runtimes.find_runtime import (
     quoted,
     split_name,
 )
-from sonnx_clip.runtimes.model_command import LARGEST, run_on_files
+from sonnx_clip.runtimes.model_command import LARGEST, FileProgram
 from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.runtime import CLIP_NODE
 from sonnx_clip.runtimes.words import printable
@@ -120,6 +120,7 @@ def _known(name: str) -> Optimise:
 
 def _by_command(words: list[str]) -> Optimise:
     """An optimiser that is a program; it ends with this process, which the supervisor limits."""
+    program = FileProgram(words)
 
     def optimise(model: onnx.ModelProto) -> onnx.ModelProto:
         with tempfile.TemporaryDirectory(
@@ -127,7 +128,7 @@ def _by_command(words: list[str]) -> Optimise:
         ) as folder:
             places = {"in": Path(folder) / "in.onnx", "out": Path(folder) / "out.onnx"}
             places["in"].write_bytes(model.SerializeToString())
-            run_on_files(words, places)
+            program.run(places)
             if not places["out"].is_file():
                 raise WrongModelError("it ended with status 0 and wrote no model")
             return _parsed(places["out"].read_bytes())
