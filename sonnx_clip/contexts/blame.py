@@ -67,6 +67,8 @@ def wrong_results(context: Context, answer: Answer, etype: str) -> Iterator[Wron
             if place == _NOBODY:
                 continue
             step = context.steps[place]
+            if outcome is answer.parts_optimised and len(step.op_types) > 1:
+                continue  # an optimiser has joined nodes of one step: none of them is wrong alone
             entries = left & same_value & (blamed == place)
             kind: ContextVerdict = "alone" if step.op_type == "Clip" else "neighbour"
             yield Wrong(answer, kind, step.id, entries)

@@ -122,6 +122,8 @@ class _Builder:
         """The text of a step's node, and its constants."""
         if step.term:
             return self._of_term(step, index, input_, output, etype)
+        if step.nodes:
+            return self._of_nodes(step, index, input_, output)
         constants = {
             f"{name}{index}": _array(constant, etype) for name, constant in step.constants.items()
         }
@@ -129,6 +131,22 @@ class _Builder:
         names = [name.strip() for name in listed.rstrip(") ").split(",")]
         given = [input_ if name == "x" else f"{name}{index}" for name in names]
         return f"{output} = {operator.strip()} ({', '.join(given)})", constants
+
+    def _of_nodes(
+        self, step: Step, index: int, input_: str, output: str
+    ) -> tuple[str, dict[str, Array]]:
+        """Several nodes: the names of their own values get the index of the step."""
+        names = {"x": input_, "y": output, **{bound: bound.lower() for bound in step.bounds}}
+
+        def renamed(match: re.Match[str]) -> str:
+            return names.get(match[0], f"{match[0]}{index}")
+
+        # A name before a parenthesis is an operator.
+        lines = [re.sub(r"\b\w+\b(?! *\()", renamed, line) for line in step.nodes]
+        constants: dict[str, Array] = {}
+        if self.bounds_as != "inputs":
+            constants = {bound.lower(): self.bounds[bound] for bound in step.bounds}
+        return "\n".join(lines), constants
 
     def _of_term(
         self, step: Step, index: int, input_: str, output: str, etype: str
@@ -263,7 +281,7 @@ def opsets_of(context: Context, etype: str, newest: int) -> tuple[int, ...]:
     uses_clip = all(
         not step.term or step.op_type in ("Clip", "Relu", "Neg", "Abs", "Identity", "Max", "Min")
         for step in context.steps
-    )
+    ) and not any(step.chooses for step in context.steps)
     if has_attributes and uses_clip and _has(context, etype, ATTRIBUTES_OPSET):
         return (*ends, ATTRIBUTES_OPSET)
     return ends
@@ -285,13 +303,15 @@ def _schema(op_type: str, opset: int) -> onnx.defs.OpSchema | None:
 
 
 def _has_node(stage: Stage, opset: int) -> bool:
-    step, etype = stage.step, stage.given.etype
+    step = stage.step
+    if step.nodes:
+        return all(_schema(op_type, opset) is not None for op_type in step.op_types)
     schema = _schema(step.op_type, opset)
     if schema is None:
         return False
-    first = schema.inputs[0]
+    etype = stage.given.etype
     tensor = f"tensor({ONNX_NAMES.get(etype, etype)})"
-    if tensor not in first.types:
+    if tensor not in schema.inputs[0].types:
         return False
     is_variadic = schema.max_input > 100
     wanted = 1 if step.term else 1 + len(step.constants)
@@ -303,10 +323,8 @@ def _has_node(stage: Stage, opset: int) -> bool:
 
 def _bounds_of(stage: Stage, bounds: Mapping[str, Array]) -> dict[str, Tensor]:
     """The bounds that a step reads, as inputs."""
-    if not stage.step.term:
-        return {}
-    read = [part.id for part in stage.step.call.arguments if isinstance(part, tree.Name)]
-    return {name.lower(): Tensor(stage.given.etype, ()) for name in read if name in bounds}
+    scalar = Tensor(stage.given.etype, ())
+    return {name.lower(): scalar for name in stage.step.bounds if name in bounds}
 
 
 def _array(constant: Constant, etype: str) -> Array:

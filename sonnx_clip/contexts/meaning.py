@@ -140,7 +140,12 @@ def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candid
         places = _places(step, stage.given.shape)
         rows = tuple(row[..., places] for row in x.rows)
         return Candidates(rows, x.defined[..., places])
-    result = of_term(step.call, x, bounds, etype) if step.term else _of_other_step(step, x, etype)
+    if step.term:
+        result = of_term(step.call, x, bounds, etype)
+    elif step.chooses:
+        result = of_term(step.choice, x, bounds, etype)
+    else:
+        result = _of_other_step(step, x, etype)
     return _with_other_zeros(result) if "zero" in step.open else result
 
 

@@ -77,13 +77,10 @@ class Bounds:
 
 def _with_bounds(step: Step, texts: Mapping[str, str]) -> str:
     """The operator of a step, with the constants beside X if it has bounds."""
-    if not step.term:
-        return step.op_type
-    given = [
-        texts[part.id] if isinstance(part, tree.Name) else part.text
-        for part in step.call.arguments
-        if isinstance(part, tree.Number) or (isinstance(part, tree.Name) and part.id in texts)
-    ]
+    given = [texts[name] for name in step.bounds]
+    if step.term:
+        numbers = [part.text for part in step.call.arguments if isinstance(part, tree.Number)]
+        given += numbers
     return f"{step.op_type}({', '.join(given)})" if given else step.op_type
 
 

@@ -122,6 +122,13 @@ def test_few_calls_find_every_wrong_optimiser(name):
     assert optimised(name, context, few=True)[context].verdict == "context"
 
 
+def test_nodes_of_one_step_that_an_optimiser_joined_are_wrong_in_context():
+    report = optimised("where_into_max", "clip-body", few=True)["clip-body"]
+    assert report.verdict == "context"
+    first = report.deviations[0]
+    assert first.expected == first.one_by_one == first.plain != first.got
+
+
 def test_bounds_divided_by_a_positive_factor_are_right():
     found = optimised("divides_bounds_by_factor", "times-two-clip")
     assert found["times-two-clip"].verdict == "conforms"
