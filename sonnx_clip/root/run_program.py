@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"}
 """Of the GNU C library: memory in large pages. Half of what it takes to start Z3 is 5,000 small ones."""
 
+_BLOCK = 512  # bytes of `ulimit -f`
 _NOT_STARTED = 127  # as a shell has it
 
 
@@ -108,8 +108,8 @@ def run_limited(
         running: keeps its group while it runs, so that another thread can end it.
         folder: where it runs; here by default.
         megabytes: of address space that it may have; no limit by default.
-        largest_file: bytes of each file that it may write, its outputs included, where Linux limits that; a
-            write beyond them fails, and by default SIGXFSZ ends the program.
+        largest_file: bytes of each file that it may write, its outputs included, rounded up to blocks of 512;
+            a write beyond them fails, and by default SIGXFSZ ends the program.
         environment: variables that it gets where the user has not set them.
         together: whether standard error goes where standard output goes.
         tied: whether the program ends with the thread that starts it, even if that is killed: where Linux'
@@ -117,16 +117,7 @@ def run_limited(
             `unstarted` is None.
     """
     running = running or Running()
-    full = [*command]
-    if megabytes is not None:
-        full = [
-            "sh",
-            "-c",
-            'ulimit -v "$1"; shift; exec "$@"',
-            "sh",
-            str(megabytes * 1000),
-            *command,
-        ]
+    full = _limited_by_shell(command, megabytes, largest_file)
     setpriv = shutil.which("setpriv") if tied and sys.platform == "linux" else None
     if setpriv and shutil.which(full[0]):
         full = [setpriv, "--pdeathsig", "KILL", *full]
@@ -140,8 +131,6 @@ def run_limited(
             said = f"{command[0]}: {refusal}".encode("utf-8", "replace")
             return Ended(_NOT_STARTED, said if together else b"", said, unstarted=refusal)
         running.add(process.pid)
-        if largest_file is not None:
-            _limit_files(process.pid, largest_file)
         killed = threading.Event()
 
         def kill() -> None:
@@ -180,14 +169,23 @@ def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
     return done.text.strip()
 
 
-def _limit_files(pid: int, most: int) -> None:
-    """Limit the size of the files that a process writes, which has just started.
+def _limited_by_shell(
+    command: Sequence[str], megabytes: int | None, largest_file: int | None
+) -> list[str]:
+    """The command, started by a shell that sets its limits before.
 
-    So no shell is needed, whose messages would take the place of those of the system.
+    A program that is not there is started without, so that the words are those of the system.
     """
-    if sys.platform == "linux":
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended already
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+    limits: list[str] = []
+    if megabytes is not None:
+        limits.append(f"ulimit -v {megabytes * 1000}")
+    if largest_file is not None and shutil.which(command[0]):
+        blocks = -(-largest_file // _BLOCK)
+        limits.append(f"ulimit -f {blocks}")
+    if not limits:
+        return [*command]
+    script = "; ".join([*limits, 'exec "$@"'])
+    return ["sh", "-c", script, "sh", *command]
 
 
 def _kill_group(pid: int) -> None:
