@@ -110,7 +110,9 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
     yield f"  {first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
     yield f"  {_other_ways(first)} ({group[0].etype}, operator set {first.opset})"
     if first.step:
-        yield f"  the step {first.step} gives it by itself"
+        # One node at a time is run without optimisation, where a runtime offers that.
+        optimised = " with optimisation" if first.one_by_one == first.expected else ""
+        yield f"  the step {first.step} gives it by itself{optimised}"
     if first.graph:
         yield f"  the graph that ran: {first.graph}"
     if first.rewrite:

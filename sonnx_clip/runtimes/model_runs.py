@@ -140,6 +140,7 @@ def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle
         "models": list(runtime.run_texts.items()),
         "plain": runtime.open_unoptimised is not None,
         "optimisers": runtime.optimisers,
+        "is_optimiser": runtime.is_optimiser,
         "few": runtime.few,
     }
     return greeting, _handler(runtime)
@@ -250,6 +251,7 @@ class ModelWorker(Child):
         self.imports: str = found["imports"]
         self.texts: dict[bool, RunText] = dict(found["models"])
         self.optimisers: tuple[str, ...] = tuple(found["optimisers"])
+        self.is_optimiser: bool = found["is_optimiser"]
         self.has_plain: bool = found["plain"]
         self.few: bool = found["few"]
         self.runs = 0
