@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sonnx_clip.contexts.report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
 from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.root.terminal import counted
+from sonnx_clip.runtimes.first_graphs import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,10 @@ NOT_SAID = (
 )
 
 KINDS = {"context": "wrong in context", "neighbour": "a neighbour is wrong"}
+_FAILED: Mapping[str, str] = {
+    "crashed": "the runtime crashed",
+    "invalid": "the result was not usable",
+}
 WAYS = {
     "crashed": "the runtime crashed",
     "invalid": "the result is not usable",
@@ -47,6 +52,7 @@ def context_lines(by_type: ByType) -> Iterator[str]:
         yield from _block(blocks)
     yield from _right_as_a_whole(by_type)
     yield from _refusals(by_type)
+    yield from _not_asked(by_type)
     yield ""
     yield NOT_SAID
 
@@ -104,7 +110,9 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
     yield f"  {first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
     yield f"  {_other_ways(first)} ({group[0].etype}, operator set {first.opset})"
     if first.step:
-        yield f"  the step {first.step} gives it by itself"
+        # One node at a time is run without optimisation, where a runtime offers that.
+        optimised = " with optimisation" if first.one_by_one == first.expected else ""
+        yield f"  the step {first.step} gives it by itself{optimised}"
     if first.graph:
         yield f"  the graph that ran: {first.graph}"
     if first.rewrite:
@@ -167,7 +175,7 @@ def by_refusal(by_type: ByType) -> list[list[Refused]]:
     for etype, contexts in by_type.items():
         for context in contexts:
             for refusal in context.refusals:
-                if refusal.when != "always":
+                if refusal.when != "always" and context.was_asked:
                     refused = Refused(etype, context, refusal)
                     groups[refusal.when, refusal.words].append(refused)
     return list(groups.values())
@@ -183,6 +191,19 @@ def _refusals(by_type: ByType) -> Iterator[str]:
         yield ""
         yield f"{WAYS[first.when]}: {where}; {counted(graphs, 'graph')}{example}"
         yield f"  {' '.join(first.words.split())}"
+
+
+def _not_asked(by_type: ByType) -> Iterator[str]:
+    """Where a runtime was asked nothing, since it fails on every graph."""
+    for etype, contexts in by_type.items():
+        left_out = [context for context in contexts if not context.was_asked]
+        if not left_out:
+            continue
+        (refusal,) = left_out[0].refusals
+        yield ""
+        where = f"{counted(len(left_out), 'context')} of {etype}"
+        yield f"not asked: {where}, since {_FAILED[refusal.when]} for each of the first graphs ({SHOWN})"
+        yield f"  {' '.join(refusal.words.split())}"
 
 
 def failing_contexts(report: Report) -> int:

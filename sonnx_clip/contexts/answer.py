@@ -22,6 +22,29 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.model_runs import Outcome
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """What the composed meanings of a context allow.
+
+    Args:
+        x: the entries of X, shape (entries,), or (graphs, entries).
+        right: the results, of as many graphs.
+        origin: the entry of X that each entry of the result comes from, shape (entries,).
+    """
+
+    x: Array
+    right: Candidates
+    origin: Array
+
+    def at(self, graph: int) -> Meaning:
+        """That of one graph of several."""
+        return Meaning(self.x[graph], self.right.at(graph), self.origin)
+
+    def x_of(self, entry: int) -> int:
+        """The entry of X that an entry of the result comes from."""
+        return int(self.origin[entry])
+
+
 @dataclass
 class Answer:
     """A graph that was asked, and what came of it.
@@ -29,9 +52,7 @@ class Answer:
     Args:
         asked: its bounds and operator set.
         models: the whole and its parts.
-        x: the entries of X, flat.
-        origin: for each entry of the result, the entry of X that it comes from.
-        right: what the composed meanings allow.
+        meaning: its X, and what is right.
         whole: the whole graph, as the runtime opens it by default.
         parts: its nodes, one at a time.
         plain: the whole graph without optimisation.
@@ -41,9 +62,7 @@ class Answer:
 
     asked: Asked
     models: Graphs
-    x: Array
-    origin: Array
-    right: Candidates
+    meaning: Meaning
     whole: Outcome
     parts: Outcome
     plain: Outcome | None = None
@@ -64,20 +83,7 @@ class Answer:
     @property
     def wrong(self) -> Array:
         """Which entries of the whole graph's result are wrong."""
-        return ~self.right.allow(self.got)
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What the composed meanings of a context allow.
-
-    Args:
-        right: the results, shape (graphs, entries).
-        origin: the entry of X that each entry of the result comes from, shape (entries,).
-    """
-
-    right: Candidates
-    origin: Array
+        return ~self.meaning.right.allow(self.got)
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ def meaning_of_graphs(
         # The first step keeps its second consumer, whatever becomes of the others.
         results = _side_by_side(results, of_stage(stages[0], exactly(x), bounds))
         origin = np.concatenate([origin, np.arange(x.shape[-1])])
-    return Meaning(results, origin)
+    return Meaning(x, results, origin)
 
 
 def _side_by_side(left: Candidates, right: Candidates) -> Candidates:

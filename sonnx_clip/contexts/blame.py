@@ -29,7 +29,8 @@ class Wrong:
 
     Args:
         answer: the graph.
-        kind: ``alone`` if Clip alone gives them, ``neighbour`` if another node does, else ``context``.
+        kind: ``alone`` if Clip alone gives them, or the runtime of an optimiser without it; ``neighbour`` if
+            another node does; else ``context``.
         step: the step that gives them alone; empty in a context.
         entries: which entries of the result, shape (n,).
     """
@@ -55,8 +56,13 @@ class Wrong:
         return self.entries | ~self.answer.wrong
 
 
-def wrong_results(context: Context, answer: Answer, etype: str) -> Iterator[Wrong]:
-    """The wrong results of a graph, by who is to blame."""
+def wrong_results(
+    context: Context, answer: Answer, etype: str, *, of_optimiser: bool
+) -> Iterator[Wrong]:
+    """The wrong results of a graph, by who is to blame.
+
+    Nodes that are wrong one at a time without an optimiser are no fault of that, but of its runtime.
+    """
     left = answer.wrong
     for outcome in (answer.parts, answer.parts_optimised):
         if outcome is None or isinstance(outcome.last, Failure) or not left.any():
@@ -67,8 +73,12 @@ def wrong_results(context: Context, answer: Answer, etype: str) -> Iterator[Wron
             if place == _NOBODY:
                 continue
             step = context.steps[place]
+            if outcome is answer.parts_optimised and len(step.op_types) > 1:
+                continue  # an optimiser has joined nodes of one step: none of them is wrong alone
             entries = left & same_value & (blamed == place)
-            kind: ContextVerdict = "alone" if step.op_type == "Clip" else "neighbour"
+            is_of_its_runtime = of_optimiser and outcome is answer.parts
+            is_alone = step.op_type == "Clip" or is_of_its_runtime
+            kind: ContextVerdict = "alone" if is_alone else "neighbour"
             yield Wrong(answer, kind, step.id, entries)
             left = left & ~entries
     if left.any():
@@ -77,7 +87,7 @@ def wrong_results(context: Context, answer: Answer, etype: str) -> Iterator[Wron
 
 def _wrong_steps(context: Context, answer: Answer, outcome: Outcome, etype: str) -> Array:
     """For each entry of the result, the first node that is wrong for its actual input; -1 if none is."""
-    given = answer.x
+    given = answer.meaning.x
     blamed = np.full(len(given), _NOBODY)
     after_first = blamed
     bounds = answer.asked.bounds.values

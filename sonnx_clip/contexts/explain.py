@@ -6,7 +6,7 @@ A rewrite is named only if it gives every result of the graphs that are grouped 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import FamilyId
     from sonnx_clip.root.dtypes import Array
 
 
@@ -55,13 +56,17 @@ class Explanation:
         """
         if self.words:
             return self.words
-        wanted: Strength = "bits" if only_zeros else "value" if of_nan else "numbers"
-        stronger = [
-            one for one in STRENGTHS[STRENGTHS.index(wanted) :: -1] if one in self.legal_when
-        ]
-        if not stronger:
+        weakest: Strength = "numbers"
+        if only_zeros:
+            weakest = "bits"
+        elif of_nan:
+            weakest = "value"
+        place = STRENGTHS.index(weakest)
+        # From the weakest on, the stronger ones.
+        candidates = reversed(STRENGTHS[: place + 1])
+        strength = next((one for one in candidates if one in self.legal_when), None)
+        if strength is None:
             return ""
-        strength = stronger[0]
         given = f" (given {self.given})" if self.given else ""
         return f"{_STRENGTHS[strength]} only if {self.legal_when[strength]}{given}"
 
@@ -90,23 +95,26 @@ def explained(
         right: graphs of the same form whose results are all right.
     """
     left = list(deviating)
-    found: list[tuple[Explanation | None, Sequence[Wrong]]] = []
+    explanations: list[tuple[Explanation | None, Sequence[Wrong]]] = []
     candidates = list(_candidates(context, etype))
     while left:
         best: list[Wrong] = []
-        named = None
+        named: _Candidate | None = None
         for candidate in candidates:
-            given = [one for one in left if candidate.explains(context, etype, one)]
-            if len(given) <= len(best):
+            given = [wrong for wrong in left if candidate.explains(context, etype, wrong)]
+            count = len(given)
+            if count <= len(best):
                 continue
-            if not candidate.is_contradicted(context, etype, right, len(given)):
+            if not candidate.is_contradicted(context, etype, right, count):
                 best, named = given, candidate
         if named is None:
-            found.append((None, left))
+            explanations.append((None, left))
             break
-        found.append((named.explanation(context, etype), best))
-        left = [one for one in left if not any(one is other for other in best)]
-    return found
+        explanation = named.explanation(context, etype)
+        explanations.append((explanation, best))
+        explained_ids = {id(wrong) for wrong in best}
+        left = [wrong for wrong in left if id(wrong) not in explained_ids]
+    return explanations
 
 
 # --- What an optimiser may have made of the steps -----------------------------------------------------------
@@ -139,14 +147,22 @@ class _Candidate:
         """
         if not isinstance(self.rewrite, Rewrite):
             return False
-        given = (self._gives(context, etype, answer) for answer in right)
-        changed = (gives for gives in given if gives is not None and not gives.all())
-        return sum(1 for _ in islice(changed, most)) == most
+        changed = 0
+        for answer in right:
+            gives = self._gives(context, etype, answer)
+            if gives is not None and not gives.all():
+                changed += 1
+            if changed == most:
+                return True
+        return False
 
     def explains(self, context: Context, etype: str, wrong: Wrong) -> bool:
         """Whether it gives wrong results of a graph, and all that are right."""
         gives = self._gives(context, etype, wrong.answer)
-        return gives is not None and bool(gives[wrong.considered].all())
+        if gives is None:
+            return False
+        considered = gives[wrong.considered]
+        return bool(considered.all())
 
     def _gives(self, context: Context, etype: str, answer: Answer) -> Array | None:
         """Which results of a graph it gives; None if it is not about the graph."""
@@ -155,7 +171,7 @@ class _Candidate:
         if constants is None:
             return None
         replacement = Replacement(self.window.first, self.window.end, self.after, constants)
-        meaning = meaning_of_graphs(context, etype, bounds, answer.x, replacement)
+        meaning = meaning_of_graphs(context, etype, bounds, answer.meaning.x, replacement)
         return meaning.right.allow(answer.got)
 
     def _constants(
@@ -164,24 +180,32 @@ class _Candidate:
         """The constants with which it is about a graph; None if it is not."""
         if self.flushes:
             return {name: _flushed(value) for name, value in bounds.items()}
-        if not isinstance(self.rewrite, Rewrite):
+        rewrite = self.rewrite
+        if not isinstance(rewrite, Rewrite):
             return bounds
-        type_ = context.stages(etype)[self.window.first].given.etype
-        family = operators()["clip"].element_type(type_).family
-        types = [known.id for known in self.rewrite.element_types(family)]
-        if type_ not in types or not self.rewrite.fits(family):
+        stage = context.stages(etype)[self.window.first]
+        type_ = stage.given.etype
+        family = _family(type_)
+        types = [known.id for known in rewrite.element_types(family)]
+        if type_ not in types or not rewrite.fits(family):
             return None
-        return unified(self.rewrite.before, self.window.term, bounds, type_)
+        return unified(rewrite.before, self.window.term, bounds, type_)
 
     def explanation(self, context: Context, etype: str) -> Explanation:
         """Its id, and when it is legal."""
-        if self.rewrite is None:
+        rewrite = self.rewrite
+        if rewrite is None:
             return Explanation("", {}, words=self.words)
-        if isinstance(self.rewrite, Theorem):
-            return Explanation(self.rewrite.id, {}, words=self.rewrite.holds)
-        family = operators()["clip"].element_type(context.clip_type(etype)).family
-        stated = self.rewrite.entry.legal_when.get(family, {})
-        return Explanation(self.rewrite.id, stated, self.rewrite.entry.given)
+        if isinstance(rewrite, Theorem):
+            return Explanation(rewrite.id, {}, words=rewrite.holds)
+        clip_type = context.clip_type(etype)
+        stated = rewrite.entry.legal_when.get(_family(clip_type), {})
+        return Explanation(rewrite.id, stated, rewrite.entry.given)
+
+
+def _family(etype: str) -> FamilyId:
+    """The family of an element type of Clip."""
+    return operators()["clip"].element_type(etype).family
 
 
 def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
@@ -189,52 +213,85 @@ def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
     for rewrite in known_rewrites():
         for window in _windows(context):
             yield _Candidate(window, rewrite.after, rewrite)
-    clips = [place for place, step in enumerate(context.steps) if step.op_type == "Clip"]
-    for place in clips:
-        if place + 1 < len(context.steps) and context.steps[place + 1].quantises:
-            for theorem in known_theorems():
-                if (theorem.before, theorem.after) == _CLIP_DROPPED:
-                    yield _Candidate(_Window(_X, place, place + 1), _X, theorem)
-    if clips and clips[-1] - clips[0] == len(clips) - 1:
-        window = _Window(_X, clips[0], clips[-1] + 1)
-        yield _Candidate(window, _X, words="as if no Clip were there")
-        finite = tree.Call("clip", (_X, _number("lowest"), _number("highest")), tree.Kind.ELEMENT)
-        yield _Candidate(window, finite, words="as if every Clip had lost its bounds")
+    yield from _without_clip_before_quantising(context)
+    yield from _without_any_bound(context)
     yield from _with_flushed_bounds(context, etype)
     yield from _without_a_bound(context, etype)
     yield from _without_a_step(context, etype)
 
 
+def _without_clip_before_quantising(context: Context) -> Iterator[_Candidate]:
+    """The theorems by which a Clip before a quantiser may go."""
+    theorems = [
+        theorem for theorem in known_theorems() if (theorem.before, theorem.after) == _CLIP_DROPPED
+    ]
+    for place, (step, reader) in enumerate(pairwise(context.steps)):
+        if step.op_type == "Clip" and reader.quantises:
+            window = _one_step(place)
+            for theorem in theorems:
+                yield _Candidate(window, _X, theorem)
+
+
+def _without_any_bound(context: Context) -> Iterator[_Candidate]:
+    """No Clip, or one to finite numbers, where all Clips follow each other."""
+    clips = [place for place, step in enumerate(context.steps) if step.op_type == "Clip"]
+    if not clips:
+        return
+    first, last = clips[0], clips[-1]
+    if last - first != len(clips) - 1:
+        return
+    window = _Window(_X, first, last + 1)
+    yield _Candidate(window, _X, words="as if no Clip were there")
+    finite = _clip(_number("lowest"), _number("highest"))
+    yield _Candidate(window, finite, words="as if every Clip had lost its bounds")
+
+
 def _with_flushed_bounds(context: Context, etype: str) -> Iterator[_Candidate]:
     """A Clip of a fused kernel that takes subnormal bounds for zeros."""
     for place, stage in enumerate(context.stages(etype)):
-        is_float = operators()["clip"].element_type(stage.given.etype).family == "float"
-        if stage.step.op_type == "Clip" and is_float:
-            words = f"as if subnormal bounds of {stage.step.id} were zeros"
-            window = _Window(_X, place, place + 1)
-            yield _Candidate(window, stage.step.call, words=words, flushes=True)
+        step = stage.step
+        is_clip = step.op_type == "Clip"
+        if is_clip and _family(stage.given.etype) == "float":
+            words = f"as if subnormal bounds of {step.id} were zeros"
+            yield _Candidate(_one_step(place), step.call, words=words, flushes=True)
 
 
 def _flushed(bound: Array) -> Array:
     """A bound, or the zero of its sign if it is subnormal."""
-    smallest = np.finfo(bound.dtype).smallest_normal
-    return np.where(np.abs(bound) < smallest, np.copysign(bound.dtype.type(0), bound), bound)
+    dtype = bound.dtype
+    zero = np.copysign(dtype.type(0), bound)
+    is_small = np.abs(bound) < np.finfo(dtype).smallest_normal
+    return np.where(is_small, zero, bound)
 
 
 def _without_a_bound(context: Context, etype: str) -> Iterator[_Candidate]:
     """A Clip that has lost one of its bounds: the runtime may limit its result to finite numbers or not."""
-    stages = context.stages(etype)
-    for place, stage in enumerate(stages):
-        if stage.step.op_type != "Clip":
+    for place, stage in enumerate(context.stages(etype)):
+        step = stage.step
+        if step.op_type != "Clip":
             continue
-        _, low, high = stage.step.call.arguments
-        is_float = operators()["clip"].element_type(stage.given.etype).family == "float"
-        for lost, ends in (("upper", ("inf", "highest")), ("lower", ("-inf", "lowest"))):
-            for end in ends if is_float else ends[1:]:
-                sides = (low, _number(end)) if lost == "upper" else (_number(end), high)
-                after = tree.Call("clip", (_X, *sides), tree.Kind.ELEMENT)
-                words = f"as if the {lost} bound of {stage.step.id} were absent"
-                yield _Candidate(_Window(_X, place, place + 1), after, words=words)
+        _, low, high = step.call.arguments
+        is_float = _family(stage.given.etype) == "float"
+        highest = ("inf", "highest") if is_float else ("highest",)
+        lowest = ("-inf", "lowest") if is_float else ("lowest",)
+        without_high = [_clip(low, _number(end)) for end in highest]
+        without_low = [_clip(_number(end), high) for end in lowest]
+        window = _one_step(place)
+        for after in without_high:
+            words = f"as if the upper bound of {step.id} were absent"
+            yield _Candidate(window, after, words=words)
+        for after in without_low:
+            words = f"as if the lower bound of {step.id} were absent"
+            yield _Candidate(window, after, words=words)
+
+
+def _one_step(place: int) -> _Window:
+    """The window of one step, whose term does not matter."""
+    return _Window(_X, place, place + 1)
+
+
+def _clip(low: Expr, high: Expr) -> Expr:
+    return tree.Call("clip", (_X, low, high), tree.Kind.ELEMENT)
 
 
 def _number(text: str) -> Expr:
@@ -247,7 +304,7 @@ def _without_a_step(context: Context, etype: str) -> Iterator[_Candidate]:
         step = stage.step
         if step.computes is not None:
             words = f"as if the step {step.id} were not there"
-            yield _Candidate(_Window(_X, place, place + 1), _X, words=words)
+            yield _Candidate(_one_step(place), _X, words=words)
 
 
 def _windows(context: Context) -> Iterator[_Window]:
@@ -255,12 +312,14 @@ def _windows(context: Context) -> Iterator[_Window]:
     count = len(context.steps)
     for length in range(count, 0, -1):
         for first in range(count - length + 1):
-            steps = context.steps[first : first + length]
-            if all(step.term for step in steps):
-                term: Expr = steps[0].call
-                for step in steps[1:]:
-                    term = _with_x(step.call, term)
-                yield _Window(term, first, first + length)
+            end = first + length
+            steps = context.steps[first:end]
+            if not all(step.term for step in steps):
+                continue
+            term: Expr = steps[0].call
+            for step in steps[1:]:
+                term = _with_x(step.call, term)
+            yield _Window(term, first, end)
 
 
 def _with_x(outer: Expr, inner: Expr) -> Expr:
@@ -277,25 +336,30 @@ def unified(
     pattern: Expr, term: Expr, bounds: Mapping[str, Array], etype: str
 ) -> dict[str, Array] | None:
     """The constants with which a pattern is a term of constants of shape (); None if it is not."""
-    found: dict[str, Array] = {}
+    constants: dict[str, Array] = {}
 
     def fits(part: Expr, actual: Expr) -> bool:
         if isinstance(part, tree.Call) and isinstance(actual, tree.Call):
-            same = part.function == actual.function and len(part.arguments) == len(actual.arguments)
-            return same and all(map(fits, part.arguments, actual.arguments))
+            if part.function != actual.function:
+                return False
+            if len(part.arguments) != len(actual.arguments):
+                return False
+            return all(map(fits, part.arguments, actual.arguments))
         if isinstance(part, tree.Name) and part.id == ELEMENT:
             return isinstance(actual, tree.Name) and actual.id == ELEMENT
         value = _constant(actual, bounds, etype)
         if value is None:
             return False
         if isinstance(part, tree.Number):
-            return number(part.text, etype).tobytes() == value.tobytes()
-        if isinstance(part, tree.Name):
-            known = found.setdefault(part.id, value)
-            return known.tobytes() == value.tobytes()
-        return False
+            expected = number(part.text, etype)
+        elif isinstance(part, tree.Name):
+            # A name that occurs twice stands for one constant.
+            expected = constants.setdefault(part.id, value)
+        else:
+            return False
+        return expected.tobytes() == value.tobytes()
 
-    return found if fits(pattern, term) else None
+    return constants if fits(pattern, term) else None
 
 
 def _constant(term: Expr, bounds: Mapping[str, Array], etype: str) -> Array | None:

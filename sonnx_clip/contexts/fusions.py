@@ -68,44 +68,56 @@ def illegal_rewrites(model: onnx.ModelProto) -> Iterator[IllegalRewrite]:
     """The rewrites of spec/rewrites.yaml that are in use and would be wrong in the graph of a model."""
     graph = ModelGraph(model)
     in_use = [rewrite for rewrite in known_rewrites() if rewrite.entry.seen]
-    for place in graph.clips():
-        name = name_of(graph.nodes[place])
-        for nodes in _rows_around(graph, place):
-            term = read_term(nodes.text, name)
-            for rewrite in in_use:
-                differs = _decided(rewrite, term, nodes)
-                if differs is not None:
-                    yield IllegalRewrite(
-                        node=name,
-                        nodes=nodes.shown,
-                        rewrite=rewrite.id,
-                        after=rewrite.entry.after,
-                        type=nodes.etype,
-                        differs=differs,
-                        seen=tuple(map(str, rewrite.entry.seen)),
-                    )
+    rows: dict[tuple[int, ...], str] = {}
+    for clip in graph.clips():
+        name = name_of(graph.nodes[clip])
+        for row in _rows_around(graph, clip):
+            rows.setdefault(row, name)  # two Clips in a row have the same rows
+    for row, name in rows.items():
+        nodes = _as_term(graph, row)
+        if nodes is None:
+            continue
+        term = read_term(nodes.text, name)
+        for rewrite in in_use:
+            differs = _decided(rewrite, term, nodes)
+            if differs is None:
+                continue
+            yield IllegalRewrite(
+                node=name,
+                nodes=nodes.shown,
+                rewrite=rewrite.id,
+                after=rewrite.entry.after,
+                type=nodes.etype,
+                differs=differs,
+                seen=tuple(map(str, rewrite.entry.seen)),
+            )
 
 
 def _decided(rewrite: Rewrite, term: Expr, nodes: _Nodes) -> Differs | None:
     """An X for which a rewrite is wrong for these nodes; None if it is right, or about others."""
-    family = operators()["clip"].element_type(nodes.etype).family
+    etype = nodes.etype
+    family = operators()["clip"].element_type(etype).family
     types = [known.id for known in rewrite.element_types(family)]
-    if nodes.etype not in types or not rewrite.fits(family):
+    if etype not in types or not rewrite.fits(family):
         return None
-    constants = unified(rewrite.before, term, nodes.constants, nodes.etype)
+    constants = unified(rewrite.before, term, nodes.constants, etype)
     if constants is None:
         return None
-    in_type = meaning(nodes.etype)
-    values = {name: int(value.view(bits_type(nodes.etype))) for name, value in constants.items()}
-    found = difference(in_type, rewrite.before, rewrite.after, values, "value")
-    return None if found is None else shown_difference(found, in_type)
+    patterns: dict[str, int] = {}
+    for name, value in constants.items():
+        patterns[name] = int(value.view(bits_type(etype)))
+    in_type = meaning(etype)
+    found = difference(in_type, rewrite.before, rewrite.after, patterns, "value")
+    if found is None:
+        return None
+    return shown_difference(found, in_type)
 
 
 # --- Nodes in a row, as terms -------------------------------------------------------------------------------
 
 
-def _rows_around(graph: ModelGraph, clip: int) -> Iterator[_Nodes]:
-    """A Clip alone, behind its producer, before its reader, and between both.
+def _rows_around(graph: ModelGraph, clip: int) -> Iterator[tuple[int, ...]]:
+    """The places of a Clip alone, behind its producer, before its reader, and between both.
 
     A neighbour counts only if nothing else reads what is between: an optimiser could not remove it.
     """
@@ -114,17 +126,19 @@ def _rows_around(graph: ModelGraph, clip: int) -> Iterator[_Nodes]:
     if graph.only_reader(node.input[0]) is None:
         before = None
     after = graph.only_reader(node.output[0])
-    rows: list[list[int | None]] = [[clip], [before, clip], [clip, after], [before, clip, after]]
-    for row in rows:
-        nodes = [graph.nodes[place] for place in row if place is not None]
-        term = _as_term(graph, nodes) if len(nodes) == len(row) else None
-        if term is not None:
-            yield term
+    yield (clip,)
+    if before is not None:
+        yield before, clip
+    if after is not None:
+        yield clip, after
+    if before is not None and after is not None:
+        yield before, clip, after
 
 
-def _as_term(graph: ModelGraph, nodes: Sequence[onnx.NodeProto]) -> _Nodes | None:
+def _as_term(graph: ModelGraph, row: Sequence[int]) -> _Nodes | None:
     """Nodes in a row as a term; None if one is no operator of spec/, or reads two values."""
     functions = {spec.operator: function for function, spec in operators().items()}
+    nodes = [graph.nodes[place] for place in row]
     text = "X"
     constants: dict[str, Array] = {}
     shown: list[str] = []
@@ -132,38 +146,53 @@ def _as_term(graph: ModelGraph, nodes: Sequence[onnx.NodeProto]) -> _Nodes | Non
         operands = _constant_operands(graph, node)
         if operands is None or node.op_type not in functions:
             return None
-        letters = _LETTERS[len(constants) : len(constants) + len(operands)]
-        constants |= dict(zip(letters, operands, strict=True))
-        text = f"{functions[node.op_type]}({', '.join([text, *letters])})"
+        begin = len(constants)
+        letters = _LETTERS[begin : begin + len(operands)]
+        constants.update(zip(letters, operands, strict=True))
+        arguments = ", ".join([text, *letters])
+        text = f"{functions[node.op_type]}({arguments})"
         values = ", ".join(f"{value:g}" for value in operands)
         shown.append(f"{node.op_type}({values})" if operands else node.op_type)
+    etype = _common_type(graph, nodes[0].input[0], constants)
+    if etype is None:
+        return None
+    return _Nodes(text, constants, ", ".join(shown), etype)
+
+
+def _common_type(graph: ModelGraph, x: str, constants: Mapping[str, Array]) -> str | None:
+    """The element type of constants, or else of X; None if there are several, or Clip has none of it."""
     types = {value.dtype.name for value in constants.values()}
     if not types:
-        types = {_element_type(graph, nodes[0].input[0])}
+        types = {_element_type(graph, x)}
     known_types = {known.id for known in operators()["clip"].element_types}
     if len(types) != 1 or not types <= known_types:
         return None
-    return _Nodes(text, constants, ", ".join(shown), types.pop())
+    return str(types.pop())
 
 
 def _constant_operands(graph: ModelGraph, node: onnx.NodeProto) -> list[Array] | None:
     """The scalar constants beside the one value that a node reads; None if it has others."""
-    if graph.is_constant(node.input[0]) and node.op_type not in _COMMUTATIVE:
+    is_commutative = node.op_type in _COMMUTATIVE
+    if graph.is_constant(node.input[0]) and not is_commutative:
         return None
     if node.op_type == "Clip":
-        bounds = graph.bounds(node)
-        scalars = [bound for bound in bounds if bound is not None]
-        return scalars if len(scalars) == len(bounds) else None
-    if node.op_type not in _COMMUTATIVE:
+        low, high = graph.bounds(node)
+        return None if low is None or high is None else [low, high]
+    if not is_commutative:
         return [] if len(node.input) == 1 else None
-    values = [graph.constant(name) for name in node.input]
-    scalars = [value.reshape(()) for value in values if value is not None and value.size == 1]
-    return scalars if len(node.input) == 2 and len(scalars) == 1 else None
+    scalars: list[Array] = []
+    for name in node.input:
+        value = graph.constant(name)
+        if value is not None and value.size == 1:
+            scalars.append(value.reshape(()))
+    has_one_of_each = len(node.input) == 2 and len(scalars) == 1
+    return scalars if has_one_of_each else None
 
 
 def _element_type(graph: ModelGraph, name: str) -> str:
     """The declared element type of a value; empty if there is none."""
     declared = graph.declared.get(name)
-    if declared is None or not declared.type.tensor_type.elem_type:
+    if declared is None:
         return ""
-    return str(helper.tensor_dtype_to_np_dtype(declared.type.tensor_type.elem_type).name)
+    code = declared.type.tensor_type.elem_type
+    return str(helper.tensor_dtype_to_np_dtype(code).name) if code else ""

@@ -34,6 +34,8 @@ _FIRST_OPSET = 13
 ATTRIBUTES_OPSET = 10
 """The last operator set in which bounds are attributes, where optimisers lose them."""
 _IR_VERSION = 8
+_WITH_ATTRIBUTES = ("Clip", "Relu", "Neg", "Abs", "Identity", "Max", "Min")
+_NAME_OF_VALUE = re.compile(r"\b\w+\b(?! *\()")
 _ATTRIBUTE_OF = {"A": "min", "B": "max", "C": "min", "D": "max"}
 
 
@@ -91,14 +93,16 @@ class Model:
 def array_text(value: Array) -> str:
     """An array as Python text, bit for bit; equal entries are written once."""
     name = value.dtype.name
-    bits = np.ascontiguousarray(value).view(bits_type(name)).reshape(-1)
-    patterns = [hex_bits(int(pattern), name) for pattern in bits]
+    unsigned = bits_type(name)
+    patterns = np.ascontiguousarray(value).view(unsigned).reshape(-1)
+    texts = [hex_bits(int(pattern), name) for pattern in patterns]
+    as_type = f"np.{unsigned.name}).view(np.{name})"
     if value.ndim == 0:
-        return f"np.array({patterns[0]}, np.{bits_type(name).name}).view(np.{name})"
-    if len(set(patterns)) == 1:
-        return f"np.full({value.shape}, {patterns[0]}, np.{bits_type(name).name}).view(np.{name})"
-    listed = ", ".join(patterns)
-    return f"np.array([{listed}], np.{bits_type(name).name}).view(np.{name}).reshape({value.shape})"
+        return f"np.array({texts[0]}, {as_type}"
+    if len(set(texts)) == 1:
+        return f"np.full({value.shape}, {texts[0]}, {as_type}"
+    listed = ", ".join(texts)
+    return f"np.array([{listed}], {as_type}.reshape({value.shape})"
 
 
 @dataclass(frozen=True)
@@ -122,13 +126,38 @@ class _Builder:
         """The text of a step's node, and its constants."""
         if step.term:
             return self._of_term(step, index, input_, output, etype)
-        constants = {
-            f"{name}{index}": _array(constant, etype) for name, constant in step.constants.items()
-        }
+        if step.nodes:
+            return self._of_nodes(step, index, input_, output)
+        constants: dict[str, Array] = {}
+        for name, constant in step.constants.items():
+            constants[f"{name}{index}"] = _array(constant, etype)
         operator, _, listed = step.node.rpartition("(")
-        names = [name.strip() for name in listed.rstrip(") ").split(",")]
-        given = [input_ if name == "x" else f"{name}{index}" for name in names]
-        return f"{output} = {operator.strip()} ({', '.join(given)})", constants
+        arguments: list[str] = []
+        for part in listed.rstrip(") ").split(","):
+            name = part.strip()
+            arguments.append(input_ if name == "x" else f"{name}{index}")
+        call = f"{operator.strip()} ({', '.join(arguments)})"
+        return f"{output} = {call}", constants
+
+    def _of_nodes(
+        self, step: Step, index: int, input_: str, output: str
+    ) -> tuple[str, dict[str, Array]]:
+        """Several nodes: the names of their own values get the index of the step."""
+        names = {"x": input_, "y": output}
+        constants: dict[str, Array] = {}
+        for bound in step.bounds:
+            name = bound.lower()
+            names[bound] = name
+            if self.bounds_as != "inputs":
+                constants[name] = self.bounds[bound]
+
+        def renamed(match: re.Match[str]) -> str:
+            own_name = f"{match[0]}{index}"
+            return names.get(match[0], own_name)
+
+        # A name before a parenthesis is an operator.
+        lines = [_NAME_OF_VALUE.sub(renamed, line) for line in step.nodes]
+        return "\n".join(lines), constants
 
     def _of_term(
         self, step: Step, index: int, input_: str, output: str, etype: str
@@ -153,8 +182,10 @@ class _Builder:
                 arguments.append(name)
                 if self.bounds_as != "inputs":
                     constants[name] = self.bounds[part.id]
-        shown = f" <{', '.join(attributes)}>" if attributes else ""
-        return f"{output} = {step.op_type}{shown} ({', '.join(arguments)})", constants
+        operator = step.op_type
+        if attributes:
+            operator += f" <{', '.join(attributes)}>"
+        return f"{output} = {operator} ({', '.join(arguments)})", constants
 
 
 def graphs(
@@ -229,11 +260,14 @@ class _Graph:
 def _add_fork(whole: _Graph, stages: Sequence[Stage]) -> Model:
     """Let the result of the first step be used twice: the node that joins both results, as a model."""
     first, last = stages[0].result, stages[-1].result
+    rows, *others = last.shape
+    both = Tensor(last.etype, (2 * rows, *others))
     line = "z = Concat <axis = 0> (y, t0)"
-    both = Tensor(last.etype, (2 * last.shape[0], *last.shape[1:]))
+    inputs, outputs = {"y": last, "t0": first}, {"z": both}
     whole.lines.append(line)
-    whole.outputs = {"z": both}
-    return _Graph(whole.opset, {"y": last, "t0": first}, {"z": both}, [line]).model("z")
+    whole.outputs = outputs
+    alone = _Graph(whole.opset, inputs, outputs, [line])
+    return alone.model("z")
 
 
 def _add_two_zeros(whole: _Graph, etype: str, first: str) -> None:
@@ -257,21 +291,30 @@ def opsets_of(context: Context, etype: str, newest: int) -> tuple[int, ...]:
 
     Operator set 10, in which the bounds are attributes, comes first where it has the context for float32.
     """
-    having = [opset for opset in range(_FIRST_OPSET, newest + 1) if _has(context, etype, opset)]
-    ends = tuple(dict.fromkeys((having[0], having[-1]))) if having else ()
-    has_attributes = etype == "float32" == context.clip_type(etype)
-    uses_clip = all(
-        not step.term or step.op_type in ("Clip", "Relu", "Neg", "Abs", "Identity", "Max", "Min")
-        for step in context.steps
-    )
-    if has_attributes and uses_clip and _has(context, etype, ATTRIBUTES_OPSET):
+    opsets = range(_FIRST_OPSET, newest + 1)
+    having = [opset for opset in opsets if _has(context, etype, opset)]
+    ends: tuple[int, ...] = ()
+    if having:
+        first, last = having[0], having[-1]
+        ends = (first,) if first == last else (first, last)
+    is_float32 = etype == "float32" == context.clip_type(etype)
+    if is_float32 and _may_have_attributes(context) and _has(context, etype, ATTRIBUTES_OPSET):
         return (*ends, ATTRIBUTES_OPSET)
     return ends
 
 
+def _may_have_attributes(context: Context) -> bool:
+    """Whether operator set 10 is of interest: no step reads bounds in another way than Clip, Max and Min."""
+    for step in context.steps:
+        if step.chooses or (step.term and step.op_type not in _WITH_ATTRIBUTES):
+            return False
+    return True
+
+
 def _has(context: Context, etype: str, opset: int) -> bool:
     """Whether an operator set has all nodes of a context, with as many inputs."""
-    return all(_has_node(stage, opset) for stage in context.stages(etype))
+    stages = context.stages(etype)
+    return all(_has_node(stage, opset) for stage in stages)
 
 
 @cache
@@ -285,13 +328,15 @@ def _schema(op_type: str, opset: int) -> onnx.defs.OpSchema | None:
 
 
 def _has_node(stage: Stage, opset: int) -> bool:
-    step, etype = stage.step, stage.given.etype
+    step = stage.step
+    if step.nodes:
+        return all(_schema(op_type, opset) is not None for op_type in step.op_types)
     schema = _schema(step.op_type, opset)
     if schema is None:
         return False
-    first = schema.inputs[0]
+    etype = stage.given.etype
     tensor = f"tensor({ONNX_NAMES.get(etype, etype)})"
-    if tensor not in first.types:
+    if tensor not in schema.inputs[0].types:
         return False
     is_variadic = schema.max_input > 100
     wanted = 1 if step.term else 1 + len(step.constants)
@@ -303,18 +348,19 @@ def _has_node(stage: Stage, opset: int) -> bool:
 
 def _bounds_of(stage: Stage, bounds: Mapping[str, Array]) -> dict[str, Tensor]:
     """The bounds that a step reads, as inputs."""
-    if not stage.step.term:
-        return {}
-    read = [part.id for part in stage.step.call.arguments if isinstance(part, tree.Name)]
-    return {name.lower(): Tensor(stage.given.etype, ()) for name in read if name in bounds}
+    scalar = Tensor(stage.given.etype, ())
+    read = [name for name in stage.step.bounds if name in bounds]
+    return {name.lower(): scalar for name in read}
 
 
 def _array(constant: Constant, etype: str) -> Array:
     type_ = constant.type or etype
     if type_ == "int64":
-        values = np.array([int(text) for text in constant.values], np.int64)
+        integers = [int(text) for text in constant.values]
+        values = np.array(integers, np.int64)
     else:
-        values = np.array([number(text, type_) for text in constant.values], numpy_type(type_))
+        numbers = [number(text, type_) for text in constant.values]
+        values = np.array(numbers, numpy_type(type_))
     shape = constant.declared_shape
     if len(constant.values) == 1:
         return np.full(shape, values[0], values.dtype)
@@ -322,13 +368,16 @@ def _array(constant: Constant, etype: str) -> Array:
 
 
 def _declared(values: Mapping[str, Tensor]) -> str:
-    return ", ".join(f"{_type_text(tensor)} {name}" for name, tensor in values.items())
+    declared = [f"{_type_text(tensor)} {name}" for name, tensor in values.items()]
+    return ", ".join(declared)
 
 
 def _type_text(tensor: Tensor) -> str:
+    name = ONNX_NAMES.get(tensor.etype, tensor.etype)
+    if not tensor.shape:
+        return name
     dimensions = ", ".join(map(str, tensor.shape))
-    shape = f"[{dimensions}]" if dimensions else ""
-    return f"{ONNX_NAMES.get(tensor.etype, tensor.etype)}{shape}"
+    return f"{name}[{dimensions}]"
 
 
 def _with_body(kind: str, graph: _Graph) -> Model:

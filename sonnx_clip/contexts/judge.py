@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sonnx_clip.contexts.answer import Answer, meaning_of_graphs
+from sonnx_clip.contexts.answer import Answer, Meaning, meaning_of_graphs
 from sonnx_clip.contexts.blame import wrong_results
 from sonnx_clip.contexts.candidates import alike
 from sonnx_clip.contexts.explain import Explanation, explained
@@ -31,6 +31,7 @@ from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Failure
+from sonnx_clip.runtimes.first_graphs import ask_first_graphs
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, Outcome, Run
 from sonnx_clip.runtimes.worker import RuntimeDiedError
 
@@ -38,22 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.contexts.blame import Wrong
-    from sonnx_clip.contexts.candidates import Candidates
     from sonnx_clip.contexts.graphs import Graphs, Model
     from sonnx_clip.contexts.model import Context
     from sonnx_clip.contexts.plan import Asked, Bounds
     from sonnx_clip.contexts.report import ContextVerdict, Way
     from sonnx_clip.runtimes.model_runs import ModelWorker
-
-_FIRST_OPSET = 13
-
-
-class _Known(NamedTuple):
-    """X, the results that are right, and the entry of X that each of them comes from."""
-
-    x: Array
-    right: Candidates
-    origin: Array
 
 
 @dataclass(frozen=True)
@@ -76,38 +66,36 @@ class ContextJudge:
 
     def judge(self, context: Context) -> ContextReport:
         """The report on a context; if the runtime dies too often, the worker is no longer usable."""
-        self._worker.forget_deaths()
+        worker, etype = self._worker, self._etype
         try:
-            return self._judge(context)
+            if etype not in worker.first_graphs:
+                worker.first_graphs[etype] = ask_first_graphs(worker, etype)
+            first = worker.first_graphs[etype]
+            if first.failure:
+                return _without_result(context, first.failure, first.words, graphs=0)
+            worker.forget_deaths()
+            return self._judge(context, first.newest_opset)
         except RuntimeDiedError as error:
-            self._worker.is_usable = False
-            refusal = ContextRefusal(when="crashed", graphs=1, words=str(error), asked="", opset=0)
-            return ContextReport(
-                id=context.id,
-                title=context.title,
-                chain=context.chain,
-                verdict="crashed",
-                graphs=1,
-                served=0,
-                compared=0,
-                refusals=(refusal,),
-            )
+            worker.is_usable = False
+            return _without_result(context, "crashed", str(error), graphs=1)
 
-    def _judge(self, context: Context) -> ContextReport:
-        if self._worker.newest_opset is None:
-            self._worker.newest_opset = _newest_served(self._worker)
+    def _judge(self, context: Context, newest_opset: int) -> ContextReport:
         before = self._worker.runs
-        opsets = opsets_of(context, self._etype, self._worker.newest_opset)
+        opsets = opsets_of(context, self._etype, newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
         suspicious = [answer for answer in answers if self._needs_more(answer)]
         self._ask_more(context, suspicious)
-        wrong = [one for answer in served for one in wrong_results(context, answer, self._etype)]
+        wrong: list[Wrong] = []
+        for answer in served:
+            wrong += wrong_results(
+                context, answer, self._etype, of_optimiser=self._worker.is_optimiser
+            )
         deviations = self._deviations(context, served, wrong)
         fields: dict[str, Any] = {
             "graphs": len(answers),
             "served": len(served),
-            "compared": sum(int(answer.right.defined.sum()) for answer in served),
+            "compared": sum(int(answer.meaning.right.defined.sum()) for answer in served),
             "opsets": opsets,
             "deviations": tuple(deviations),
             "refusals": tuple(self._refusals(context, answers)),
@@ -124,7 +112,7 @@ class ContextJudge:
 
     def _answers(self, context: Context, opsets: Sequence[int]) -> Iterator[Answer]:
         every = asked(context, self._etype, opsets, few=self._few)
-        known = self._known(context, every)
+        meanings = self._meanings(context, every)
         parts_how = PLAIN if self._worker.has_plain else OPTIMISED
         models: list[Graphs] = []
         chains: list[Chain] = []
@@ -132,28 +120,24 @@ class ContextJudge:
             bounds = graph.bounds
             model = graphs(context, self._etype, bounds.values, graph.opset, graph.bounds_as)
             models.append(model)
-            feeds = _feeds(known[bounds].x, context, bounds)
+            feeds = _feeds(meanings[bounds].x, context, bounds)
             chains.append(_chain([model.whole], feeds, OPTIMISED))
             chains.append(_chain(model.parts, feeds, parts_how))
         outcomes = self._worker.run(chains)
         for graph, model in zip(every, models, strict=True):
-            x, right, origin = known[graph.bounds]
             whole, parts = next(outcomes), next(outcomes)
-            yield Answer(graph, model, x, origin, right, whole, parts)
+            yield Answer(graph, model, meanings[graph.bounds], whole, parts)
 
-    def _known(self, context: Context, every: Sequence[Asked]) -> Mapping[Bounds, _Known]:
+    def _meanings(self, context: Context, every: Sequence[Asked]) -> Mapping[Bounds, Meaning]:
         """X for each of the bounds, and what is right: the same in every operator set."""
-        distinct = list(dict.fromkeys(one.bounds for one in every))
-        x = np.stack([inputs_of(context.id, self._etype, bounds) for bounds in distinct])
-        constants = {
-            name: np.stack([bounds.values[name] for bounds in distinct])[:, np.newaxis]
-            for name in distinct[0].values
-        }
-        meaning = meaning_of_graphs(context, self._etype, constants, x)
-        return {
-            bounds: _Known(x[place], meaning.right.at(place), meaning.origin)
-            for place, bounds in enumerate(distinct)
-        }
+        distinct = list(dict.fromkeys(graph.bounds for graph in every))
+        x = [inputs_of(context.id, self._etype, bounds) for bounds in distinct]
+        constants: dict[str, Array] = {}
+        for name in distinct[0].values:
+            values = np.stack([bounds.values[name] for bounds in distinct])
+            constants[name] = values[:, np.newaxis]
+        of_all = meaning_of_graphs(context, self._etype, constants, np.stack(x))
+        return {bounds: of_all.at(place) for place, bounds in enumerate(distinct)}
 
     def _needs_more(self, answer: Answer) -> bool:
         """Whether a graph is run in other ways, to find out what is to blame."""
@@ -163,23 +147,23 @@ class ContextJudge:
 
     def _ask_more(self, context: Context, answers: Sequence[Answer]) -> None:
         """Run graphs without optimisation, their nodes with it, and the whole with bounds as inputs."""
+        served = [answer for answer in answers if answer.is_served]
         if self._worker.has_plain:
-            for answer, outcome in self._run_again(
-                context, answers, PLAIN, lambda a: [a.models.whole]
-            ):
+            again = self._run_again(context, answers, PLAIN, lambda a: [a.models.whole])
+            for answer, outcome in again:
                 answer.plain = outcome
-            wrong = [answer for answer in answers if answer.is_served]
-            for answer, outcome in self._run_again(
-                context, wrong, OPTIMISED, lambda a: a.models.parts
-            ):
+            again = self._run_again(context, served, OPTIMISED, lambda a: a.models.parts)
+            for answer, outcome in again:
                 answer.parts_optimised = outcome
-        constant = [a for a in answers if a.is_served and a.asked.bounds_as == "initializers"]
 
         def with_inputs(answer: Answer) -> Sequence[Model]:
             bounds, opset = answer.asked.bounds.values, answer.asked.opset
-            return [graphs(context, self._etype, bounds, opset, "inputs").whole]
+            models = graphs(context, self._etype, bounds, opset, "inputs")
+            return [models.whole]
 
-        for answer, outcome in self._run_again(context, constant, OPTIMISED, with_inputs):
+        constant = [answer for answer in served if answer.asked.bounds_as == "initializers"]
+        again = self._run_again(context, constant, OPTIMISED, with_inputs)
+        for answer, outcome in again:
             answer.with_inputs = outcome
 
     def _run_again(
@@ -189,7 +173,10 @@ class ContextJudge:
         how: str,
         models: Callable[[Answer], Sequence[Model]],
     ) -> Iterator[tuple[Answer, Outcome]]:
-        chains = [_chain(models(a), _feeds(a.x, context, a.asked.bounds), how) for a in answers]
+        chains: list[Chain] = []
+        for answer in answers:
+            feeds = _feeds(answer.meaning.x, context, answer.asked.bounds)
+            chains.append(_chain(models(answer), feeds, how))
         return zip(answers, self._worker.run(chains), strict=True)
 
     # --- Causes
@@ -199,40 +186,54 @@ class ContextJudge:
     ) -> list[ContextDeviation]:
         """Wrong results, grouped by kind and cause."""
         groups: dict[_Cause, list[Wrong]] = defaultdict(list)
-        for one in wrong:
-            if one.kind != "alone":
-                without = self._blamed(context, one, groups) if one.kind == "context" else ()
-                bounds_as = one.answer.asked.bounds_as
-                groups[_Cause(one.kind, one.step, without, bounds_as)].append(one)
+        for results in wrong:
+            if results.kind == "alone":
+                continue
+            without: tuple[str, ...] = ()
+            if results.kind == "context":
+                without = self._blamed(context, results, groups)
+            bounds_as = results.answer.asked.bounds_as
+            cause = _Cause(results.kind, results.step, without, bounds_as)
+            groups[cause].append(results)
         right: dict[str, list[Answer]] = defaultdict(list)
         for answer in served:
             if not answer.wrong.any():
                 right[answer.asked.bounds_as].append(answer)
-        found = []
+        deviations: list[ContextDeviation] = []
         for cause, group in groups.items():
             explanations: list[tuple[Explanation | None, Sequence[Wrong]]] = [(None, group)]
             if cause.kind == "context":
                 explanations = explained(context, self._etype, group, right[cause.bounds_as])
             for rewrite, by_it in explanations:
-                found.append(self._deviation(context, cause, rewrite, by_it))
-        return sorted(found, key=lambda deviation: CONTEXT_VERDICTS.index(deviation.kind))
+                deviations.append(self._deviation(context, cause, rewrite, by_it))
+
+        def severity(deviation: ContextDeviation) -> int:
+            return CONTEXT_VERDICTS.index(deviation.kind)
+
+        return sorted(deviations, key=severity)
 
     def _blamed(self, context: Context, wrong: Wrong, known: Iterable[_Cause]) -> tuple[str, ...]:
         """The optimisers of which each, left out alone, makes it right; known ones are tried first."""
         for cause in known:
             names = cause.without
-            if names and self._heals(context, wrong, names) == names:
+            if not names:
+                continue
+            healed = self._heals(context, wrong, names)
+            if healed == names:
                 return names
         return self._heals(context, wrong, self._worker.optimisers)
 
     def _heals(self, context: Context, wrong: Wrong, names: Sequence[str]) -> tuple[str, ...]:
         answer = wrong.answer
-        feeds = _feeds(answer.x, context, answer.asked.bounds)
+        feeds = _feeds(answer.meaning.x, context, answer.asked.bounds)
         chains = [_chain([answer.models.whole], feeds, WITHOUT + name) for name in names]
-        healed = []
+        healed: list[str] = []
         for name, outcome in zip(names, self._worker.run(chains), strict=True):
             last = outcome.last
-            if not isinstance(last, Failure) and answer.right.allow(last)[wrong.entries].all():
+            if isinstance(last, Failure):
+                continue
+            is_right = answer.meaning.right.allow(last)
+            if is_right[wrong.entries].all():
                 healed.append(name)
         return tuple(healed)
 
@@ -245,7 +246,7 @@ class ContextJudge:
     ) -> ContextDeviation:
         first = wrong[0].answer
         entry = wrong[0].first
-        given = first.asked
+        given, meaning = first.asked, first.meaning
         bits = {
             name: _value(value.reshape(1), 0).bits or ""
             for name, value in given.bounds.values.items()
@@ -256,9 +257,9 @@ class ContextJudge:
             bounds_bits=bits,
             opset=given.opset,
             bounds_as=given.bounds_as,
-            x=_value(first.x, int(first.origin[entry])),
+            x=_value(meaning.x, meaning.x_of(entry)),
             got=_value(first.got, entry),
-            expected=_value(first.right.expected, entry),
+            expected=_value(meaning.right.expected, entry),
             one_by_one=_result(first.parts, entry),
             plain=_value_of(first.plain, entry),
             with_inputs=_value_of(first.with_inputs, entry),
@@ -274,13 +275,14 @@ class ContextJudge:
 
     def _reproducer(self, context: Context, answer: Answer, entry: int) -> str:
         """Python that repeats a wrong result, if possible with one value in all entries of X."""
-        value = answer.x[int(answer.origin[entry])]
-        bounds = answer.asked.bounds
-        feeds = _feeds(np.full_like(answer.x, value), context, bounds)
-        (outcome,) = self._worker.run([_chain([answer.models.whole], feeds, OPTIMISED)])
+        meaning, bounds = answer.meaning, answer.asked.bounds
+        value = meaning.x[meaning.x_of(entry)]
+        feeds = _feeds(np.full_like(meaning.x, value), context, bounds)
+        chain = _chain([answer.models.whole], feeds, OPTIMISED)
+        (outcome,) = self._worker.run([chain])
         last = outcome.last
         if isinstance(last, Failure) or not alike(last, answer.got)[entry]:
-            feeds = _feeds(answer.x, context, bounds)
+            feeds = _feeds(meaning.x, context, bounds)
         return reproducer(self._worker, answer.models.whole, feeds, entry)
 
     def _graph_that_ran(self, answer: Answer) -> str:
@@ -306,23 +308,21 @@ class ContextJudge:
             )
 
 
-def _newest_served(worker: ModelWorker) -> int:
-    """The newest operator set of the installed onnx that a runtime serves, tried with an identity."""
-    import onnx.parser
-
-    from sonnx_clip.runtimes.opsets import newest_opset
-
-    x = np.zeros(1, np.float32)
-    how = PLAIN if worker.has_plain else OPTIMISED
-    for opset in range(newest_opset(), _FIRST_OPSET, -1):
-        head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-        text = f"{head} g (float[1] x) => (float[1] y) {{ y = Identity (x) }}"
-        model = onnx.parser.parse_model(text).SerializeToString()
-        run = Run(model, ("x",), "y", "float32", (1,), how)
-        (outcome,) = worker.run([Chain((run,), {"x": x})])
-        if outcome.failure is None:
-            return opset
-    return _FIRST_OPSET
+def _without_result(
+    context: Context, failure: Literal["crashed", "invalid"], words: str, *, graphs: int
+) -> ContextReport:
+    """The report on a context that gave nothing; it was not asked if no graph was."""
+    refusal = ContextRefusal(when=failure, graphs=graphs, words=words, asked="", opset=0)
+    return ContextReport(
+        id=context.id,
+        title=context.title,
+        chain=context.chain,
+        verdict=failure,
+        graphs=graphs,
+        served=0,
+        compared=0,
+        refusals=(refusal,),
+    )
 
 
 def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Chain:
@@ -343,7 +343,8 @@ def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Cha
 def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     """Every input that a model of a context may have, by name."""
     feeds = {name.lower(): value for name, value in bounds.values.items()}
-    feeds |= {"x": x.reshape(context.first_shape), "condition": np.ones((), bool)}
+    feeds["x"] = x.reshape(context.first_shape)
+    feeds["condition"] = np.ones((), bool)
     if context.entry.two_zeros:
         feeds["w"] = x[:1]
     return feeds
@@ -354,7 +355,8 @@ def _count_better(answer: Answer) -> int:
     last = answer.parts.last
     if isinstance(last, Failure):
         return 0
-    return int((~answer.right.allow(last) & ~answer.wrong).sum())
+    is_wrong_apart = ~answer.meaning.right.allow(last)
+    return int((is_wrong_apart & ~answer.wrong).sum())
 
 
 def _refused(answer: Answer) -> tuple[Way | None, str]:
@@ -362,23 +364,26 @@ def _refused(answer: Answer) -> tuple[Way | None, str]:
     whole, parts, plain = answer.whole.failure, answer.parts.failure, answer.plain
     if whole is None and parts is None:
         return None, ""
-    if whole is not None and answer.whole.died:
-        return "crashed", whole.words
-    if whole is not None and not whole.refusal:
-        return "invalid", whole.words
+    # Without a plain run nothing is known of it.
+    plain_failure = None if plain is None else plain.failure
     if whole is None:
         assert parts is not None
-        if plain is not None and plain.failure is not None:
-            return "not optimised", plain.failure.words
+        if plain_failure is not None:
+            return "not optimised", plain_failure.words
         return "one node", parts.words
-    if plain is not None and plain.failure is None:
+    if answer.whole.died:
+        return "crashed", whole.words
+    if not whole.refusal:
+        return "invalid", whole.words
+    if plain is not None and plain_failure is None:
         return "optimised", whole.words
     return ("whole" if parts is None else "always"), whole.words
 
 
 def _verdict(fields: Mapping[str, Any]) -> ContextVerdict:
     kinds = [deviation.kind for deviation in fields["deviations"]]
-    kinds += [found.when for found in fields["refusals"] if found.when in ("crashed", "invalid")]
+    ways = [refusal.when for refusal in fields["refusals"]]
+    kinds += [way for way in ways if way in ("crashed", "invalid")]
     if kinds:
         return min(kinds, key=CONTEXT_VERDICTS.index)
     if not fields["served"]:
@@ -389,9 +394,12 @@ def _verdict(fields: Mapping[str, Any]) -> ContextVerdict:
 def _legal(rewrite: Explanation, wrong: Wrong) -> str:
     """When a rewrite is legal, as far as the first of wrong results shows it not to be."""
     answer, entry = wrong.answer, wrong.first
-    got, expected = answer.got[entry], answer.right.expected[entry]
-    x = answer.x[int(answer.origin[entry])]
-    return rewrite.told(only_zeros=bool(got == expected), of_nan=bool(np.not_equal(x, x)))
+    meaning = answer.meaning
+    expected = meaning.right.expected[entry]
+    only_zeros = bool(answer.got[entry] == expected)
+    x = meaning.x[meaning.x_of(entry)]
+    of_nan = bool(np.not_equal(x, x))
+    return rewrite.told(only_zeros=only_zeros, of_nan=of_nan)
 
 
 # --- Values -------------------------------------------------------------------------------------------------

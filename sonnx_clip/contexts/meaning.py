@@ -20,7 +20,7 @@ from sonnx_clip.rewrites.terms import ELEMENT, operators
 from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sonnx_clip.contexts.model import Shape, Stage, Step
     from sonnx_clip.language.tree import Expr
@@ -52,12 +52,14 @@ def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: st
     """What a term may give for X in a set, and constants that broadcast to X."""
     shape = x.expected.shape
     match term:
-        case tree.Name(id=name) if name == ELEMENT:
-            return x
         case tree.Name(id=name):
-            return exactly(np.broadcast_to(constants[name], shape))
+            if name == ELEMENT:
+                return x
+            constant = constants[name]
+            return exactly(np.broadcast_to(constant, shape))
         case tree.Number(text=text):
-            return exactly(np.broadcast_to(number(text, etype), shape))
+            constant = number(text, etype)
+            return exactly(np.broadcast_to(constant, shape))
         case tree.Parentheses(inner=inner):
             return of_term(inner, x, constants, etype)
         case tree.If(condition=condition, then=then, otherwise=otherwise):
@@ -65,23 +67,28 @@ def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: st
         case tree.Call(function=function, arguments=arguments):
             operands = [of_term(part, x, constants, etype) for part in arguments]
             result = _applied(function, operands, etype)
+            if _reads_x(term):
+                return result
             # An operator on constants alone is computed by whoever writes the term, and has no latitude.
-            return result if _reads_x(term) else exactly(result.expected)
+            return exactly(result.expected)
         case _:
             raise TypeError(f"no term: {type(term).__name__}")
 
 
 def _reads_x(term: Expr) -> bool:
-    return any(isinstance(part, tree.Name) and part.id == ELEMENT for part in tree.subtrees(term))
+    names = [part.id for part in tree.subtrees(term) if isinstance(part, tree.Name)]
+    return ELEMENT in names
 
 
 def _applied(function: str, operands: Sequence[Candidates], etype: str) -> Candidates:
     """What an operator may give for operands in sets."""
     spec = operators()[function]
     oracle = _oracle(function)
-    defined = np.logical_and.reduce([operand.defined for operand in operands])
+    are_defined = [operand.defined for operand in operands]
+    defined = np.logical_and.reduce(are_defined)
     rows: list[Array] = []
-    for choice in product(*[operand.rows for operand in operands]):
+    rows_of_operands = [operand.rows for operand in operands]
+    for choice in product(*rows_of_operands):
         rows += _results(oracle, spec, choice, etype)
     return distinct(rows, defined)
 
@@ -90,19 +97,23 @@ def _results(oracle: Any, spec: Spec, operands: Sequence[Array], etype: str) -> 
     """The expected results for some operands, and those that a latitude accepts instead."""
     shape = operands[0].shape
     operator = getattr(oracle, spec.signature.function)
-    expected = np.broadcast_to(operator(*operands), shape)
-    rows = [expected]
+    result = operator(*operands)
+    expected = np.broadcast_to(result, shape)
     family = spec.element_type(etype).family
     if family != "float":
-        return rows
+        return [expected]
+    # A latitude accepts an operand or a zero, so no other result needs to be tried.
     zero = np.zeros((), expected.dtype)
     zeros = [np.broadcast_to(zero, shape), np.broadcast_to(-zero, shape)]
+    latitudes = oracle.LATITUDE[family].values()
+    rows = [expected]
     for other in (*operands, *zeros):
         accepted = np.zeros(shape, bool)
-        for accepts in oracle.LATITUDE[family].values():
+        for accepts in latitudes:
             accepted |= accepts(*operands, expected, other)
         if accepted.any():
-            rows.append(np.where(accepted, other, expected))
+            row = np.where(accepted, other, expected)
+            rows.append(row)
     return rows
 
 
@@ -120,9 +131,10 @@ def _chosen(
         operand = Candidates((row,), x.defined)
         with np.errstate(invalid="ignore"):
             holds = _evaluator(etype)(condition, {**constants, ELEMENT: row})
-        yes = of_term(then, operand, constants, etype)
-        no = of_term(otherwise, operand, constants, etype)
-        rows += [np.where(holds, left, right) for left, right in product(yes.rows, no.rows)]
+        if_true = of_term(then, operand, constants, etype)
+        if_false = of_term(otherwise, operand, constants, etype)
+        for left, right in product(if_true.rows, if_false.rows):
+            rows.append(np.where(holds, left, right))
     return distinct(rows, x.defined)
 
 
@@ -135,73 +147,92 @@ def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candid
     etype = stage.given.etype
     if step.moves is not None:
         places = _places(step, stage.given.shape)
-        rows = tuple(row[..., places] for row in x.rows)
-        return Candidates(rows, x.defined[..., places])
-    result = of_term(step.call, x, bounds, etype) if step.term else _of_other_step(step, x, etype)
-    return _with_other_zeros(result) if "zero" in step.open else result
+        rows = [row[..., places] for row in x.rows]
+        return Candidates(tuple(rows), x.defined[..., places])
+    if step.term:
+        result = of_term(step.call, x, bounds, etype)
+    elif step.chooses:
+        result = of_term(step.choice, x, bounds, etype)
+    else:
+        result = _of_other_step(step, x, etype)
+    if "zero" in step.open:
+        return _with_other_zeros(result)
+    return result
 
 
 def _of_other_step(step: Step, x: Candidates, etype: str) -> Candidates:
     """What arithmetic or a conversion may give."""
-    compute = _function(step, etype)
     rows: list[Array] = []
     defined = x.defined
     with np.errstate(all="ignore"):
         for row in x.rows:
-            results, is_defined = compute(row)
-            rows += results
-            defined = defined & is_defined
+            results = _results_of_step(step, row, etype)
+            rows += results.rows
+            defined = defined & results.defined
     return distinct(rows, defined)
 
 
-def _function(step: Step, etype: str) -> Callable[[Array], tuple[list[Array], Any]]:
-    """A function of X: the results of a step, the expected ones first, and which of them are defined."""
+def _results_of_step(step: Step, x: Array, etype: str) -> Candidates:
+    """The results of arithmetic or a conversion for one array, the expected ones first."""
     if step.computes is not None:
-        return lambda x: (_computed(step, x, etype), True)
+        return _computed(step, x, etype)
     if step.dequantises is not None:
-        return lambda x: ([_dequantised(step, x, etype)], True)
+        return exactly(_dequantised(step, x, etype))
     if step.quantises is not None:
-        to_integers = step.quantises
-        return lambda x: ([_quantised(step, x, to_integers)], ~np.isnan(x))
+        quantised = _quantised(step, x, step.quantises)
+        return Candidates((quantised,), ~np.isnan(x))
     assert step.converts is not None
-    to = step.converts
-    return lambda x: ([x.astype(numpy_type(to))], _is_converted(x, to))
+    target = numpy_type(step.converts)
+    converted = x.astype(target)
+    return Candidates((converted,), _is_converted(x, step.converts))
 
 
 def _with_other_zeros(results: Candidates) -> Candidates:
     """The same results, where a zero may have either sign."""
-    if results.expected.dtype.kind in "iu":
+    is_integer = results.expected.dtype.kind in "iu"
+    if is_integer:
         return results
-    others = [np.where(row == 0, -row, row) for row in results.rows]
-    return distinct([*results.rows, *others], results.defined)
+    rows = list(results.rows)
+    for row in results.rows:
+        with_other_zeros = np.where(row == 0, -row, row)
+        rows.append(with_other_zeros)
+    return distinct(rows, results.defined)
 
 
 def _places(step: Step, shape: Shape) -> Array:
     """The place in the input of each entry of the result."""
-    places = np.arange(int(np.prod(shape))).reshape(shape)
+    count = int(np.prod(shape))
+    places = np.arange(count).reshape(shape)
     if isinstance(step.moves, tuple):
         places = places.transpose(step.moves)
     elif step.moves != "same":
         assert step.moves is not None
-        places = np.flip(places, step.moves.backwards_along)
+        axis = step.moves.backwards_along
+        places = np.flip(places, axis)
     return places.reshape(-1)
 
 
-def _computed(step: Step, x: Array, etype: str) -> list[Array]:
+def _computed(step: Step, x: Array, etype: str) -> Candidates:
+    """The result of arithmetic; its neighbours, too, where the last bit is left open."""
     assert step.computes is not None
+    is_float = x.dtype.kind == "f"
     ((operation, text),) = step.computes.given.items()
     other = number(text, etype)
     if operation == "plus":
-        expected = x + other
+        result = x + other
     elif operation == "times":
-        expected = x * other
+        result = x * other
+    elif is_float:
+        result = x / other
     else:
-        expected = x if x.dtype.kind in "iu" else x / other
-    expected = np.asarray(expected, x.dtype)
+        result = x  # the one divisor of integers is one
+    expected = np.asarray(result, x.dtype)
     rows = [expected]
-    if x.dtype.kind == "f" and "rounding" in step.open:
-        rows += [np.nextafter(expected, x.dtype.type(end)) for end in ("-inf", "inf")]
-    return rows
+    if is_float and "rounding" in step.open:
+        for end in ("-inf", "inf"):
+            towards = x.dtype.type(end)
+            rows.append(np.nextafter(expected, towards))
+    return Candidates(tuple(rows), np.ones(x.shape, bool))
 
 
 def _is_converted(x: Array, to: str) -> Array:
@@ -210,22 +241,30 @@ def _is_converted(x: Array, to: str) -> Array:
     if target.kind not in "iu":
         return np.ones(x.shape, bool)
     limits = np.iinfo(target)
-    whole = np.trunc(x.astype(np.float64)) if x.dtype.kind == "f" else x
-    return np.asarray((whole >= limits.min) & (whole <= limits.max))
+    is_float = x.dtype.kind == "f"
+    whole = np.trunc(x.astype(np.float64)) if is_float else x
+    is_held = (whole >= limits.min) & (whole <= limits.max)
+    return np.asarray(is_held)
 
 
 def _quantised(step: Step, x: Array, to: str) -> Array:
     """QuantizeLinear of numbers."""
-    scale = number(step.constants["scale"].values[0], x.dtype.name)
-    zero_point = int(step.constants["zero_point"].values[0])
+    scale = step.constants["scale"].values[0]
+    zero_point = step.constants["zero_point"].values[0]
+    steps = np.rint(x / number(scale, x.dtype.name))
+    whole = steps.astype(np.float64) + int(zero_point)
     limits = np.iinfo(to)
-    whole = np.rint(x / scale).astype(np.float64) + zero_point
-    return np.clip(np.nan_to_num(whole, nan=0.0), limits.min, limits.max).astype(to)
+    # A NaN is not defined, and must not become a warning.
+    numbers = np.nan_to_num(whole, nan=0.0)
+    return np.clip(numbers, limits.min, limits.max).astype(to)
 
 
 def _dequantised(step: Step, x: Array, etype: str) -> Array:
+    """DequantizeLinear, exact for a scale that is a power of two."""
     scale = step.constants["scale"]
+    zero_point = step.constants["zero_point"].values[0]
     to = scale.type or etype
-    zero_point = int(step.constants["zero_point"].values[0])
-    whole = x.astype(np.int64) - zero_point
-    return np.asarray(whole.astype(numpy_type(to)) * number(scale.values[0], to), numpy_type(to))
+    target = numpy_type(to)
+    whole = x.astype(np.int64) - int(zero_point)
+    factor = number(scale.values[0], to)
+    return np.asarray(whole.astype(target) * factor, target)

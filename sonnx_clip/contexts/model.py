@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 FILE: Final = "spec/contexts.yaml"
+BOUNDS: Final = ("A", "B", "C", "D")
+"""The names of the bounds in terms: those of Clip, and those of a second one."""
 SHAPE = (1, 16, 2, 4)
 ENTRIES = prod(SHAPE)
 """The entries of X in every context."""
@@ -83,31 +85,35 @@ class Arithmetic(Part):
 
 
 class Step(Part):
-    """A node, and what it means. One of `term` and the five meanings is given; see spec/contexts.yaml."""
+    """A node, or two that choose a result, and what they mean; see spec/contexts.yaml."""
 
     id: Id
     term: str = ""
     node: str = ""
+    nodes: tuple[str, ...] = ()
     constants: dict[str, Constant] = Field(default_factory=dict)
     shape: Shape | None = None
     first_shape: Shape | None = None
     moves: Literal["same"] | tuple[Annotated[int, Field(ge=0)], ...] | Backwards | None = None
     computes: Arithmetic | None = None
     open: tuple[Literal["zero", "rounding"], ...] = ()
+    chooses: str = ""
     converts: TypeId | None = None
     quantises: TypeId | None = None
     dequantises: TypeId | None = None
 
     @model_validator(mode="after")
     def _has_a_meaning(self) -> Step:
-        meanings = (self.moves, self.computes, self.converts, self.quantises, self.dequantises)
-        given = sum(meaning is not None for meaning in meanings) + bool(self.term)
-        if given != 1:
+        optional = (self.moves, self.computes, self.converts, self.quantises, self.dequantises)
+        meanings = [self.term, self.chooses, *optional]
+        if sum(meaning not in (None, "") for meaning in meanings) != 1:
             raise ValueError(
-                "a step has one of term, moves, computes, converts, quantises, dequantises"
+                "a step has one of term, moves, computes, chooses, converts, quantises, dequantises"
             )
-        if bool(self.term) == bool(self.node):
-            raise ValueError("a step has a node, or the term that it is")
+        if sum(map(bool, (self.term, self.node, self.nodes))) != 1:
+            raise ValueError("a step has a node, or nodes, or the term that it is")
+        if bool(self.nodes) != bool(self.chooses):
+            raise ValueError("a step has nodes if it chooses")
         return self
 
     @property
@@ -116,12 +122,32 @@ class Step(Part):
         return self.converts or self.quantises or self.dequantises
 
     @property
-    def op_type(self) -> str:
-        """Its operator in ONNX."""
+    def op_types(self) -> tuple[str, ...]:
+        """The operators of its nodes in ONNX."""
         if self.term:
-            return operators()[self.call.function].operator
-        found = re.match(r"\w+", self.node)
-        return found[0] if found else ""
+            return (operators()[self.call.function].operator,)
+        if self.node:
+            return tuple(re.findall(r"^\w+", self.node))
+        return tuple(name for line in self.nodes for name in re.findall(r"= *(\w+)", line)[:1])
+
+    @property
+    def op_type(self) -> str:
+        """Its operator in ONNX; its operators in order if it has several nodes."""
+        return " → ".join(self.op_types)
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """The names of the bounds that it reads."""
+        if not self.term and not self.chooses:
+            return ()
+        meaning = self.call if self.term else self.choice
+        names = [part.id for part in tree.subtrees(meaning) if isinstance(part, tree.Name)]
+        return tuple(dict.fromkeys(name for name in names if name in BOUNDS))
+
+    @cached_property
+    def choice(self) -> tree.Expr:
+        """What it chooses, as a term of X and the bounds."""
+        return read_term(self.chooses, f"{FILE} ({self.id}.chooses)")
 
     @cached_property
     def call(self) -> tree.Call:
@@ -167,9 +193,12 @@ class Stage(NamedTuple):
     @property
     def is_defined(self) -> bool:
         """Whether the operator of spec/ that it is, if it is one, has the element type."""
-        if not self.step.term:
+        if self.step.chooses:
+            spec = operators()["clip"]
+        elif self.step.term:
+            spec = operators()[self.step.call.function]
+        else:
             return True
-        spec = operators()[self.step.call.function]
         return self.given.etype in [known.id for known in spec.element_types]
 
 
@@ -187,13 +216,23 @@ class ContextsFile(Part):
 
 @dataclass(frozen=True)
 class Context:
-    """A context with its steps."""
+    """A context with its steps.
+
+    Args:
+        entry: as the file has it.
+        steps: in order.
+        pairs: the bounds of its Clip.
+        few: those for few calls.
+        few_forms: those for few calls whose bounds are attributes, inputs, or in Constant nodes.
+        second: the bounds of the second Clip; empty if it has none.
+    """
 
     entry: ContextEntry
     steps: tuple[Step, ...]
     pairs: tuple[Pair, ...]
-    few: tuple[Pair, ...]  # of these, for few calls
-    second: tuple[Pair, ...]  # for the second Clip; empty if it has none
+    few: tuple[Pair, ...]
+    few_forms: tuple[Pair, ...]
+    second: tuple[Pair, ...]
 
     @property
     def id(self) -> str:
@@ -228,7 +267,11 @@ class Context:
 
     def clip_type(self, etype: str) -> str:
         """The element type of the bounds."""
-        with_bounds = (stage.given.etype for stage in self.stages(etype) if stage.step.term)
+        with_bounds = (
+            stage.given.etype
+            for stage in self.stages(etype)
+            if stage.step.term or stage.step.chooses
+        )
         return next(with_bounds, etype)
 
     def has_type(self, etype: ElementType) -> bool:
@@ -292,8 +335,7 @@ def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
     steps = _by_id([*standard.steps, *(content.steps if content is not standard else ())], place)
     bounds = {**standard.bounds, **content.bounds}
     for step in steps.values():
-        if step.term:
-            _ = step.call
+        _ = step.bounds  # a wrong term is an error of the file
     found = []
     for entry in content.contexts:
         for name in entry.steps:
@@ -303,9 +345,16 @@ def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
             raise _unknown("list of bounds", entry.bounds, bounds, f"{place} ({entry.id}.bounds)")
         chain = tuple(steps[name] for name in entry.steps)
         has_second = any("C" in step.term for step in chain)
-        second = bounds["second"] if has_second else ()
-        few = bounds["few"] if entry.bounds == "usual" else bounds[entry.bounds]
-        found.append(Context(entry, chain, bounds[entry.bounds], few, second))
+        is_usual = entry.bounds == "usual"
+        context = Context(
+            entry,
+            chain,
+            pairs=bounds[entry.bounds],
+            few=bounds["few" if is_usual else entry.bounds],
+            few_forms=bounds["few-forms" if is_usual else entry.bounds],
+            second=bounds["second"] if has_second else (),
+        )
+        found.append(context)
     ids = [context.id for context in found]
     for id_ in ids:
         if ids.count(id_) > 1:

@@ -33,23 +33,30 @@ class ModelGraph:
         self._producers: dict[str, int] = {}
         self._readers: dict[str, list[int]] = defaultdict(list)
         for place, node in enumerate(self.nodes):
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self._constants[node.output[0]] = node.attribute[0].t
-                continue
-            for name in node.output:
-                self._producers[name] = place
-            for name in node.input:
-                self._readers[name].append(place)
-        declared = [*graph.value_info, *graph.input, *graph.output]
+            self._add(place, node)
+        declared = (*graph.value_info, *graph.input, *graph.output)
         self.declared: Mapping[str, onnx.ValueInfoProto] = {value.name: value for value in declared}
         """The declarations of values, by name."""
         self.results = frozenset(value.name for value in graph.output)
         """The names of its outputs."""
 
+    def _add(self, place: int, node: onnx.NodeProto) -> None:
+        """Index a node; a Constant node with a tensor is a constant."""
+        if node.op_type == "Constant":
+            attribute = node.attribute[0]
+            if attribute.name == "value":
+                self._constants[node.output[0]] = attribute.t
+                return
+        for name in node.output:
+            self._producers[name] = place
+        for name in node.input:
+            self._readers[name].append(place)
+
     def clips(self) -> Iterator[int]:
         """The places of its Clips."""
         for place, node in enumerate(self.nodes):
-            if node.op_type == "Clip" and node.domain in ("", "ai.onnx"):
+            is_standard = node.domain in ("", "ai.onnx")
+            if is_standard and node.op_type == "Clip":
                 yield place
 
     def producer(self, name: str) -> int | None:
@@ -74,7 +81,9 @@ class ModelGraph:
     def constant(self, name: str) -> Array | None:
         """The value of a constant; None for another value."""
         tensor = self._constants.get(name)
-        return None if tensor is None else numpy_helper.to_array(tensor)
+        if tensor is None:
+            return None
+        return numpy_helper.to_array(tensor)
 
     def bounds(self, clip: onnx.NodeProto) -> tuple[Array | None, Array | None]:
         """The lower and the upper bound of a Clip, of shape (); None for one that is absent or no constant.
@@ -83,21 +92,29 @@ class ModelGraph:
         """
         if clip.attribute:
             values = {attribute.name: attribute.f for attribute in clip.attribute}
-            return _scalar(values.get("min")), _scalar(values.get("max"))
-        low, high = [*clip.input, "", ""][1:3]
-        return _only_entry(self.constant(low)), _only_entry(self.constant(high))
+            low, high = values.get("min"), values.get("max")
+            return _scalar(low), _scalar(high)
+        # The inputs behind X, empty where they are absent.
+        low_name, high_name = [*clip.input[1:], "", ""][:2]
+        return self._scalar_constant(low_name), self._scalar_constant(high_name)
+
+    def _scalar_constant(self, name: str) -> Array | None:
+        """A constant of one entry, of shape (); None for another value."""
+        constant = self.constant(name)
+        if constant is None or constant.size != 1:
+            return None
+        return constant.reshape(())
 
 
 def name_of(node: onnx.NodeProto) -> str:
     """The name of a node, or what else tells it from the others."""
-    return str(node.name) or f"{node.op_type} that gives {node.output[0]}"
+    if node.name:
+        return str(node.name)
+    return f"{node.op_type} that gives {node.output[0]}"
 
 
 def _scalar(value: float | None) -> Array | None:
-    return None if value is None else np.asarray(value, np.float32)
-
-
-def _only_entry(constant: Array | None) -> Array | None:
-    if constant is None or constant.size != 1:
+    """The value of an attribute, of shape (); None if it is absent."""
+    if value is None:
         return None
-    return constant.reshape(())
+    return np.asarray(value, np.float32)

@@ -34,6 +34,7 @@ _SUMS = frozenset({
     "LpNormalization", "ReduceL2", "GroupNormalization",
 })  # fmt: skip
 _ULPS = 8
+_ULPS_OF_SUMS = 1000
 _CLIP = read_term("clip(X, A, B)", __name__)
 MINUS_ZERO = "X = -0"
 """What is counted beside the classes: a zero that many neighbours cannot give."""
@@ -96,8 +97,9 @@ class ModelReport(Stored):
     @property
     def failed(self) -> bool:
         """Whether a window deviates, or nothing was compared."""
-        wrong = any(window.deviations for window in self.windows)
-        return wrong or not any(window.compared for window in self.windows)
+        deviates = [bool(window.deviations) for window in self.windows]
+        compared = sum(window.compared for window in self.windows)
+        return any(deviates) or compared == 0
 
 
 def judge_window(worker: ModelWorker, window: Window) -> WindowReport:
@@ -154,17 +156,20 @@ def judge_window(worker: ModelWorker, window: Window) -> WindowReport:
 def _run(
     window: Window, model: onnx.ModelProto, inputs: tuple[str, ...], output: str, how: str
 ) -> Run:
-    typed = window.typed(output)
-    return Run(model.SerializeToString(), inputs, output, typed.etype, typed.shape, how)
+    result = window.typed(output)
+    serialised = model.SerializeToString()
+    return Run(serialised, inputs, output, result.etype, result.shape, how)
 
 
 def _of_output(
     outcomes: Sequence[Outcome], place: int, count: int
 ) -> tuple[Outcome, Outcome | None]:
     """The whole as by default, and without optimisation if the runtime offers that."""
-    each = len(outcomes) // count
-    mine = outcomes[each * place : each * (place + 1)]
-    return mine[0], mine[1] if each > 1 else None
+    ways = len(outcomes) // count
+    begin = ways * place
+    whole = outcomes[begin]
+    plain = outcomes[begin + 1] if ways > 1 else None
+    return whole, plain
 
 
 # --- Inputs -------------------------------------------------------------------------------------------------
@@ -172,32 +177,46 @@ def _of_output(
 
 def feeds_of(window: Window, feed: str) -> dict[str, Array]:
     """The inputs of a window, by name: one of `WindowReport.feeds`."""
-    return {name: _feed(window, typed, feed) for name, typed in window.inputs.items()}
+    feeds: dict[str, Array] = {}
+    for name, tensor in window.inputs.items():
+        feeds[name] = _feed(window, tensor, feed)
+    return feeds
 
 
-def _feed(window: Window, typed: Tensor, feed: str) -> Array:
+def _feed(window: Window, tensor: Tensor, feed: str) -> Array:
     """One input of a window."""
-    is_integer = np.dtype(typed.etype).kind in "iu"
-    is_of_clip = typed.etype == window.typed(window.x).etype
-    if typed.etype == "bool":
-        return np.resize(np.array([True, False]), typed.shape)
-    if is_integer and not is_of_clip:
-        return np.zeros(typed.shape, typed.etype)  # it may be an index
+    etype, shape = tensor.etype, tensor.shape
+    if etype == "bool":
+        both = np.array([True, False])
+        return np.resize(both, shape)
+    is_integer = np.dtype(etype).kind in "iu"
+    type_of_clip = window.typed(window.x).etype
+    if is_integer and etype != type_of_clip:
+        return np.zeros(shape, etype)  # it may be an index
     if is_integer or feed == "special values":
-        return np.resize(_special_values(window, typed.etype), typed.shape)
-    generator = np.random.default_rng([_SEED, _FEEDS.index(feed)])
+        values = _special_values(window, etype)
+        return np.resize(values, shape)
+    seed = [_SEED, _FEEDS.index(feed)]
     spread = 3 if feed == "ordinary numbers" else 300
-    return generator.normal(0, spread, typed.shape).astype(typed.etype)
+    numbers = np.random.default_rng(seed).normal(0, spread, shape)
+    return numbers.astype(etype)
 
 
 def _special_values(window: Window, etype: str) -> Array:
     """Values around the bounds and special ones, of which an operator that adds up gets moderate numbers."""
     values = inputs_of("special values", etype, _bounds(window, etype))
-    adds_up = any(node.op_type in _SUMS for node in window.nodes)
-    if values.dtype.kind == "f" and adds_up:
+    is_float = values.dtype.kind == "f"
+    if is_float and _adds_up(window):
         # One NaN or infinity would be all that is left.
-        return np.asarray(values[np.abs(values) < _MODERATE])
+        is_moderate = np.abs(values) < _MODERATE
+        return np.asarray(values[is_moderate])
     return values
+
+
+def _adds_up(window: Window) -> bool:
+    """Whether a node adds up many entries."""
+    op_types = {node.op_type for node in window.nodes}
+    return not op_types.isdisjoint(_SUMS)
 
 
 def _bounds(window: Window, etype: str) -> Bounds:
@@ -219,17 +238,24 @@ def _clip_operands(
 ) -> tuple[Array, Array, Array] | None:
     """X and both bounds of the Clip, run alone; None where a bound is no constant of Clip's element types."""
     x = results.get(window.x, inputs.get(window.x))
+    if x is None or isinstance(x, Failure):
+        return None
+    return _operands(window, x.reshape(-1))
+
+
+def _operands(window: Window, x: Array) -> tuple[Array, Array, Array] | None:
+    """X and both bounds of the Clip; None where a bound is no constant, or Clip has no such type."""
     low, high = window.bounds
-    if x is None or isinstance(x, Failure) or low is None or high is None:
+    dtype = x.dtype
+    if low is None or high is None or not _is_of_clip(dtype.name):
         return None
-    if not _is_of_clip(x.dtype.name):
-        return None
-    return x.reshape(-1), low.astype(x.dtype), high.astype(x.dtype)
+    return x, low.astype(dtype), high.astype(dtype)
 
 
 def _is_of_clip(etype: str) -> bool:
     """Whether Clip has an element type."""
-    return etype in [known.id for known in operators()["clip"].element_types]
+    known_types = [known.id for known in operators()["clip"].element_types]
+    return etype in known_types
 
 
 def _classes(
@@ -244,20 +270,27 @@ def _classes(
 def _possible_classes(window: Window) -> Iterator[str]:
     """The classes that special values reach under the bounds of the Clip."""
     etype = window.typed(window.x).etype
-    low, high = window.bounds
-    if low is not None and high is not None and _is_of_clip(etype):
-        x = inputs_of("special values", etype, _bounds(window, etype))
-        yield from _reached((x, low.astype(x.dtype), high.astype(x.dtype)))
+    if not _is_of_clip(etype):
+        return
+    x = inputs_of("special values", etype, _bounds(window, etype))
+    operands = _operands(window, x)
+    if operands is not None:
+        yield from _reached(operands)
 
 
 def _reached(operands: tuple[Array, Array, Array]) -> Iterator[str]:
-    family = operators()["clip"].element_type(operands[0].dtype.name).family
+    x = operands[0]
+    family = operators()["clip"].element_type(x.dtype.name).family
+    classes = load_oracle().CLASSES[family]
     with np.errstate(invalid="ignore"):
-        for id_, holds in load_oracle().CLASSES[family].items():
-            if np.any(holds(*operands)):
+        for id_, holds in classes.items():
+            members = holds(*operands)
+            if np.any(members):
                 yield id_
-    if family == "float" and np.any((operands[0] == 0) & np.signbit(operands[0])):
-        yield MINUS_ZERO
+    if family == "float":
+        is_minus_zero = (x == 0) & np.signbit(x)
+        if np.any(is_minus_zero):
+            yield MINUS_ZERO
 
 
 def _wrong_alone(
@@ -265,12 +298,14 @@ def _wrong_alone(
 ) -> int:
     """Results of the Clip, run alone, that neither the cases nor a latitude give."""
     operands = _clip_operands(window, results, inputs)
-    found = results[window.y]
-    if operands is None or isinstance(found, Failure):
+    got = results[window.y]
+    if operands is None or isinstance(got, Failure):
         return 0
     x, low, high = operands
-    right = of_term(_CLIP, exactly(x), {"A": low, "B": high}, x.dtype.name)
-    return int((~right.allow(found)).sum())
+    constants = {"A": low, "B": high}
+    right = of_term(_CLIP, exactly(x), constants, x.dtype.name)
+    is_wrong = ~right.allow(got)
+    return int(is_wrong.sum())
 
 
 def _deviations(
@@ -306,14 +341,18 @@ def _deviations(
 def _is_rounding(window: Window, got: Array, other: Array) -> Array:
     """Which differences the neighbours' rounding explains: a few units in the last place, more of sums."""
     epsilon = float(np.finfo(got.dtype).eps)
-    both = np.isfinite(got) & np.isfinite(other) & ~((got == 0) & (other == 0))
     relative, absolute = _ULPS * epsilon, 0.0
-    if any(node.op_type in _SUMS for node in window.nodes):
-        largest = float(np.max(np.abs(other), where=np.isfinite(other), initial=0.0))
-        relative, absolute = 1e3 * epsilon, 1e3 * epsilon * largest
+    is_finite = np.isfinite(other)
+    if _adds_up(window):
+        relative = _ULPS_OF_SUMS * epsilon
+        largest = np.max(np.abs(other), where=is_finite, initial=0.0)
+        absolute = relative * float(largest)
+    both_zero = (got == 0) & (other == 0)
+    may_be_near = np.isfinite(got) & is_finite & ~both_zero
+    left, right = got.astype(np.float64), other.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.isclose(got.astype(np.float64), other.astype(np.float64), relative, absolute)
-    return np.asarray(both & near)
+        is_near = np.isclose(left, right, relative, absolute)
+    return np.asarray(may_be_near & is_near)
 
 
 def _shown(array: Array, entry: int) -> str:
@@ -321,5 +360,6 @@ def _shown(array: Array, entry: int) -> str:
     value = array[entry]
     if array.dtype.kind == "b":
         return str(bool(value))
-    pattern = int(np.ascontiguousarray(array).view(bits_type(name))[entry])
+    patterns = np.ascontiguousarray(array).view(bits_type(name))
+    pattern = int(patterns[entry])
     return f"{value:.9g} ({hex_bits(pattern, name)})"

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.model import Pair, Step
     from sonnx_clip.language.types import ElementType
 
-_PAIRS_OF_OTHER_OPSETS = 24
+_PAIRS_OF_OTHER_FORMS = 24
 _PAIRS_IN_NODES = 12
-_FEW_INPUTS = 2
+_FEW_INPUTS = 1
 _FEW_NODES = 1
+_FEW_SECOND = 2
 _SEED = 7
 # Numbers that people read easily; those that a type does not hold are left out.
 _ORDINARY = (
@@ -76,13 +77,10 @@ class Bounds:
 
 def _with_bounds(step: Step, texts: Mapping[str, str]) -> str:
     """The operator of a step, with the constants beside X if it has bounds."""
-    if not step.term:
-        return step.op_type
-    given = [
-        texts[part.id] if isinstance(part, tree.Name) else part.text
-        for part in step.call.arguments
-        if isinstance(part, tree.Number) or (isinstance(part, tree.Name) and part.id in texts)
-    ]
+    given = [texts[name] for name in step.bounds]
+    if step.term:
+        numbers = [part.text for part in step.call.arguments if isinstance(part, tree.Number)]
+        given += numbers
     return f"{step.op_type}({', '.join(given)})" if given else step.op_type
 
 
@@ -101,46 +99,61 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
     All bounds are initializers in the first operator set. Fewer are asked in the others, in Constant nodes,
     as attributes, which are no NaN, and as inputs, which no optimiser sees.
     """
-    every = pairs_of(context, etype, few=few)
-    fewer = every[:_PAIRS_OF_OTHER_OPSETS]
-    graphs = []
+    pairs = pairs_of(context, etype, few=few)
+    chosen = pairs
+    if few:
+        clip_type = context.clip_type(etype)
+        listed = _held(context.few_forms, _element_type(clip_type))
+        chosen = _with_second(context, clip_type, listed, few=few)
+    in_other_forms = chosen[:_PAIRS_OF_OTHER_FORMS]
+    numbers = [bounds for bounds in chosen if not _has_nan(bounds)]
+    graphs: list[Asked] = []
     for place, opset in enumerate(opsets):
         if opset == ATTRIBUTES_OPSET:
-            numbers = [bounds for bounds in every if not _has_nan(bounds)]
-            numbers = numbers[:_PAIRS_OF_OTHER_OPSETS]
-            graphs += [Asked(bounds, opset, "attributes") for bounds in numbers]
+            as_attributes = numbers[:_PAIRS_OF_OTHER_FORMS]
+            graphs += [Asked(bounds, opset, "attributes") for bounds in as_attributes]
         elif place == 0:
-            graphs += [Asked(bounds, opset, "initializers") for bounds in every]
-            as_inputs = fewer[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_OPSETS]
+            graphs += [Asked(bounds, opset, "initializers") for bounds in pairs]
+            as_inputs = in_other_forms[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_FORMS]
             graphs += [Asked(bounds, opset, "inputs") for bounds in as_inputs]
-            in_nodes = fewer[: _FEW_NODES if few else _PAIRS_IN_NODES]
+            in_nodes = in_other_forms[: _FEW_NODES if few else _PAIRS_IN_NODES]
             graphs += [Asked(bounds, opset, "Constant nodes") for bounds in in_nodes]
         elif not few:
-            graphs += [Asked(bounds, opset, "initializers") for bounds in fewer]
+            graphs += [Asked(bounds, opset, "initializers") for bounds in in_other_forms]
     return tuple(graphs)
 
 
 def pairs_of(context: Context, etype: str, *, few: bool) -> tuple[Bounds, ...]:
-    """The bounds of a context: those of its list, and then those in use."""
+    """The bounds of a context that are initializers: those of its list, and then those in use."""
     clip_type = context.clip_type(etype)
     element_type = _element_type(clip_type)
-    listed = _held(context.few if few else context.pairs, element_type)
-    if context.second:
-        second = _held(context.second, element_type)
-        chosen = [
-            Bounds({"A": a, "B": b, "C": c, "D": d}, clip_type)
-            for (a, b), (c, d) in product(listed, second[:2] if few else second)
-        ]
-        return tuple(chosen)
-    pairs = list(listed)
-    if not few and context.entry.bounds == "usual":
-        spec = operators()["clip"]
-        for bounds in bounds_in_use(spec, element_type):
-            if bounds.is_whole:
-                low, high = bounds.sides
-                pairs.append((from_bits(low, clip_type), from_bits(high, clip_type)))
-    distinct = {(a.tobytes(), b.tobytes()): (a, b) for a, b in pairs}
-    return tuple(Bounds({"A": a, "B": b}, clip_type) for a, b in distinct.values())
+    pairs = _held(context.few if few else context.pairs, element_type)
+    if not few and not context.second and context.entry.bounds == "usual":
+        pairs += _in_use(element_type)
+    return _with_second(context, clip_type, pairs, few=few)
+
+
+def _in_use(element_type: ElementType) -> Iterator[tuple[Array, Array]]:
+    """The pairs of bounds in use of spec/clip.yaml that an element type holds as they are."""
+    for bounds in bounds_in_use(operators()["clip"], element_type):
+        if bounds.is_whole:
+            low, high = bounds.sides
+            yield from_bits(low, element_type.id), from_bits(high, element_type.id)
+
+
+def _with_second(
+    context: Context, clip_type: str, pairs: Sequence[tuple[Array, Array]], *, few: bool
+) -> tuple[Bounds, ...]:
+    """Pairs of bounds, each once; each with every pair of a second Clip if there is one."""
+    if not context.second:
+        distinct = {(low.tobytes(), high.tobytes()): (low, high) for low, high in pairs}
+        return tuple(Bounds({"A": low, "B": high}, clip_type) for low, high in distinct.values())
+    second = _held(context.second, _element_type(clip_type))
+    chosen = second[:_FEW_SECOND] if few else second
+    return tuple(
+        Bounds({"A": a, "B": b, "C": c, "D": d}, clip_type)
+        for (a, b), (c, d) in product(pairs, chosen)
+    )
 
 
 def _held(pairs: Sequence[Pair], etype: ElementType) -> list[tuple[Array, Array]]:

@@ -17,7 +17,8 @@ ContextVerdict: TypeAlias = Literal[
   valid, or has other inputs; a result had another shape or type.
 - ``context``: the whole graph gives a wrong result which its nodes, run one at a time, do not give.
 - ``neighbour``: a node other than Clip is wrong by itself, alone or alone with optimisation.
-- ``alone``: Clip is wrong by itself, as the verdict on one node says.
+- ``alone``: Clip is wrong by itself, as the verdict on one node says, or the runtime of an optimiser is
+  without it.
 - ``refused``: it was served for no bounds.
 """
 CONTEXT_VERDICTS: tuple[ContextVerdict, ...] = get_args(ContextVerdict)
@@ -105,11 +106,12 @@ class ContextReport(Stored):
 
     Args:
         chain: its operators in order.
-        graphs: how many were asked: bounds and operator sets.
+        graphs: how many were asked: bounds and operator sets. A runtime that fails for each of
+            the first graphs (runtimes/first_graphs.py) is asked none; its one refusal says how.
         served: how many gave results.
         compared: results that were compared.
         opsets: the operator sets.
-        alone: results that are wrong because Clip is, by itself.
+        alone: results that are wrong because Clip is, by itself, or the runtime of an optimiser.
         better: results that are right, although one node at a time gives a wrong one.
         runs: models that were run in all.
     """
@@ -127,3 +129,8 @@ class ContextReport(Stored):
     runs: int = 0
     deviations: tuple[ContextDeviation, ...] = ()
     refusals: tuple[ContextRefusal, ...] = ()
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether a graph of it was asked."""
+        return self.graphs > 0

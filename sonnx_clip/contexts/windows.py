@@ -7,6 +7,7 @@ input of a Clip is never made an output of its window: that would prevent the fu
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,48 +58,59 @@ class Window:
     @property
     def chain(self) -> str:
         """Its operators in order, with the bounds of the Clip."""
-        named = [node.op_type for node in self.nodes]
-        low, high = ("" if bound is None else f"{bound:g}" for bound in self.bounds)
-        named[self.clip] = f"Clip({low}, {high})"
-        return ", ".join(named)
+        shown = ["" if bound is None else f"{bound:g}" for bound in self.bounds]
+        names = [node.op_type for node in self.nodes]
+        names[self.clip] = f"Clip({', '.join(shown)})"
+        return ", ".join(names)
 
     @property
     def x(self) -> str:
         """The name of the Clip's input."""
-        return str(self.nodes[self.clip].input[0])
+        clip = self.nodes[self.clip]
+        return str(clip.input[0])
 
     @property
     def y(self) -> str:
         """The name of the Clip's output."""
-        return str(self.nodes[self.clip].output[0])
+        clip = self.nodes[self.clip]
+        return str(clip.output[0])
 
     def typed(self, name: str) -> Tensor:
         """The element type and shape of a value."""
-        return next(kind[name] for kind in (self.inputs, self.outputs, self.inner) if name in kind)
+        if name in self.inputs:
+            return self.inputs[name]
+        if name in self.outputs:
+            return self.outputs[name]
+        return self.inner[name]
 
     def whole(self, output: str) -> onnx.ModelProto:
         """The model of the window, with one of its outputs first."""
         others = [name for name in self.outputs if name != output]
-        return self._model(self.nodes, self.inputs, [output, *others])
+        outputs = [output, *others]
+        return self._model(self.nodes, self.inputs, outputs)
 
     def parts(self) -> Iterator[tuple[onnx.ModelProto, tuple[str, ...], str]]:
         """Each node as a model for each of its outputs: the model, its inputs, and the output."""
         for node in self.nodes:
-            read = dict.fromkeys(name for name in node.input if name and name not in self.constants)
-            inputs = {name: self.typed(name) for name in read}
-            for output in node.output:
-                if output:
-                    yield self._model([node], inputs, [output]), tuple(inputs), output
+            inputs: dict[str, Tensor] = {}
+            for name in node.input:
+                if name and name not in self.constants:
+                    inputs[name] = self.typed(name)
+            names = tuple(inputs)
+            for output in filter(None, node.output):
+                model = self._model([node], inputs, [output])
+                yield model, names, output
 
     def _model(
         self, nodes: Sequence[onnx.NodeProto], inputs: Mapping[str, Tensor], outputs: Sequence[str]
     ) -> onnx.ModelProto:
-        read = {name for node in nodes for name in node.input}
-        constants = [
-            numpy_helper.from_array(value, name)
-            for name, value in self.constants.items()
-            if name in read
-        ]
+        read: set[str] = set()
+        for node in nodes:
+            read.update(node.input)
+        constants: list[onnx.TensorProto] = []
+        for name, value in self.constants.items():
+            if name in read:
+                constants.append(numpy_helper.from_array(value, name))
         results = [_declared(name, self.typed(name)) for name in outputs]
         given = [_declared(name, tensor) for name, tensor in inputs.items()]
         graph = helper.make_graph(list(nodes), "window", given, results, constants)
@@ -109,7 +121,8 @@ class Window:
 
 def _declared(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
     """The declaration of a value in a graph."""
-    code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.etype))
+    dtype = np.dtype(tensor.etype)
+    code = helper.np_dtype_to_tensor_dtype(dtype)
     return helper.make_tensor_value_info(name, code, tensor.shape)
 
 
@@ -160,12 +173,14 @@ def _declare(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> Non
     by_name = {value.name: value for value in model.graph.input}
     for name, shape in shapes.items():
         if name not in by_name:
-            todo = f"it has {', '.join(by_name) or 'none'}"
+            known = ", ".join(by_name) or "none"
+            todo = f"it has {known}"
             raise UserError(f"the model has no input {name}", "--input-shape", todo)
-        declared = by_name[name].type.tensor_type.shape
-        del declared.dim[:]
+        dimensions = by_name[name].type.tensor_type.shape.dim
+        del dimensions[:]
         for size in shape:
-            declared.dim.add().dim_value = size
+            dimension = dimensions.add()
+            dimension.dim_value = size
 
 
 # --- One window ---------------------------------------------------------------------------------------------
@@ -207,7 +222,8 @@ def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> 
 def _places(graph: ModelGraph, clip: int) -> set[int]:
     """The places of a Clip, of its producer, and of two levels of consumers."""
     places = {clip}
-    producer = graph.producer(graph.nodes[clip].input[0])
+    x = graph.nodes[clip].input[0]
+    producer = graph.producer(x)
     if producer is not None and not _has_body(graph, producer):
         places.add(producer)
     level = {clip}
@@ -222,17 +238,20 @@ def _places(graph: ModelGraph, clip: int) -> set[int]:
 
 
 def _has_body(graph: ModelGraph, place: int) -> bool:
-    return graph.nodes[place].op_type in _WITH_BODIES
+    node = graph.nodes[place]
+    return node.op_type in _WITH_BODIES
 
 
 def _outputs(graph: ModelGraph, places: Sequence[int]) -> Iterator[str]:
     """The results of some nodes that the model gives, or that another node or none reads."""
+    names: list[str] = []
     for place in places:
-        for name in graph.nodes[place].output:
-            readers = graph.readers(name)
-            is_read_elsewhere = any(reader not in places for reader in readers)
-            if name and (name in graph.results or not readers or is_read_elsewhere):
-                yield name
+        names += filter(None, graph.nodes[place].output)
+    for name in names:
+        readers = graph.readers(name)
+        is_read_inside = bool(readers) and all(reader in places for reader in readers)
+        if name in graph.results or not is_read_inside:
+            yield name
 
 
 def _typed(graph: ModelGraph, name: str) -> Tensor:
@@ -242,9 +261,12 @@ def _typed(graph: ModelGraph, name: str) -> Tensor:
         raise _NotCutError(f"the type of {name} is not known")
     tensor = declared.type.tensor_type
     sizes = [dimension.dim_value for dimension in tensor.shape.dim]
-    if not tensor.HasField("shape") or not all(sizes):
+    # An open size has the value 0.
+    is_known = tensor.HasField("shape") and all(sizes)
+    if not is_known:
         raise _NotCutError(f"the shape of {name} is not known: use --input-shape")
-    if np.prod(sizes, dtype=object) > _MOST_ENTRIES:
+    entries = prod(sizes)
+    if entries > _MOST_ENTRIES:
         raise _NotCutError(f"{name} has more than {_MOST_ENTRIES:,} entries")
     dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
     if dtype.kind not in "fiub":
@@ -266,14 +288,19 @@ def _key(window: Window) -> Any:
         value = window.constants.get(name)
         if value is None:
             return number(name) if name else ""
-        return value.dtype.name, value.shape, value.tobytes() if value.size == 1 else b""
+        # Weights may differ: the kernels are the same.
+        content = value.tobytes() if value.size == 1 else b""
+        return value.dtype.name, value.shape, content
 
     nodes = []
     for node in window.nodes:
         inputs = tuple(map(constant, node.input))
         outputs = tuple(map(number, node.output))
-        attributes = tuple(sorted(part.SerializeToString() for part in node.attribute))
+        serialised = [attribute.SerializeToString() for attribute in node.attribute]
+        attributes = tuple(sorted(serialised))
         nodes.append((node.op_type, inputs, outputs, attributes))
-    values = [*window.inputs.items(), *window.outputs.items()]
-    typed = sorted((number(name), tensor) for name, tensor in values)
-    return tuple(nodes), tuple(typed)
+    typed = []
+    for values in (window.inputs, window.outputs):
+        for name, tensor in values.items():
+            typed.append((number(name), tensor))
+    return tuple(nodes), tuple(sorted(typed))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"}
 """Of the GNU C library: memory in large pages. Half of what it takes to start Z3 is 5,000 small ones."""
 
+_BLOCK = 512  # bytes of `ulimit -f`
 _NOT_STARTED = 127  # as a shell has it
 
 
@@ -94,6 +95,7 @@ def run_limited(
     *,
     folder: Path | None = None,
     megabytes: int | None = None,
+    largest_file: int | None = None,
     environment: Mapping[str, str] | None = None,
     together: bool = False,
     tied: bool = True,
@@ -106,6 +108,8 @@ def run_limited(
         running: keeps its group while it runs, so that another thread can end it.
         folder: where it runs; here by default.
         megabytes: of address space that it may have; no limit by default.
+        largest_file: bytes of each file that it may write, its outputs included, rounded up to blocks of 512;
+            a write beyond them fails, and by default SIGXFSZ ends the program.
         environment: variables that it gets where the user has not set them.
         together: whether standard error goes where standard output goes.
         tied: whether the program ends with the thread that starts it, even if that is killed: where Linux'
@@ -113,16 +117,7 @@ def run_limited(
             `unstarted` is None.
     """
     running = running or Running()
-    full = [*command]
-    if megabytes is not None:
-        full = [
-            "sh",
-            "-c",
-            'ulimit -v "$1"; shift; exec "$@"',
-            "sh",
-            str(megabytes * 1000),
-            *command,
-        ]
+    full = _limited_by_shell(command, megabytes, largest_file)
     setpriv = shutil.which("setpriv") if tied and sys.platform == "linux" else None
     if setpriv and shutil.which(full[0]):
         full = [setpriv, "--pdeathsig", "KILL", *full]
@@ -172,6 +167,25 @@ def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
     if done.status != 0:
         raise UserError(f"{' '.join(command)} ends with exit status {done.status}", todo=todo)
     return done.text.strip()
+
+
+def _limited_by_shell(
+    command: Sequence[str], megabytes: int | None, largest_file: int | None
+) -> list[str]:
+    """The command, started by a shell that sets its limits before.
+
+    A program that is not there is started without, so that the words are those of the system.
+    """
+    limits: list[str] = []
+    if megabytes is not None:
+        limits.append(f"ulimit -v {megabytes * 1000}")
+    if largest_file is not None and shutil.which(command[0]):
+        blocks = -(-largest_file // _BLOCK)
+        limits.append(f"ulimit -f {blocks}")
+    if not limits:
+        return [*command]
+    script = "; ".join([*limits, 'exec "$@"'])
+    return ["sh", "-c", script, "sh", *command]
 
 
 def _kill_group(pid: int) -> None:

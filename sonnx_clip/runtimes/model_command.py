@@ -5,6 +5,8 @@ The model, its inputs and the output are files, as in the test data of ONNX.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 import signal
@@ -26,19 +28,29 @@ from sonnx_clip.runtimes.words import how_ended, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sonnx_clip.root.run_program import Ended
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
 
 OUTPUT = "output_0.pb"
-_LARGEST = 1 << 26  # bytes of an output; the largest expected one has half a megabyte
+LARGEST = 1 << 24
+"""Bytes of a file or an output of a program; the largest expected one has half a megabyte."""
+_MOST_TOO_MUCH = 5  # runs in a row
+_ROOM = 1 << 12  # bytes beyond them, by which a file that is too large is recognised
 _TAIL = 4096  # characters of standard error that are read
 _FATAL = ("SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV")
 _OF_A_SHELL = {128 + signal.Signals[name]: signal.Signals[name] for name in _FATAL}
 """By exit status of a shell, the signal that ended the program which it had started."""
+_BY_LARGE_FILE = (-signal.SIGXFSZ, 128 + signal.SIGXFSZ)
+"""Status of a program, and of a shell that started it, after a write beyond the limit."""
 
 
 class NoOutput(AssertionError):  # noqa: N818 - a report quotes its name
     """The program ended with status 0 and left no output that can be read."""
+
+
+class TooMuchOutput(AssertionError):  # noqa: N818 - a report quotes its name
+    """The program wrote more than it may: see `LARGEST`."""
 
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
@@ -61,22 +73,25 @@ def opened(name: str) -> OpenModel:
         todo = "name a program that can be executed, as in a shell"
         raise UserError(f"{words[0]} cannot be started: {why}", None, todo)
 
+    program = FileProgram(words)
+
     def open_model(model: bytes) -> ModelFunction:
         def run(inputs: Mapping[str, Any]) -> Any:
             with tempfile.TemporaryDirectory(
                 prefix="sonnx-clip-", ignore_cleanup_errors=True
             ) as folder:
-                return _call(Path(folder), words, model, inputs)
+                return _call(Path(folder), program, model, inputs)
 
         return run
 
     return open_model
 
 
-def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any]) -> Any:
+def _call(folder: Path, program: FileProgram, model: bytes, inputs: Mapping[str, Any]) -> Any:
     """The output of a model, computed by one process; its process group is killed in the end.
 
     Raises:
+        TooMuchOutput: it printed too much, or wrote too large a file.
         Refused: it ended with a status that is not 0.
         NoOutput: it left no output that can be read.
         EndedError: a signal ended it.
@@ -89,33 +104,76 @@ def _call(folder: Path, words: list[str], model: bytes, inputs: Mapping[str, Any
     for number, (name, given) in enumerate(inputs.items()):
         tensor = numpy_helper.from_array(given, name)
         (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
-    run_on_files(words, places)
+    program.run(places)
     return _output(places["out"])
 
 
-def run_on_files(words: Sequence[str], places: Mapping[str, Path]) -> None:
-    """Run a program whose words name files as ``{in}``, to its end.
+class FileProgram:
+    """A program whose words name files as ``{in}``; each run is one process.
 
-    Raises:
-        Refused: it ended with a status that is not 0.
-        EndedError: a signal ended it.
-        OSError: it cannot be started.
+    One that wrote too much several times in a row would do so for thousands of models: it is not run again.
+
+    Args:
+        words: of its command line.
     """
-    placeholder = re.compile(r"\{(" + "|".join(places) + r")\}")
-    filled = [placeholder.sub(lambda match: str(places[match[1]]), word) for word in words]
-    # The supervisor of this process limits the program, and ends it with this process.
-    done = run_limited(filled, None, tied=False)
-    if done.unstarted is not None:
-        raise done.unstarted
-    if done.status < 0:
-        raise EndedError(how_ended(-done.status))
-    if done.status in _OF_A_SHELL:
-        signal_name = how_ended(_OF_A_SHELL[done.status])
-        raise EndedError(f"{signal_name} (exit status {done.status} of a shell)")
-    if done.status:
-        lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
-        last = printable(lines[-1]) if lines else "its standard error is empty"
-        raise Refused(f"status {done.status}: {last}")
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        self._too_much = 0  # runs in a row
+
+    def run(self, places: Mapping[str, Path]) -> None:
+        """Run it to its end, with files in the places of their names.
+
+        Raises:
+            TooMuchOutput: it printed too much, or wrote too large a file, now or in the last runs.
+            Refused: it ended with a status that is not 0.
+            EndedError: a signal ended it.
+            OSError: it cannot be started.
+        """
+        if self._too_much == _MOST_TOO_MUCH:
+            raise TooMuchOutput(
+                f"it was not run, since it wrote too much {_MOST_TOO_MUCH} times in a row"
+            )
+        try:
+            self._run(places)
+        except TooMuchOutput:
+            self._too_much += 1
+            raise
+        self._too_much = 0
+
+    def _run(self, places: Mapping[str, Path]) -> None:
+        placeholder = re.compile(r"\{(" + "|".join(places) + r")\}")
+        filled = [
+            placeholder.sub(lambda match: str(places[match[1]]), word) for word in self._words
+        ]
+        # The supervisor of this process limits the program, and ends it with this process.
+        done = run_limited(filled, None, tied=False, largest_file=LARGEST + _ROOM)
+        if done.unstarted is not None:
+            raise done.unstarted
+        # A program that writes too much may end in any way: by the signal, with a status, or with status 0.
+        _require_little(done, places["out"])
+        if done.status < 0:
+            raise EndedError(how_ended(-done.status))
+        if done.status in _OF_A_SHELL:
+            signal_name = how_ended(_OF_A_SHELL[done.status])
+            raise EndedError(f"{signal_name} (exit status {done.status} of a shell)")
+        if done.status:
+            lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
+            last = printable(lines[-1]) if lines else "its standard error is empty"
+            raise Refused(f"status {done.status}: {last}")
+
+
+def _require_little(done: Ended, out: Path) -> None:
+    """TooMuchOutput if a program printed too much, or wrote too large a file."""
+    for stream, data in (("output", done.output), ("error", done.error)):
+        if len(data) > LARGEST:
+            raise TooMuchOutput(f"it wrote more than {LARGEST:,} bytes to standard {stream}")
+    files = out.iterdir() if out.is_dir() else [out]
+    is_large = any(file.is_file() and file.stat().st_size > LARGEST for file in files)
+    # A program that ignores the signal may give up, with the words of the system.
+    gave_up = done.status > 0 and os.strerror(errno.EFBIG) in done.words[-_TAIL:]
+    if is_large or gave_up or done.status in _BY_LARGE_FILE:
+        raise TooMuchOutput(f"it wrote a file of more than {LARGEST:,} bytes")
 
 
 def _output(folder: Path) -> Any:
@@ -125,9 +183,6 @@ def _output(folder: Path) -> Any:
         found = sorted(part.name for part in folder.iterdir())[:5]
         there = f"; there is {', '.join(map(printable, found))}" if found else ""
         raise NoOutput(f"it ended with status 0 without writing {OUTPUT}{there}")
-    size = file.stat().st_size
-    if size > _LARGEST:
-        raise NoOutput(f"its {OUTPUT} has {size:,} bytes")
     try:
         tensor = onnx.TensorProto.FromString(file.read_bytes())
         tensor.data_location = onnx.TensorProto.DEFAULT  # no other file is read

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.runtimes.calls import Died
+    from sonnx_clip.runtimes.first_graphs import FirstGraphs
     from sonnx_clip.runtimes.runtime import Limits, ModelFunction, RunText, Runtime
     from sonnx_clip.runtimes.supervisor import Handle
 
@@ -139,6 +140,7 @@ def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle
         "models": list(runtime.run_texts.items()),
         "plain": runtime.open_unoptimised is not None,
         "optimisers": runtime.optimisers,
+        "is_optimiser": runtime.is_optimiser,
         "few": runtime.few,
     }
     return greeting, _handler(runtime)
@@ -249,12 +251,13 @@ class ModelWorker(Child):
         self.imports: str = found["imports"]
         self.texts: dict[bool, RunText] = dict(found["models"])
         self.optimisers: tuple[str, ...] = tuple(found["optimisers"])
+        self.is_optimiser: bool = found["is_optimiser"]
         self.has_plain: bool = found["plain"]
         self.few: bool = found["few"]
         self.runs = 0
         """Models that were run so far."""
-        self.newest_opset: int | None = None
-        """The newest operator set that it serves, once that is known."""
+        self.first_graphs: dict[str, FirstGraphs] = {}
+        """What came of the first graphs, by the element types in which they were asked."""
         self.is_usable = True
         """Whether it can still run models."""
         self._deaths = self._hangs = 0

@@ -45,6 +45,7 @@ def runtime_of_models(
     ranked: bool = False,
     open_unoptimised: OpenModel | None = None,
     optimisers: tuple[str, ...] = (),
+    is_optimiser: bool = False,
     open_without: Callable[[bytes, str], ModelFunction] | None = None,
     graph_that_runs: Callable[[bytes], bytes] | None = None,
     signature: Signature = CLIP_SIGNATURE,
@@ -91,8 +92,8 @@ def runtime_of_models(
     def of_operator(other: Signature) -> Runtime:
         return runtime_of_models(
             open_model, version, imports, run_text, ranked=ranked, open_unoptimised=open_unoptimised,
-            optimisers=optimisers, open_without=open_without, graph_that_runs=graph_that_runs,
-            signature=other, strides=strides, few=few,
+            optimisers=optimisers, is_optimiser=is_optimiser, open_without=open_without,
+            graph_that_runs=graph_that_runs, signature=other, strides=strides, few=few,
         )  # fmt: skip
 
     optimised = True
@@ -105,6 +106,7 @@ def runtime_of_models(
         open_model=open_model,
         open_unoptimised=open_unoptimised,
         optimisers=optimisers,
+        is_optimiser=is_optimiser,
         open_without=open_without,
         graph_that_runs=graph_that_runs,
         run_model=runs,

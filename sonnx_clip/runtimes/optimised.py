@@ -25,7 +25,7 @@ from sonnx_clip.runtimes.find_runtime import (
     quoted,
     split_name,
 )
-from sonnx_clip.runtimes.model_command import run_on_files
+from sonnx_clip.runtimes.model_command import LARGEST, FileProgram
 from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.words import printable
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Optimise = Callable[[onnx.ModelProto], Any]
 
-_CALLS = {
+_KNOWN = {
     "onnxscript": ("onnxscript.optimizer", "onnxscript.optimizer.optimize(p)"),
     "onnxoptimizer": (
         "onnxoptimizer", "onnxoptimizer.optimize(p, onnxoptimizer.get_fuse_and_elimination_passes())",
@@ -45,9 +45,7 @@ _CALLS = {
     "onnxsim": ("onnxsim", "onnxsim.simplify(p)[0]"),
     "onnxslim": ("onnxslim", "onnxslim.slim(p)"),
 }  # fmt: skip
-"""The module of each known optimiser, and the call on a model ``p``, for reproducers."""
-
-_LARGEST = 1 << 26  # bytes of a result; the models that are asked have a few thousand
+"""The module of each known optimiser, and the call on a model ``p``: it is run here, and by reproducers."""
 
 
 class WrongModelError(AssertionError):
@@ -72,7 +70,7 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
         _through(optimise, open_plain), f"{version}, run by {runner.version}",
         f"{of_runner}; {imports}", run_text, open_unoptimised=open_plain,
         graph_that_runs=lambda model: _checked(optimise, model).SerializeToString(),
-        few=runner.few or starts_a_program,
+        few=runner.few or starts_a_program, is_optimiser=True,
     )  # fmt: skip
 
 
@@ -80,7 +78,7 @@ def _text(name: str) -> tuple[str, str]:
     """Python that imports an optimiser, and that applies it to the model ``p``; a known one needs no more."""
     target = split_name(name)[2]
     if target in OPTIMISERS:
-        module, call = _CALLS[target]
+        module, call = _KNOWN[target]
         return f"import {module}", call
     return f"from {__name__} import optimiser", f"optimiser({quoted(name)})(p)"
 
@@ -113,18 +111,16 @@ def _parts(name: str) -> tuple[Runtime, Optimise, str]:
 
 def _known(name: str) -> Optimise:
     """An optimiser by the name of its package; ImportError if it is not installed."""
-    module = import_module("onnxscript.optimizer" if name == "onnxscript" else name)
-    if name == "onnxscript":
-        return module.optimize  # type: ignore[no-any-return]
-    if name == "onnxoptimizer":
-        return lambda model: module.optimize(model, module.get_fuse_and_elimination_passes())
-    if name == "onnxsim":
-        return lambda model: module.simplify(model)[0]
-    return module.slim  # type: ignore[no-any-return]
+    module, call = _KNOWN[name]
+    import_module(module)
+    package = import_module(name)
+    code = compile(call, f"<{name}>", "eval")
+    return lambda model: eval(code, {name: package, "p": model})  # noqa: S307 - the text is above
 
 
 def _by_command(words: list[str]) -> Optimise:
     """An optimiser that is a program; it ends with this process, which the supervisor limits."""
+    program = FileProgram(words)
 
     def optimise(model: onnx.ModelProto) -> onnx.ModelProto:
         with tempfile.TemporaryDirectory(
@@ -132,12 +128,9 @@ def _by_command(words: list[str]) -> Optimise:
         ) as folder:
             places = {"in": Path(folder) / "in.onnx", "out": Path(folder) / "out.onnx"}
             places["in"].write_bytes(model.SerializeToString())
-            run_on_files(words, places)
+            program.run(places)
             if not places["out"].is_file():
                 raise WrongModelError("it ended with status 0 and wrote no model")
-            size = places["out"].stat().st_size
-            if size > _LARGEST:
-                raise WrongModelError(f"it wrote a model of {size:,} bytes")
             return _parsed(places["out"].read_bytes())
 
     return optimise
@@ -156,7 +149,8 @@ def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
     found = optimise(onnx.load_from_string(model))
     if not isinstance(found, onnx.ModelProto):
         raise WrongModelError(f"it returned {type(found).__name__}, not an onnx.ModelProto")
-    if found.ByteSize() > _LARGEST:
+    # The models that are asked have a few thousand bytes.
+    if found.ByteSize() > LARGEST:
         raise WrongModelError(f"it returned a model of {found.ByteSize():,} bytes")
     mistake = _mistake(found)
     # A form of a model without ranks is not valid before, either: its optimiser is not to blame.

@@ -67,6 +67,9 @@ class Runtime:
     optimisers: tuple[
         str, ...
     ] = ()  # the names of those of its graph optimisers that can be left out
+    # is_optimiser: it optimises models for another runtime. Models that are not optimised are run by that
+    # runtime alone, say nothing of the optimiser, and are no forms of a model to judge.
+    is_optimiser: bool = False
     # open_without: opens a model without one of these
     open_without: Callable[[bytes, str], ModelFunction] | None = None
     # graph_that_runs: the model that it runs, optimised, as a serialised ONNX model; None if it does not tell
@@ -91,7 +94,8 @@ class Runtime:
         """By optimisation, the text that runs a model; empty where no forms can be judged."""
         if self.open_model is None or self.run_model is None:
             return {}
-        every = (True,) if self.open_unoptimised is None else (True, False)
+        has_plain_forms = self.open_unoptimised is not None and not self.is_optimiser
+        every = (True, False) if has_plain_forms else (True,)
         return {optimised: self.run_model(optimised) for optimised in every}
 
 

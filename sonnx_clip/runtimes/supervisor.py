@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 _SHOWN = 120  # bytes kept of both ends of what a runtime prints
 _PIPE = 1 << 16  # bytes that a pipe holds
+_READS = 16  # of a pipe at once: a runtime may fill it as fast as it is read
+_MOST_PRINTED = (
+    1 << 28
+)  # bytes in one call; a runtime that prints a kilobyte for each entry is not stopped
 _EVERY = 0.02  # seconds between two looks at a process
 _KILLING = 5.0  # seconds in which all processes of a runtime have to be dead
 _LONGEST_LOOK = (
@@ -181,11 +185,16 @@ class _Supervisor:
         """
         assert self._pid is not None
         board, time_taken, call, pause = self._board, OwnTime(), self._board.call, _EVERY
+        printed = 0
         while not board.done:
             self._done.acquire(timeout=pause)
-            pause = _EVERY / 20 if self._read() else _EVERY
+            count = self._read()
+            pause = _EVERY / 20 if count else _EVERY
             if board.done:
                 break
+            printed += count
+            if printed > _MOST_PRINTED:
+                return self._died(f"it printed more than {_MOST_PRINTED:,} bytes in one call")
             if self._connection.poll():
                 raise EOFError  # the checker sends nothing meanwhile: it has ended
             pid, status = os.waitpid(self._pid, os.WNOHANG)
@@ -193,6 +202,7 @@ class _Supervisor:
                 return self._died(board.last_words() or how_ended(status))
             if board.call != call:
                 call = board.call
+                printed = 0
                 time_taken.reset()
             elif time_taken.spent() > limit:
                 words = (
@@ -209,17 +219,18 @@ class _Supervisor:
         self.end()
         return Died(words, call, hung=hung)
 
-    def _read(self) -> bool:
-        """Read what was printed, as much as a pipe holds; False if there was nothing."""
-        found = False
-        for descriptor, seen in self._printed.items():
+    def _read(self) -> int:
+        """Read what was printed, some times as much as a pipe holds; the number of bytes."""
+        count = 0
+        for descriptor in self._printed:
             with suppress(BlockingIOError):
-                if data := os.read(descriptor, _PIPE):
-                    seen, found = seen + data, True  # noqa: PLW2901
-                    self._printed[descriptor] = (
-                        seen if len(seen) <= 2 * _SHOWN else seen[:_SHOWN] + seen[-_SHOWN:]
-                    )
-        return found
+                for _ in range(_READS):
+                    data = os.read(descriptor, _PIPE)
+                    if not data:
+                        break
+                    count += len(data)
+                    self._printed[descriptor] = _both_ends(self._printed[descriptor] + data)
+        return count
 
     def _remark(self) -> None:
         """Add what was printed since the last call of this to the notes."""
@@ -265,6 +276,13 @@ class _Supervisor:
                 os.write(2, f"the checker failed: {error!r}\n".encode("utf-8", "replace"))
         finally:
             os._exit(70)
+
+
+def _both_ends(printed: bytes) -> bytes:
+    """The ends of what was printed, which are all that a remark needs."""
+    if len(printed) <= 2 * _SHOWN:
+        return printed
+    return printed[:_SHOWN] + printed[-_SHOWN:]
 
 
 def _telling_line(seen: bytes) -> str:

@@ -19,6 +19,9 @@ steps:
     node: Mul (x, four)
     constants: {four: {values: [4]}}
     computes: {times: 4}
+  - id: raise-to-low-again
+    nodes: ["is_low = Less (x, A)", "y = Where (is_low, A, x)"]
+    chooses: if X < A then A else X
 contexts:
   - {id: mine, title: Clip of a product, types: [float32], steps: [times-four, clip, relu]}
 """
@@ -36,6 +39,8 @@ WRONG = {
     "steps: [times-four, clip, relu]": ("steps: [times-four, clap]", "clap"),
     "computes: {times: 4}": ("computes: {times: 4, plus: 1}", "times"),
     "node: Mul (x, four)": ("term: mul(X, 2)", "term"),
+    "chooses: if X < A then A else X": ("computes: {times: 1}", "chooses"),
+    "chooses: if X": ("chooses: of X", "chooses"),
     "format: 1": ("format: 7", "format"),
     "id: times-four": ("id: relu", "relu"),
     "title: Clip of a product": ("titel: Clip of a product", "titel"),
@@ -72,7 +77,9 @@ def test_every_context_makes_valid_models_in_each_of_its_types(context):
                 onnx.checker.check_model(model.proto(), full_check=True)
 
 
-@pytest.mark.parametrize("id_", ["relu-clip", "clip-clip", "neg-clip-quantise-uint8", "fork"])
+@pytest.mark.parametrize(
+    "id_", ["relu-clip", "clip-clip", "neg-clip-quantise-uint8", "fork", "clip-body"]
+)
 def test_the_expected_result_is_that_of_the_reference_evaluator(id_):
     """An independent implementation, where nothing is left open."""
     from onnx.reference import ReferenceEvaluator

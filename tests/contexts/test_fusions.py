@@ -37,6 +37,12 @@ def test_disjoint_clips_are_named_with_both_results(tmp_path):
     assert any("onnxscript" in seen for seen in found["seen"])
 
 
+def test_rewrite_of_two_clips_is_listed_once(tmp_path):
+    listed(tmp_path, TWO, a=0, b=1, low=2, high=3)
+    done = run("lint", "--fusions", str(tmp_path / "model.onnx"), cwd=Path.cwd())
+    assert done.stdout.count("by clip-clip-by-max-min") == 1
+
+
 def test_overlapping_clips_and_relu6_have_no_illegal_rewrite(tmp_path):
     assert "clip-clip-by-max-min" not in listed(tmp_path, TWO, a=0, b=2, low=1, high=3)
     assert "clip-relu-by-max-of-min" not in listed(tmp_path, AFTER, a=0, b=6)

@@ -1,6 +1,7 @@
 """`check --contexts` finds planted optimisers and fused kernels, and says nothing of right ones."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.model_runs import ModelWorker
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
-from tests.command import COMMAND
+from tests.command import COMMAND, run
 
 pytest.importorskip("onnxruntime")
 HERE = "tests.contexts.planted_optimisers"
@@ -97,6 +98,42 @@ def test_what_a_wrong_optimiser_did_is_named(name):
 def test_bounds_that_are_inputs_are_asked():
     report = optimised("takes_inputs_for_absent", "clip-relu")["clip-relu"]
     assert {deviation.bounds_as for deviation in report.deviations} == {"inputs"}
+
+
+FEW_FORMS = {
+    # optimiser: context, and the form in which it is wrong
+    "loses_attributes": ("relu-clip", "attributes"),
+    "takes_inputs_for_absent": ("relu-clip", "inputs"),
+    "drops_bounds_of_constant_nodes": ("identity-clip", "Constant nodes"),
+}
+
+
+@pytest.mark.parametrize("name", FEW_FORMS)
+def test_few_calls_find_bounds_that_are_lost_in_one_form(name):
+    context, form = FEW_FORMS[name]
+    report = optimised(name, context, few=True)[context]
+    assert {deviation.bounds_as for deviation in report.deviations} == {form}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WRONG)
+def test_few_calls_find_every_wrong_optimiser(name):
+    context, _ = WRONG[name]
+    assert optimised(name, context, few=True)[context].verdict == "context"
+
+
+def test_nodes_of_one_step_that_an_optimiser_joined_are_wrong_in_context():
+    report = optimised("where_into_max", "clip-body", few=True)["clip-body"]
+    assert report.verdict == "context"
+    first = report.deviations[0]
+    assert first.expected == first.one_by_one == first.plain != first.got
+
+
+def test_right_optimiser_is_not_blamed_for_its_runtime():
+    """The Where of onnxruntime loses the sign of -0."""
+    report = optimised("nothing", "clip-body", few=True)["clip-body"]
+    assert report.verdict in ("alone", "conforms")
+    assert not report.deviations
 
 
 def test_bounds_divided_by_a_positive_factor_are_right():
@@ -188,6 +225,37 @@ def test_command_that_a_signal_ends_has_crashed():
     assert "SIGSEGV" in report.refusals[0].words
 
 
+TWO_GIGABYTES = "head -c 2000000000 /dev/zero"
+TOO_MUCH = {
+    # what a program does, and what the words name
+    f"{TWO_GIGABYTES}; cp {{in}} {{out}}": "standard output",
+    f"{TWO_GIGABYTES} >&2; cp {{in}} {{out}}": "standard error",
+    f": {{in}}; {TWO_GIGABYTES} > {{out}}": "a file of more than",
+    f": {{out}}; exec {TWO_GIGABYTES} > {{in}}": "a file of more than",
+}
+
+
+@pytest.mark.parametrize("script", TOO_MUCH)
+def test_command_that_writes_two_gigabytes_is_asked_three_graphs(script):
+    command = shlex.join(["sh", "-c", script])
+    found = judged(f"optimised[onnxruntime]:{command}", ["relu-clip", "clip-clip"], few=True)
+    for report in found.values():
+        assert (report.verdict, report.graphs) == ("invalid", 0)
+        assert TOO_MUCH[script] in report.refusals[0].words
+
+
+@pytest.mark.parametrize("name", ["ends", "prints_without_end"])
+def test_optimiser_that_dies_for_every_graph_is_asked_three(name):
+    found = optimised(name, "relu-clip", "clip-clip", few=True)
+    assert {(report.verdict, report.graphs) for report in found.values()} == {("crashed", 0)}
+
+
+def test_optimiser_that_dies_for_one_pattern_is_asked_all():
+    found = optimised("ends_for_relu", "relu-clip", "clip-clip", etype="int8", few=True)
+    assert found["clip-clip"].verdict == "conforms"
+    assert found["relu-clip"].verdict == "crashed"
+
+
 def test_reproducer_shows_the_wrong_result_in_a_new_process(tmp_path):
     report = optimised("drops_relu", "relu-clip")["relu-clip"]
     first = report.deviations[0]
@@ -223,6 +291,23 @@ def test_right_optimiser_conforms_alone_and_in_contexts(tmp_path):
     assert status == 0
     assert int8.verdict == "conforms"
     assert [context.verdict for context in int8.contexts] == ["conforms", "conforms"]
+
+
+def test_optimiser_that_refuses_every_model_is_no_success(tmp_path):
+    """What its runtime makes of models that were not optimised is no verdict on it."""
+    words = ("--optimiser", f"{HERE}:raises", "--dtype", "int8", "--contexts", "clip-clip")
+    status, report = checked(tmp_path, *words)
+    (int8,) = report.types
+    assert status == 1
+    assert int8.verdict == "unsupported"
+
+
+def test_report_says_that_no_context_was_asked():
+    words = ("--optimiser", f"{HERE}:garbage", "--dtype", "int8", "--contexts")
+    done = run("check", *words, cwd=repo_root())
+    assert done.returncode == 1
+    assert "not asked: 26 contexts of int8" in done.stdout
+    assert done.stdout.count("it returned bytes") < 5
 
 
 def test_contexts_of_a_type_without_clip_are_asked(tmp_path):

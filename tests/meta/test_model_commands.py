@@ -22,7 +22,7 @@ from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import EndedError
-from sonnx_clip.runtimes.model_command import NoOutput, opened
+from sonnx_clip.runtimes.model_command import NoOutput, TooMuchOutput, opened
 from sonnx_clip.runtimes.model_forms import base, text_of_form
 from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
@@ -121,7 +121,7 @@ WORDS = [
     ("nothing", {}, NoOutput, r"ended with status 0 without writing output_0\.pb$"),
     ("other_name", {}, NoOutput, r"without writing output_0\.pb; there is y\.pb"),
     ("garbage", {}, NoOutput, r"its output_0\.pb is not a readable tensor: "),
-    ("huge", {}, NoOutput, r"its output_0\.pb has 134,217,728 bytes"),
+    ("huge", {}, TooMuchOutput, r"it wrote a file of more than 16,777,216 bytes"),
     ("dies_of_nan_bounds", {"x": FLOATS, "lower": np.nan}, EndedError, "killed by SIGSEGV$"),
     (
         "dies_in_a_shell",

@@ -61,6 +61,15 @@ def test_child_processes_end_with_the_program():
     assert ended(int(done.text))
 
 
+@pytest.mark.parametrize("target", ["", ">&2", "> file"])
+def test_files_and_outputs_are_limited(tmp_path, target):
+    most = 5120
+    done = run_limited(sh(f"exec cat /dev/zero {target}"), 60, largest_file=most, folder=tmp_path)
+    sizes = [len(done.output), len(done.error)]
+    sizes += [file.stat().st_size for file in tmp_path.iterdir()]
+    assert (done.status, max(sizes)) == (-signal.SIGXFSZ, most)
+
+
 def test_memory_is_limited():
     take = [sys.executable, "-c", "print(len(bytes(600 << 20)))"]
     assert run_limited(take, 60, megabytes=4000).status == 0

@@ -1,0 +1,94 @@
+"""The first graphs that a runtime or an optimiser is asked: one that fails on each of them is asked no other.
+
+An optimiser that hangs, crashes or writes gigabytes does so for every model. The first graphs are the same in
+every process, so that a report does not depend on how contexts were distributed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from sonnx_clip.root.dtypes import numpy_type
+from sonnx_clip.runtimes.calls import Failure
+from sonnx_clip.runtimes.model_forms import ONNX_NAMES
+from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, Run
+from sonnx_clip.runtimes.worker import RuntimeDiedError
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from sonnx_clip.runtimes.model_runs import ModelWorker
+
+FIRST_OPSET: Final = 13
+# Every element type of Clip has these operators.
+_NODES = ("y = Identity (x)", "y = Clip (x)", "t = Min (x, x) y = Clip (t)")
+SHOWN: Final = "Identity; Clip; Min → Clip"
+"""The first graphs, for reports."""
+
+
+@dataclass(frozen=True)
+class FirstGraphs:
+    """What came of the first graphs.
+
+    Args:
+        newest_opset: the newest operator set of the installed onnx that is served.
+        failure: how each of them failed, if they all crashed, or all gave no usable result.
+        words: of the first failure.
+    """
+
+    newest_opset: int
+    failure: Literal["", "crashed", "invalid"] = ""
+    words: str = ""
+
+
+def ask_first_graphs(worker: ModelWorker, etype: str) -> FirstGraphs:
+    """Run the first graphs of an element type; a refusal is an answer, and no failure."""
+    newest = _newest_served(worker)
+    failures = [_failure(worker, nodes, etype) for nodes in _NODES]
+    kinds = {kind for kind, _ in failures}
+    for kind in ("crashed", "invalid"):
+        if kinds == {kind}:
+            return FirstGraphs(newest, kind, failures[0][1])
+    return FirstGraphs(newest)
+
+
+def _failure(worker: ModelWorker, nodes: str, etype: str) -> tuple[str, str]:
+    """How a graph fails, and the words: both are empty for a result and for a refusal."""
+    worker.forget_deaths()  # a runtime that hangs on each of them remains usable
+    try:
+        (outcome,) = worker.run([_chain(nodes, etype, FIRST_OPSET, OPTIMISED)])
+    except RuntimeDiedError as error:
+        return "crashed", str(error)
+    last = outcome.last
+    if not isinstance(last, Failure):
+        return "", ""
+    if outcome.died:
+        return "crashed", last.words
+    return ("", "") if last.refusal else ("invalid", last.words)
+
+
+def _newest_served(worker: ModelWorker) -> int:
+    """The newest operator set of the installed onnx that a runtime serves, tried with an identity."""
+    from sonnx_clip.runtimes.opsets import newest_opset
+
+    how = PLAIN if worker.has_plain else OPTIMISED
+    for opset in range(newest_opset(), FIRST_OPSET, -1):
+        (outcome,) = worker.run([_chain(_NODES[0], "float32", opset, how)])
+        if outcome.failure is None:
+            return opset
+    return FIRST_OPSET
+
+
+def _chain(nodes: str, etype: str, opset: int, how: str) -> Chain:
+    """A graph of one entry."""
+    import onnx.parser
+
+    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
+    tensor = f"{ONNX_NAMES.get(etype, etype)}[1]"
+    text = f"{head} g ({tensor} x) => ({tensor} y) {{ {nodes} }}"
+    model = onnx.parser.parse_model(text).SerializeToString()
+    run = Run(model, ("x",), "y", etype, (1,), how)
+    return Chain((run,), {"x": np.zeros(1, numpy_type(etype))})
