@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.context_text import by_cause, context_lines
-from sonnx_clip.contexts.judge import ContextJudge
-from sonnx_clip.contexts.model import standard_contexts
+from sonnx_clip.contexts.context import standard_contexts
+from sonnx_clip.contexts.context_judge import ContextJudge
 from sonnx_clip.qualification.context_records import ContextRecord, read_context_records
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.errors import UserError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.context_text import Found
-    from sonnx_clip.contexts.report import ContextReport
+    from sonnx_clip.contexts.context_report import ContextReport
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "docs" / "contexts"

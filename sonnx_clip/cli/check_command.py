@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.units import CheckOptions
-    from sonnx_clip.contexts.model import Context
+    from sonnx_clip.contexts.context import Context
     from sonnx_clip.spec import Spec
 
 
@@ -67,7 +67,7 @@ def contexts_of(names: str, operator: str) -> tuple[Context, ...]:
     """The contexts that `--contexts` names: ``all``, ids, or a file; UserError for an operator but Clip."""
     if operator != CLIP:
         raise UserError("--contexts are of clip", f"--operator {operator}", "remove one of them")
-    from sonnx_clip.contexts.model import chosen_contexts
+    from sonnx_clip.contexts.context import chosen_contexts
 
     return chosen_contexts([] if names == "all" else names.split(","))
 

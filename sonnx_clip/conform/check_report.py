@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Type
 from pydantic import AfterValidator, ConfigDict, Field
 
 from sonnx_clip.conform.verdict_table import FAILING, Verdict
-from sonnx_clip.contexts.report import FAILING_IN_CONTEXT, ContextReport
+from sonnx_clip.contexts.context_report import FAILING_IN_CONTEXT, ContextReport
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.find_runtime import require_ascii
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.units import Raised
-    from sonnx_clip.contexts.report import ContextDeviation
+    from sonnx_clip.contexts.context_report import ContextDeviation
     from sonnx_clip.root.signature import Signature
 
 _T = TypeVar("_T", int, "Count", "Raised")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.contexts.report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
+from sonnx_clip.contexts.context_report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
 from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.first_graphs import SHOWN
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.contexts.report import ContextDeviation, ContextRefusal, ContextReport
+    from sonnx_clip.contexts.context_report import ContextDeviation, ContextRefusal, ContextReport
 
     ByType: TypeAlias = Mapping[str, Sequence[ContextReport]]
 

@@ -19,7 +19,7 @@ from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
 from sonnx_clip.conform.verdict_table import worst
 from sonnx_clip.conform.verdicts import class_reports, compared, crash_words
-from sonnx_clip.contexts.judge import ContextJudge
+from sonnx_clip.contexts.context_judge import ContextJudge
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import how_to_install
 from sonnx_clip.root.terminal import duration
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import CheckOptions, Unit
     from sonnx_clip.conform.verdict_table import Verdict
-    from sonnx_clip.contexts.model import Context
+    from sonnx_clip.contexts.context import Context
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.model_forms import ModelForm

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.verdict_table import VERDICT_TABLE, Outcome
 from sonnx_clip.conform.verdicts import failing_forms, forms_alike, in_order, shared_deviation
-from sonnx_clip.contexts.report import FAILING_IN_CONTEXT
+from sonnx_clip.contexts.context_report import FAILING_IN_CONTEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         TypeReport,
     )
     from sonnx_clip.conform.verdict_table import Verdict
-    from sonnx_clip.contexts.report import ContextReport, ContextVerdict
+    from sonnx_clip.contexts.context_report import ContextReport, ContextVerdict
 
 """``error``: no verdict on the runtime, since the machine lacks something, or nothing was compared."""
 

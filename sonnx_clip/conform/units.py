@@ -24,7 +24,7 @@ from sonnx_clip.conform.check_report import (
     Sum,
 )
 from sonnx_clip.conform.operator import Operator, machine_types
-from sonnx_clip.contexts.report import ContextReport
+from sonnx_clip.contexts.context_report import ContextReport
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.stored import Stored
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.conform.accepted import Policy
-    from sonnx_clip.contexts.model import Context
+    from sonnx_clip.contexts.context import Context
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.model_forms import Choice
 

@@ -14,9 +14,9 @@ from sonnx_clip.runtimes.calls import Failure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sonnx_clip.contexts.context import Context
+    from sonnx_clip.contexts.context_plan import Asked
     from sonnx_clip.contexts.graphs import Graphs
-    from sonnx_clip.contexts.model import Context
-    from sonnx_clip.contexts.plan import Asked
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_runs import Outcome

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.contexts.answer import Answer
-    from sonnx_clip.contexts.model import Context
-    from sonnx_clip.contexts.report import ContextVerdict
+    from sonnx_clip.contexts.context import Context
+    from sonnx_clip.contexts.context_report import ContextVerdict
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_runs import Outcome
 

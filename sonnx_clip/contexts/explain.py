@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.answer import Answer
     from sonnx_clip.contexts.blame import Wrong
-    from sonnx_clip.contexts.model import Context
+    from sonnx_clip.contexts.context import Context
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.root.dtypes import Array

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.contexts.context import Tensor
 from sonnx_clip.contexts.meaning import number
-from sonnx_clip.contexts.model import Tensor
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.terms import ELEMENT
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.contexts.model import Constant, Context, Shape, Stage, Step
+    from sonnx_clip.contexts.context import Constant, Context, Shape, Stage, Step
 
 BoundsAs: TypeAlias = Literal["initializers", "Constant nodes", "inputs", "attributes"]
 

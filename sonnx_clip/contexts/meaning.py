@@ -22,7 +22,7 @@ from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.contexts.model import Shape, Stage, Step
+    from sonnx_clip.contexts.context import Shape, Stage, Step
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
 

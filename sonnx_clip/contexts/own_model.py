@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.contexts.candidates import alike, exactly
+from sonnx_clip.contexts.context_plan import Bounds, inputs_of
 from sonnx_clip.contexts.meaning import of_term
-from sonnx_clip.contexts.plan import Bounds, inputs_of
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.rewrites.terms import operators, read_term
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.contexts.model import Tensor
+    from sonnx_clip.contexts.context import Tensor
     from sonnx_clip.contexts.windows import Window
     from sonnx_clip.runtimes.model_runs import ModelWorker, Outcome
 

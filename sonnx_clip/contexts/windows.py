@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from sonnx_clip.contexts.model import Tensor
+from sonnx_clip.contexts.context import Tensor
 from sonnx_clip.contexts.model_graph import ModelGraph, name_of
 from sonnx_clip.root.errors import UserError
 

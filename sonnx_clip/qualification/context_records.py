@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.context_text import KINDS, WAYS, by_cause, by_refusal, places
-from sonnx_clip.contexts.report import ContextReport
+from sonnx_clip.contexts.context_report import ContextReport
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored, read_record
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sonnx_clip.contexts.candidates import exactly
+from sonnx_clip.contexts.context import chosen_contexts, contexts_of_file, standard_contexts
+from sonnx_clip.contexts.context_plan import inputs_of, pairs_of
 from sonnx_clip.contexts.graphs import graphs, opsets_of
 from sonnx_clip.contexts.meaning import of_stage
-from sonnx_clip.contexts.model import chosen_contexts, contexts_of_file, standard_contexts
-from sonnx_clip.contexts.plan import inputs_of, pairs_of
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.errors import UserError
 

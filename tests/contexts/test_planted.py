@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.contexts.judge import ContextJudge
-from sonnx_clip.contexts.model import chosen_contexts
+from sonnx_clip.contexts.context import chosen_contexts
+from sonnx_clip.contexts.context_judge import ContextJudge
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.model_runs import ModelWorker

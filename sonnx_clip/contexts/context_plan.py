@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.contexts.context import ENTRIES, Context
 from sonnx_clip.contexts.graphs import ATTRIBUTES_OPSET
 from sonnx_clip.contexts.meaning import number
-from sonnx_clip.contexts.model import ENTRIES, Context
 from sonnx_clip.language import encode, show, tree
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import opposite
@@ -23,8 +23,8 @@ from sonnx_clip.spec.bounds_in_use import bounds_in_use, holds, values_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from sonnx_clip.contexts.context import Pair, Step
     from sonnx_clip.contexts.graphs import BoundsAs
-    from sonnx_clip.contexts.model import Pair, Step
     from sonnx_clip.language.types import ElementType
 
 _PAIRS_OF_OTHER_FORMS = 24

@@ -17,16 +17,16 @@ import numpy as np
 from sonnx_clip.contexts.answer import Answer, Meaning, meaning_of_graphs
 from sonnx_clip.contexts.blame import wrong_results
 from sonnx_clip.contexts.candidates import alike
-from sonnx_clip.contexts.explain import Explanation, explained
-from sonnx_clip.contexts.graphs import graphs, opsets_of
-from sonnx_clip.contexts.plan import asked, inputs_of
-from sonnx_clip.contexts.report import (
+from sonnx_clip.contexts.context_plan import asked, inputs_of
+from sonnx_clip.contexts.context_report import (
     CONTEXT_VERDICTS,
     ContextDeviation,
     ContextRefusal,
     ContextReport,
 )
-from sonnx_clip.contexts.reproduce import reproducer
+from sonnx_clip.contexts.context_reproducer import reproducer
+from sonnx_clip.contexts.explain import Explanation, explained
+from sonnx_clip.contexts.graphs import graphs, opsets_of
 from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.contexts.blame import Wrong
+    from sonnx_clip.contexts.context import Context
+    from sonnx_clip.contexts.context_plan import Asked, Bounds
+    from sonnx_clip.contexts.context_report import ContextVerdict, Way
     from sonnx_clip.contexts.graphs import Graphs, Model
-    from sonnx_clip.contexts.model import Context
-    from sonnx_clip.contexts.plan import Asked, Bounds
-    from sonnx_clip.contexts.report import ContextVerdict, Way
     from sonnx_clip.runtimes.model_runs import ModelWorker
 
 
