@@ -61,8 +61,10 @@ def closing_lines(run: Run[ModelReport], ignored: Mapping[str, str]) -> list[str
     lines = [f"  {_rule_text(row.rule)}" for row in totals.rules]
     not_judged = []
     for rule, reason in ignored.items():
-        suffix = f" ({reason})" if reason else ""
-        not_judged.append(f"{rule}{suffix}")
+        if reason:
+            not_judged.append(f"{rule} ({reason})")
+        else:
+            not_judged.append(rule)
     if not_judged:
         rules = ", ".join(not_judged)
         lines.append(f"  not judged: {rules}")
@@ -137,8 +139,12 @@ def _by_verdict(counts: Mapping[Verdict, int], *, is_complete: bool) -> list[str
 def _verb(verdict: Verdict, count: int, *, is_complete: bool) -> str:
     """A verdict as a verb in the singular or the plural."""
     singular, plural = _WORDS[verdict]
-    words = singular if count == 1 else plural
-    return words if is_complete else words.replace("every", "every judged")
+    words = plural
+    if count == 1:
+        words = singular
+    if is_complete:
+        return words
+    return words.replace("every", "every judged")
 
 
 def _summary(report: ModelReport) -> str:
@@ -150,9 +156,12 @@ def _summary(report: ModelReport) -> str:
     verdicts = [verdict for verdict in _WORDS if report.counts.get(verdict, 0)]
     if len(verdicts) == 1:
         which = _WHICH.get(count, "which all")
-        text = f"{which} {_verb(verdicts[0], count, is_complete=is_complete)}"
+        verb = _verb(verdicts[0], count, is_complete=is_complete)
+        text = f"{which} {verb}"
     else:
-        text = "of which " + ", ".join(_by_verdict(report.counts, is_complete=is_complete))
+        parts = _by_verdict(report.counts, is_complete=is_complete)
+        listed_parts = ", ".join(parts)
+        text = f"of which {listed_parts}"
     inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
     return f"{counted(count, 'Clip node')}, {text}{inferred}"
 
@@ -298,7 +307,9 @@ def error_objects(run: Run[Any]) -> list[dict[str, str]]:
     """The models that could not be read, for machines."""
     errors = []
     for path, error in run.errors:
-        errors.append({"model": str(path), "message": str(error)})
+        model = str(path)
+        message = str(error)
+        errors.append({"model": model, "message": message})
     return errors
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -32,6 +33,8 @@ from sonnx_clip.spec import load_spec
 from tests import command
 from tests.evidence import made
 from tests.evidence.conftest import unpacked
+
+PAGE = repo_file("docs/evidence-formats.md").read_text()
 
 OPEN = "float32.idempotent"
 
@@ -320,15 +323,23 @@ def test_unusable_key_is_refused_with_one_message(signed, arguments, what):
     assert not (signed / "build/evidence").exists()
 
 
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_key_of_the_page_signs_and_verifies(signed):
+    commands = re.findall(r"^ {4}(openssl|sonnx-clip) (.*)$", PAGE, re.MULTILINE)
+    assert len(commands) == 4
+    for program, text in commands:
+        arguments = shlex.split(text)
+        if program == "openssl":
+            subprocess.run([program, *arguments], cwd=signed, check=True, capture_output=True)
+            continue
+        done = command.run(*arguments, cwd=signed)
+        assert "not signed" not in done.stdout + done.stderr
+    assert "signed by" in done.stdout
+
+
 IMPORTERS = Path(os.environ.get("IMPORTERS", repo_file(".venv-import"))) / "bin"
 
-CONF = """
-extensions = ["sphinx_needs"]
-needs_types = [
-    {"directive": kind, "title": kind, "prefix": "", "color": "#fff", "style": "node"}
-    for kind in ("requirement", "statement", "class", "obligation", "test", "verdict", "finding")
-]
-"""
+(CONF,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def imported(tool, *arguments, cwd):

@@ -237,7 +237,7 @@ function changed() { write(); show(); }
 function load() {
   const given = new URLSearchParams(location.hash.slice(1));
   const name = given.get("rewrite") ?? given.get("operator") ?? Object.keys(scopes)[0];
-  const isKnown = given.has("rewrite") ? name in scopes.rewrites.rewrites : name in scopes && name !== "rewrites";
+  const isKnown = name in scopes.rewrites.rewrites || (name in scopes && name !== "rewrites");
   choose(isKnown ? name : Object.keys(scopes)[0]);
   const wanted = given.get("type"), hasType = typesOf().includes(wanted), klass = given.get("class");
   const type = klass && data.classes?.[klass] && typesOf().find((id) => data.classes[klass].families.includes(data.types[id].functions));
