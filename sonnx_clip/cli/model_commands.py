@@ -53,7 +53,7 @@ def lint(
     ] = "text",
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
-    from sonnx_clip.root.isolated import without_collection
+    from sonnx_clip.root.collection import without_collection
 
     with without_collection():
         from sonnx_clip.lint import lint_model, run_each
@@ -135,7 +135,7 @@ def normalise(
     format: Format = "text",
 ) -> None:
     """Rewrite Clip nodes to meet the profile where no result changes, and cite a theorem for each step."""
-    from sonnx_clip.root.isolated import without_collection
+    from sonnx_clip.root.collection import without_collection
 
     with without_collection():
         from sonnx_clip.lint.normalise import NormaliseOptions

@@ -150,7 +150,7 @@ class JudgedDialect:
         windows = "DirectML, which needs Windows and a Direct3D 12 device"
         return (
             f"compared: {compared}.",
-            f"Not seen: other values; other ranks and lengths of X; {windows}.",
+            f"Not asked: other values; other ranks and lengths of X; {windows}.",
         )
 
 

@@ -94,16 +94,20 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
 def summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
     numbers = Counter(found.verdict for found in report.types)
-    verdicts = [verdict for verdict in VERDICT_TABLE if verdict in numbers]
-    counts = [f"{numbers[verdict]} {words_of(verdict)}" for verdict in verdicts]
+    counts = []
+    for verdict, row in VERDICT_TABLE.items():
+        number = numbers[verdict]
+        if number:
+            # "8 of 12 types conform, 4 violate"
+            of_types = "" if counts else f" of {counted(len(report.types), 'type')}"
+            counts.append(f"{number}{of_types} {row.of_one if number == 1 else row.of_several}")
     options = [f"{report.policy} policy"]
     if report.dialect:
         options.insert(0, f"against {report.dialect}")
     if report.level != "quick":
         options.append(report.level)
-    types = counted(len(report.types), "type")
     how = ", ".join(options)
-    judged = f"{report.runtime_version} ({how}): {', '.join(counts)} of {types}"
+    judged = f"{report.runtime_version} ({how}): {', '.join(counts)}"
     compared = f"{report.compared:,} results compared"
     if len(report.kept) != len(report.types):
         compared += f" in {report.seconds:g} s"

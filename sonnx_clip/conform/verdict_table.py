@@ -26,29 +26,44 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class VerdictRow(NamedTuple):
-    """A verdict: the outcome of its test, its signs, and whether more results could change it.
+    """A verdict: what it says of one type and of several, the outcome of its test, its signs.
 
     `sign` stands in tables of text, in `style` on a terminal, and `page_sign` in those of the evidence.
+    `may_change` tells whether results of units that are missing could change it.
     """
 
+    of_one: str
+    of_several: str
     outcome: Outcome
     sign: str
     page_sign: str
     style: str
-    may_change: bool = False  # with results of units that are missing
+    may_change: bool = False
 
 
 VERDICT_TABLE: dict[Verdict, VerdictRow] = {
-    "conforms": VerdictRow("passed", "=", "·", "green", may_change=True),
-    "acceptable": VerdictRow("passed", "~", "≈", "yellow", may_change=True),
-    "violates": VerdictRow("failed", "X", "×", "bold red"),
-    "depends": VerdictRow("failed", "f", "f", "bold red"),
-    "refused": VerdictRow("skipped", "r", "r", "yellow", may_change=True),
-    "unsupported": VerdictRow("skipped", "-", "–", "dim", may_change=True),
-    "crashed": VerdictRow("failed", "!", "!", "bold red"),
-    "unreached": VerdictRow("failed", "?", "?", "bold red", may_change=True),
-    "environment": VerdictRow("error", "e", "e", "bold red"),
-    "unfinished": VerdictRow("error", "u", "u", "bold red"),
+    "conforms": VerdictRow("conforms", "conform", "passed", "=", "·", "green", may_change=True),
+    "acceptable": VerdictRow(
+        "is acceptable", "are acceptable", "passed", "~", "≈", "yellow", may_change=True
+    ),
+    "violates": VerdictRow("violates", "violate", "failed", "X", "×", "bold red"),
+    "depends": VerdictRow(
+        "depends on the form", "depend on the form", "failed", "f", "f", "bold red"
+    ),
+    "refused": VerdictRow(
+        "is refused", "are refused", "skipped", "r", "r", "yellow", may_change=True
+    ),
+    "unsupported": VerdictRow(
+        "is unsupported", "are unsupported", "skipped", "-", "–", "dim", may_change=True
+    ),
+    "crashed": VerdictRow("crashes", "crash", "failed", "!", "!", "bold red"),
+    "unreached": VerdictRow(
+        "was not reached", "were not reached", "failed", "?", "?", "bold red", may_change=True
+    ),
+    "environment": VerdictRow(
+        "could not be judged here", "could not be judged here", "error", "e", "e", "bold red"
+    ),
+    "unfinished": VerdictRow("is unfinished", "are unfinished", "error", "u", "u", "bold red"),
 }
 """Every verdict, in the order in which they are listed for readers."""
 

@@ -30,7 +30,7 @@ from sonnx_clip.lint.verdict import (
     ModelReport,
     NodeReport,
 )
-from sonnx_clip.root.isolated import without_collection
+from sonnx_clip.root.collection import without_collection
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from sonnx_clip.lint.model_file import external_files, parse_model, read_model
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, self_check
+from sonnx_clip.root.collection import without_collection
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.isolated import without_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import gc
 import multiprocessing
 import os
 import resource
 import signal
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 
@@ -126,15 +124,3 @@ def _limit(seconds: float, memory: int) -> None:
             resource.setrlimit(
                 kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
             )
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """No garbage collection inside: each would go through all objects of a large model, and free none."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

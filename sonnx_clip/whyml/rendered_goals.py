@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from sonnx_clip.claims.claim import Kind, Obligation
+from sonnx_clip.root.collection import without_collection
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.manifest import rendered_from
@@ -53,9 +54,10 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
         if subject in (None, _subject(path)) and not path.name.startswith(_CANARIES)
     ]
     obligations: list[Obligation] = []
-    for path in of_subject:
-        for declaration in declarations(path.read_text(encoding="utf-8")):
-            obligations += _obligation(path, declaration)
+    with without_collection():
+        for path in of_subject:
+            for declaration in declarations(path.read_text(encoding="utf-8")):
+                obligations += _obligation(path, declaration)
     return tuple(obligations)
 
 

@@ -189,7 +189,7 @@ def test_reports_are_written_and_printed(tmp_path):
     written = json.loads((tmp_path / "dialects" / "onnxruntime-onnx-12.json").read_text())
     assert printed == written
     assert (written["dialect"], written["types"][0]["verdict"]) == ("onnx-12", "conforms")
-    assert "1 conforms of 1 type" in run(*arguments, "--brief").stdout.splitlines()[0]
+    assert "1 of 1 type conforms" in run(*arguments, "--brief").stdout.splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,6 @@ def test_command_writes_junit_with_its_exit_status(tmp_path):
     given += ("--build", str(tmp_path), "-o")
     written = run("check", *given, str(file), cwd=repo_root())
     assert (written.returncode, written.stdout) == (1, "")
-    assert "1 violates of 1 type" in written.stderr
+    assert "1 of 1 type violates" in written.stderr
     found = read_junit(file.read_text(encoding="utf-8"))
     assert read_junit(run("check", *given, "-", cwd=repo_root()).stdout).keys() == found.keys()
