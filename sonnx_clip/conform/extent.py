@@ -123,7 +123,10 @@ def scope(
         (True, f"ranks above {_HIGHEST_RANK}; other threads, other processors"),
     ]
     blind_spots = "; ".join(words for is_true, words in unseen if is_true)
-    return f"compared: {'; '.join(compared) or 'nothing'}.", f"A fault can be missed in: {blind_spots}."
+    return (
+        f"compared: {'; '.join(compared) or 'nothing'}.",
+        f"A fault can be missed in: {blind_spots}.",
+    )
 
 
 # --- What was compared --------------------------------------------------------------------------------------

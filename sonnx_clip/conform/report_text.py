@@ -94,13 +94,14 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
 def summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
     numbers = Counter(found.verdict for found in report.types)
-    counts = []
+    counts: list[str] = []
     for verdict, row in VERDICT_TABLE.items():
-        number = numbers[verdict]
-        if number:
+        with_verdict = numbers[verdict]
+        if with_verdict:
             # "8 of 12 types conform, 4 violate"
             of_types = "" if counts else f" of {counted(len(report.types), 'type')}"
-            counts.append(f"{number}{of_types} {row.of_one if number == 1 else row.of_several}")
+            says = row.of_one if with_verdict == 1 else row.of_several
+            counts.append(f"{with_verdict}{of_types} {says}")
     options = [f"{report.policy} policy"]
     if report.dialect:
         options.insert(0, f"against {report.dialect}")
