@@ -28,6 +28,7 @@ LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16
 
 _BLOCK = 512  # bytes of `ulimit -f`
 _NOT_STARTED = 127  # as a shell has it
+_NOT_EXECUTED = (126, _NOT_STARTED)  # of a shell that cannot execute a program
 
 
 class Running:
@@ -153,7 +154,15 @@ def run_limited(
         for file in (output, error):
             file.seek(0)
         cpu = usage.ru_utime + usage.ru_stime
-        return Ended(process.returncode, output.read(), error.read(), cpu, killed.is_set())
+        ended = Ended(process.returncode, output.read(), error.read(), cpu, killed.is_set())
+    if largest_file is not None and ended.status in _NOT_EXECUTED and not ended.output:
+        # The shell could not execute it: without the shell the system refuses it, in words that are reported.
+        # A program that ends with this status by itself runs twice.
+        return run_limited(
+            command, seconds, running, folder=folder, megabytes=megabytes, environment=environment,
+            together=together, tied=tied,
+        )  # fmt: skip
+    return ended
 
 
 def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
@@ -172,14 +181,11 @@ def version_of(command: tuple[str, ...], todo: str, seconds: float = 20) -> str:
 def _limited_by_shell(
     command: Sequence[str], megabytes: int | None, largest_file: int | None
 ) -> list[str]:
-    """The command, started by a shell that sets its limits before.
-
-    A program that is not there is started without, so that the words are those of the system.
-    """
+    """The command, started by a shell that sets its limits before."""
     limits: list[str] = []
     if megabytes is not None:
         limits.append(f"ulimit -v {megabytes * 1000}")
-    if largest_file is not None and shutil.which(command[0]):
+    if largest_file is not None:
         blocks = -(-largest_file // _BLOCK)
         limits.append(f"ulimit -f {blocks}")
     if not limits:
