@@ -89,7 +89,7 @@ def test_killed_campaign_resumes(whole: str, tmp_path: Path) -> None:
     out, err = ended(start(file, report, "--jobs", "2"), 1)
     assert text(report) == whole
     assert f"{counts[-1]} of them in {file}" in err
-    assert "violates" in out
+    assert "violate" in out
     with closing(sqlite3.connect(file)) as base:
         assert base.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -101,5 +101,3 @@ def test_two_campaigns_share_a_journal(whole: str, tmp_path: Path) -> None:
         ended(process, 1)
     assert [text(report) for report in reports] == [whole, whole]
     assert done(file) == EVERY
-    with closing(sqlite3.connect(file)) as base:
-        assert base.execute("SELECT count(*) FROM campaigns").fetchone() == (1,)
