@@ -90,7 +90,7 @@ def test_the_scopes_of_tensors(text: str, scope: Scope) -> None:
     ("text", "scope", "offset", "what"),
     [
         ("X $ L", ELEMENT, 2, "`$` is not part of the language"),
-        ("", ELEMENT, 0, "the condition ends here"),
+        ("", ELEMENT, 0, "the text ends here"),
         ("X < and", ELEMENT, 4, "`and` is here"),
         ("X < L > M", ELEMENT, 6, "comparisons do not chain"),
         ("low < X", ELEMENT, 0, "a condition cannot be compared by `<`"),

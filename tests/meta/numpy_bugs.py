@@ -11,7 +11,7 @@ class Bug:
     """A text of `sonnx_clip.oracle` that is replaced, the obligations that fail, and some that still hold."""
 
     name: str
-    module: Literal["formats", "kernels", "plan"]
+    module: Literal["float_formats", "kernels", "plan"]
     old: str
     new: str
     caught_by: tuple[str, ...]
@@ -40,7 +40,7 @@ BUGS = [
         "    limit_across_zero(x, lower, upper, out)\n", _both("bfloat16", "limit_up_to_plus_zero")),
     Bug("inverted bounds give min", "kernels", "    np.copyto(out, upper)\n", "    np.copyto(out, lower)\n",
         (*_both("int8", "fill"), *_both("float64", "fill"))),
-    Bug("a wrong constant for infinity", "formats",
+    Bug("a wrong constant for infinity", "float_formats",
         "(np.dtype(np.float16), 0x7C00)", "(np.dtype(np.float16), 0x7BFF)",
         _both("float16", "limit_between_plus"), _both("bfloat16", "limit_between_plus")),
     Bug("a NaN bound becomes the lowest number", "plan",
@@ -54,7 +54,7 @@ BUGS = [
         "    x.clip(lower, upper, out=out)\n    kept = np.subtract(entries, form.one)\n",
         ("float32.numpy_limit_to_minus_and_plus_zero_in_place",),
         ("float32.numpy_limit_to_minus_and_plus_zero_out_of_place",)),
-    Bug("one NaN loses its payload", "formats", "_constant(infinity + 1, unsigned)",
+    Bug("one NaN loses its payload", "float_formats", "_constant(infinity + 1, unsigned)",
         "_constant(infinity + 2, unsigned)", _both("float16", "limit_across_zero")),
     Bug("a NaN loses its sign", "kernels",
         "    if greatest > form.sign:\n        _make_zeros_plus(x, bits)\n    elif greatest == form.sign:\n",

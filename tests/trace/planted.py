@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-MODULES = {"formats": float_formats, "kernels": kernels, "plan": plan}
+MODULES = {"float_formats": float_formats, "kernels": kernels, "plan": plan}
 
 
 def planted(
