@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-LEDGER = "ledger.sqlite"
+LEDGER = "answers.sqlite"
 _SHOWN = 20  # failures that are shown in full, and lines of a list
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 
