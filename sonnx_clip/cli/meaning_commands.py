@@ -64,7 +64,7 @@ def explain(
 
 def _operands(spec: "Spec", given: "Mapping[str, str]") -> list[str]:
     """The texts of the operands in their order; UserError for one that is missing or unknown."""
-    keys = list(spec.signature.keys)
+    keys = spec.signature.keys
     options = ", ".join(f"--{key}" for key in keys)
     for name in given:
         if name not in keys:

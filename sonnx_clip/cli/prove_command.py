@@ -83,7 +83,7 @@ def load_checked(operator: str) -> Spec:
     """
     spec = specification(operator)
     if has_written_theory(spec):
-        name = spec.operator.lower()
+        name = spec.signature.function
         todo = f"remove --operator: {spec.operator} is read from spec/{name}.yaml"
         raise UserError(f"this file is about {spec.operator}", operator, todo)
     for check in (check_spec, refuse_weakened, check_claims, check_findings):

@@ -202,7 +202,7 @@ class _Candidates:
             yield _gives(self._computed_on(mechanism.computes))
 
     def _fulfils(self, returns: Expr) -> Allows:
-        names = (*self._names, self._spec.signature.result.id)
+        names = self._spec.signature.all_ids
 
         def allows(answers: Answers) -> Array:
             values = (*answers.values, answers.result)

@@ -78,7 +78,7 @@ class Matrix(Stored):
 def matrix(spec: Spec, etype: ElementType) -> Matrix:
     """The matrix of an element type, ``real`` too."""
     samples = _samples(spec, etype)
-    keys = list(spec.signature.keys)
+    keys = spec.signature.keys
     rows = []
     for klass in spec.classes_of(etype.family):
         triple, texts = next(iter(samples[klass.id].items()))
@@ -132,7 +132,7 @@ def _other(
         for y in answers(spec, etype, reading, triple):
             if not (identical(y, due) if bitwise else same_value(y, due, etype)):
                 answer, expected = show(y, etype), show(due, etype)
-                numbers = named_numbers(list(spec.signature.shown), texts)
+                numbers = named_numbers(spec.signature.shown, texts)
                 return f"{numbers} gives {answer}, expected {expected}"
     return None
 

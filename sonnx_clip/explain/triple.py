@@ -111,7 +111,7 @@ def explain(
     UserError for an unknown type, a text that is no value of it, and obligations that are not generated.
     """
     etype = spec.element_type(type_id)
-    keys = list(spec.signature.keys)
+    keys = spec.signature.keys
     found = encoded({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
     triple = tuple(found.values())
     known = evaluator(spec, etype)

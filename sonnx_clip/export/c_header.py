@@ -58,7 +58,7 @@ def c_files(
 def _program(operator: Operator, prefix: str) -> str:
     """The text of vectors.c."""
     spec = operator.spec
-    keys = list(spec.signature.keys)
+    keys = spec.signature.keys
     tensors = keys[: operator.tensors]
     scalars = keys[operator.tensors :]
     parameters = [f"const T *{key}" for key in tensors]

@@ -66,12 +66,8 @@ class _Family:
         self.common = common_texts().families[id_]
         self.tags = file.tags_of(id_)
         self.start = f"E_{spec.operator.upper()}_{id_.upper()}"
-        self.tensors = [
-            operand.id for operand in spec.signature.operands if operand.role == "tensor"
-        ]
-        self.scalars = [
-            operand.id for operand in spec.signature.operands if operand.role == "scalar"
-        ]
+        self.tensors = spec.signature.tensors
+        self.scalars = spec.signature.scalars
         entries = frozenset({*self.tensors, spec.signature.result.id, "A"})
         self.show = LatexPrinter(spec, id_, entries).show
         self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]

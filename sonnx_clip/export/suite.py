@@ -159,7 +159,7 @@ class TypeSuite:
 
 def vector_keys(operator: Operator) -> tuple[str, ...]:
     """The names of the operands and of the expected result in a vector: ``x, min, max, expected``."""
-    return (*(operand.key for operand in operator.signature.operands), "expected")
+    return (*operator.signature.keys, "expected")
 
 
 def suites_of(operator: Operator, types: Sequence[str] = ()) -> list[TypeSuite]:

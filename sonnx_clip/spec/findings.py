@@ -153,10 +153,10 @@ class Allowed:
 def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
     """All such names, ``onnx_13_returns``, with their meanings."""
     signature = spec.signature
-    every = (*signature.ids, signature.result.id)
+    every = signature.all_ids
     missing = {
         operand.onnx: (operand.id,)
-        for operand in reversed(spec.signature.operands)
+        for operand in reversed(signature.operands)
         if operand.role == "scalar"
     }
     found = {r.predicate: Allowed(r.id, every) for r in spec.readings}

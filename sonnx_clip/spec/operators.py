@@ -55,7 +55,7 @@ def written_theory(spec: Spec) -> Path:
 
     Where it exists, tensors, dialects and kernels have statements; where it does not, they have none.
     """
-    return repo_file(f"why3/{spec.operator.lower()}.mlw")
+    return repo_file(f"why3/{spec.signature.function}.mlw")
 
 
 def has_written_theory(spec: Spec) -> bool:
