@@ -19,7 +19,7 @@ from sonnx_clip.contexts.meaning import number
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.terms import ELEMENT
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
-from sonnx_clip.runtimes.model_forms import ONNX_NAMES
+from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ONNX_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 BoundsAs: TypeAlias = Literal["initializers", "Constant nodes", "inputs", "attributes"]
 
-_FIRST_OPSET = 13
 ATTRIBUTES_OPSET = 10
 """The last operator set in which bounds are attributes, where optimisers lose them."""
 _IR_VERSION = 8
@@ -291,7 +290,7 @@ def opsets_of(context: Context, etype: str, newest: int) -> tuple[int, ...]:
 
     Operator set 10, in which the bounds are attributes, comes first where it has the context for float32.
     """
-    opsets = range(_FIRST_OPSET, newest + 1)
+    opsets = range(FIRST_OPSET, newest + 1)
     having = [opset for opset in opsets if _has(context, etype, opset)]
     ends: tuple[int, ...] = ()
     if having:

@@ -155,9 +155,9 @@ def run_limited(
             file.seek(0)
         cpu = usage.ru_utime + usage.ru_stime
         ended = Ended(process.returncode, output.read(), error.read(), cpu, killed.is_set())
-    if largest_file is not None and ended.status in _NOT_EXECUTED and not ended.output:
+    by_shell = ended.error.startswith(b"sh: ")
+    if largest_file is not None and ended.status in _NOT_EXECUTED and by_shell:
         # The shell could not execute it: without the shell the system refuses it, in words that are reported.
-        # A program that ends with this status by itself runs twice.
         return run_limited(
             command, seconds, running, folder=folder, megabytes=megabytes, environment=environment,
             together=together, tied=tied,

@@ -13,7 +13,7 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.runtimes.calls import Failure
-from sonnx_clip.runtimes.model_forms import ONNX_NAMES
+from sonnx_clip.runtimes.model_forms import FIRST_OPSET, model_text
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, Run
 from sonnx_clip.runtimes.worker import RuntimeDiedError
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.runtimes.model_runs import ModelWorker
 
-FIRST_OPSET: Final = 13
 # Every element type of Clip has these operators.
 _NODES = ("y = Identity (x)", "y = Clip (x)", "t = Min (x, x) y = Clip (t)")
 SHOWN: Final = "Identity; Clip; Min → Clip"
@@ -86,9 +85,7 @@ def _chain(nodes: str, etype: str, opset: int, how: str) -> Chain:
     """A graph of one entry."""
     import onnx.parser
 
-    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-    tensor = f"{ONNX_NAMES.get(etype, etype)}[1]"
-    text = f"{head} g ({tensor} x) => ({tensor} y) {{ {nodes} }}"
+    text = model_text(etype, opset, {"x": "[1]"}, nodes)
     model = onnx.parser.parse_model(text).SerializeToString()
     run = Run(model, ("x",), "y", etype, (1,), how)
     return Chain((run,), {"x": np.zeros(1, numpy_type(etype))})
