@@ -28,7 +28,7 @@ from sonnx_clip.contexts.context_reproducer import reproducer
 from sonnx_clip.contexts.explain import Explanation, explained
 from sonnx_clip.contexts.graphs import graphs, opsets_of
 from sonnx_clip.rewrites.decide import Shown, shown_number
-from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.rewrites.terms import type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.first_graphs import ask_first_graphs
@@ -408,7 +408,7 @@ def _legal(rewrite: Explanation, wrong: Wrong) -> str:
 def _value(array: Array, entry: int) -> Shown:
     name = array.dtype.name
     pattern = int(np.ascontiguousarray(array).view(bits_type(name))[entry])
-    return shown_number(pattern, operators()["clip"].element_type(name))
+    return shown_number(pattern, type_of_clip(name))
 
 
 def _result(outcome: Outcome, entry: int) -> Shown:

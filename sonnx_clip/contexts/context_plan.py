@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from sonnx_clip.contexts.meaning import number
 from sonnx_clip.language import encode, show, tree
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import opposite
-from sonnx_clip.rewrites.terms import operators
+from sonnx_clip.rewrites.terms import operators, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
 from sonnx_clip.spec.bounds_in_use import bounds_in_use, holds, values_at
 
@@ -67,7 +67,7 @@ class Bounds:
 
     def shown(self, context: Context) -> str:
         """The chain of a context with these bounds: ``Relu → Clip(nan, 1)``."""
-        element_type = _element_type(self.etype)
+        element_type = type_of_clip(self.etype)
         texts = {
             name: show(int(value.view(bits_type(self.etype))), element_type)
             for name, value in self.values.items()
@@ -103,7 +103,7 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
     chosen = pairs
     if few:
         clip_type = context.clip_type(etype)
-        listed = _held(context.few_forms, _element_type(clip_type))
+        listed = _held(context.few_forms, type_of_clip(clip_type))
         chosen = _with_second(context, clip_type, listed, few=few)
     in_other_forms = chosen[:_PAIRS_OF_OTHER_FORMS]
     numbers = [bounds for bounds in chosen if not _has_nan(bounds)]
@@ -126,7 +126,7 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
 def pairs_of(context: Context, etype: str, *, few: bool) -> tuple[Bounds, ...]:
     """The bounds of a context that are initializers: those of its list, and then those in use."""
     clip_type = context.clip_type(etype)
-    element_type = _element_type(clip_type)
+    element_type = type_of_clip(clip_type)
     pairs = _held(context.few if few else context.pairs, element_type)
     if not few and not context.second and context.entry.bounds == "usual":
         pairs += _in_use(element_type)
@@ -148,7 +148,7 @@ def _with_second(
     if not context.second:
         distinct = {(low.tobytes(), high.tobytes()): (low, high) for low, high in pairs}
         return tuple(Bounds({"A": low, "B": high}, clip_type) for low, high in distinct.values())
-    second = _held(context.second, _element_type(clip_type))
+    second = _held(context.second, type_of_clip(clip_type))
     chosen = second[:_FEW_SECOND] if few else second
     return tuple(
         Bounds({"A": a, "B": b, "C": c, "D": d}, clip_type)
@@ -166,11 +166,6 @@ def _held(pairs: Sequence[Pair], etype: ElementType) -> list[tuple[Array, Array]
 
 def _has_nan(bounds: Bounds) -> bool:
     return any(bool(np.isnan(value)) for value in bounds.values.values())
-
-
-@cache
-def _element_type(id_: str) -> ElementType:
-    return operators()["clip"].element_type(id_)
 
 
 def inputs_of(name: str, etype: str, bounds: Bounds) -> Array:
@@ -191,7 +186,7 @@ def inputs_of(name: str, etype: str, bounds: Bounds) -> Array:
 @lru_cache(maxsize=4096)
 def _chosen_patterns(etype: str, sides: tuple[int, ...]) -> tuple[int, ...]:
     """The entries that are not random, for bounds in the element type of X: every context has the same."""
-    element_type = _element_type(etype)
+    element_type = type_of_clip(etype)
     chosen = dict.fromkeys(_near(element_type, sides))
     chosen |= dict.fromkeys(_encoded(_ORDINARY, element_type))
     chosen |= dict.fromkeys(special_patterns(element_type))

@@ -16,7 +16,7 @@ from sonnx_clip.contexts.meaning import number
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.rewrite import Rewrite, Theorem, known_rewrites, known_theorems
-from sonnx_clip.rewrites.terms import ELEMENT, operators
+from sonnx_clip.rewrites.terms import ELEMENT, type_of_clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.context import Context
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.language.types import FamilyId
     from sonnx_clip.root.dtypes import Array
 
 
@@ -185,7 +184,7 @@ class _Candidate:
             return bounds
         stage = context.stages(etype)[self.window.first]
         type_ = stage.given.etype
-        family = _family(type_)
+        family = type_of_clip(type_).family
         types = [known.id for known in rewrite.element_types(family)]
         if type_ not in types or not rewrite.fits(family):
             return None
@@ -199,13 +198,8 @@ class _Candidate:
         if isinstance(rewrite, Theorem):
             return Explanation(rewrite.id, {}, words=rewrite.holds)
         clip_type = context.clip_type(etype)
-        stated = rewrite.entry.legal_when.get(_family(clip_type), {})
+        stated = rewrite.entry.legal_when.get(type_of_clip(clip_type).family, {})
         return Explanation(rewrite.id, stated, rewrite.entry.given)
-
-
-def _family(etype: str) -> FamilyId:
-    """The family of an element type of Clip."""
-    return operators()["clip"].element_type(etype).family
 
 
 def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
@@ -251,7 +245,7 @@ def _with_flushed_bounds(context: Context, etype: str) -> Iterator[_Candidate]:
     for place, stage in enumerate(context.stages(etype)):
         step = stage.step
         is_clip = step.op_type == "Clip"
-        if is_clip and _family(stage.given.etype) == "float":
+        if is_clip and type_of_clip(stage.given.etype).family == "float":
             words = f"as if subnormal bounds of {step.id} were zeros"
             yield _Candidate(_one_step(place), step.call, words=words, flushes=True)
 
@@ -271,7 +265,7 @@ def _without_a_bound(context: Context, etype: str) -> Iterator[_Candidate]:
         if step.op_type != "Clip":
             continue
         _, low, high = step.call.arguments
-        is_float = _family(stage.given.etype) == "float"
+        is_float = type_of_clip(stage.given.etype).family == "float"
         highest = ("inf", "highest") if is_float else ("highest",)
         lowest = ("-inf", "lowest") if is_float else ("lowest",)
         without_high = [_clip(low, _number(end)) for end in highest]

@@ -16,7 +16,7 @@ from sonnx_clip.contexts.model_graph import ModelGraph, name_of
 from sonnx_clip.rewrites.critical_points import difference
 from sonnx_clip.rewrites.decide import Differs, shown_difference
 from sonnx_clip.rewrites.rewrite import known_rewrites
-from sonnx_clip.rewrites.terms import meaning, operators, read_term
+from sonnx_clip.rewrites.terms import meaning, operators, read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.stored import Stored
 
@@ -96,7 +96,7 @@ def illegal_rewrites(model: onnx.ModelProto) -> Iterator[IllegalRewrite]:
 def _decided(rewrite: Rewrite, term: Expr, nodes: _Nodes) -> Differs | None:
     """An X for which a rewrite is wrong for these nodes; None if it is right, or about others."""
     etype = nodes.etype
-    family = operators()["clip"].element_type(etype).family
+    family = type_of_clip(etype).family
     types = [known.id for known in rewrite.element_types(family)]
     if etype not in types or not rewrite.fits(family):
         return None

@@ -16,7 +16,7 @@ from sonnx_clip.contexts.candidates import Candidates, distinct, exactly
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle.evaluated import ArrayEvaluator, oracle_of
-from sonnx_clip.rewrites.terms import ELEMENT, operators
+from sonnx_clip.rewrites.terms import ELEMENT, operators, type_of_clip
 from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 
 if TYPE_CHECKING:
@@ -38,14 +38,12 @@ def _oracle(function: str) -> Any:
 @cache
 def _evaluator(etype: str) -> ArrayEvaluator:
     """Evaluates conditions on constants and X."""
-    clip = operators()["clip"]
-    return ArrayEvaluator(clip, clip.element_type(etype))
+    return ArrayEvaluator(operators()["clip"], type_of_clip(etype))
 
 
 def number(text: str, etype: str) -> Array:
     """The number that a text stands for, of shape (); UserError if it is none of the type."""
-    element_type = operators()["clip"].element_type(etype)
-    return from_bits(int(encode(text, element_type)), etype)
+    return from_bits(int(encode(text, type_of_clip(etype))), etype)
 
 
 def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: str) -> Candidates:

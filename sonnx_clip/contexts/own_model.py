@@ -10,7 +10,7 @@ from sonnx_clip.contexts.candidates import alike, exactly
 from sonnx_clip.contexts.context_plan import Bounds, inputs_of
 from sonnx_clip.contexts.meaning import of_term
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.rewrites.terms import operators, read_term
+from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.calls import Failure
@@ -280,7 +280,7 @@ def _possible_classes(window: Window) -> Iterator[str]:
 
 def _reached(operands: tuple[Array, Array, Array]) -> Iterator[str]:
     x = operands[0]
-    family = operators()["clip"].element_type(x.dtype.name).family
+    family = type_of_clip(x.dtype.name).family
     classes = load_oracle().CLASSES[family]
     with np.errstate(invalid="ignore"):
         for id_, holds in classes.items():

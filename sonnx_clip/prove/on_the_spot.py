@@ -21,7 +21,7 @@ from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.rewrites.critical_points import OPPOSITES
-from sonnx_clip.rewrites.terms import functions_of, operators
+from sonnx_clip.rewrites.terms import functions_of, type_of_clip
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running
 
@@ -82,7 +82,7 @@ def prove_sufficiency(
     for name, program in _PROGRAMS.items():
         if shutil.which(program) is None:
             return Sufficiency(reason=f"{name} is not installed")
-    etype = operators()["clip"].element_type(type_id)
+    etype = type_of_clip(type_id)
     missing = lacks(etype.family, before, after)
     if missing:
         return Sufficiency(

@@ -20,6 +20,7 @@ from sonnx_clip.rewrites.terms import (
     operators,
     read_condition,
     read_term,
+    type_of_clip,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -162,7 +163,7 @@ class Rewrite:
 
     def family_of(self, type_id: str) -> FamilyId:
         """The family of Clip that an element type belongs to; UserError if there is no such type."""
-        return operators()["clip"].element_type(type_id).family
+        return type_of_clip(type_id).family
 
     def covers(self, type_id: str, texts: Mapping[str, str]) -> bool:
         """Whether conditions that are stated are about constants of an element type."""

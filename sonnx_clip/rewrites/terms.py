@@ -43,6 +43,12 @@ def operators() -> Mapping[str, Spec]:
     return {spec.signature.function: spec for spec in specs}
 
 
+@cache
+def type_of_clip(type_id: str) -> ElementType:
+    """An element type in the family that Clip has it in, as for rewrites and contexts; or a UserError."""
+    return operators()["clip"].element_type(type_id)
+
+
 def read_term(text: str, where: str) -> Expr:
     """The tree of a term; UserError, with the place `where`, if it is none."""
     return _read(text, where, Kind.ELEMENT, "a term", (ELEMENT, *_CONSTANTS))
