@@ -52,6 +52,12 @@ say-prove:
 # The parallel parts of `make prove`. Through a pipe each prints whole lines.
 .PHONY: proofs verdicts
 proofs:
+	@tools/unchanged.sh proofs build/answers.sqlite build/proofs.json $(OPERATORS:%=build/%) \
+	    $$(command -v why3 z3 cvc5) $$(why3 --print-datadir) -- \
+	    $(MAKE) each-proof OPERATORS="$(OPERATORS)" PROVE_ARGS="$(PROVE_ARGS)"
+
+.PHONY: each-proof
+each-proof:
 	@set -o pipefail; status=0; \
 	for operator in $(OPERATORS); do \
 	    $(BIN)/sonnx-clip prove --operator $$operator $(PROVE_ARGS) 2>&1 | cat || status=$$?; \

@@ -34,7 +34,13 @@ _Scale = option("", "ScaleBias of DirectML.", INPUT, value="NUMBER")
 
 
 def explain(
-    dtype: Type,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[OPERATOR] TYPE",
+            help="Element type of X, such as float32; before it the operator, as for --operator.",
+        ),
+    ],
     x: Annotated[str | None, NUMBER] = None,
     min: Annotated[str | None, NUMBER] = None,
     max: Annotated[str | None, NUMBER] = None,
@@ -45,13 +51,14 @@ def explain(
 ) -> None:
     """Explain one call: its case and class, the result, accepted deviations, and the proofs.
 
-    Another operator has options of its own: `--operator max --u -0 --w 0`.
+    Another operator has options of its own: `explain max float32 --u -0 --w 0`.
     """
     from sonnx_clip.explain.triple import explain as explain_call
     from sonnx_clip.explain.triple import explanation_text
     from sonnx_clip.prove.proofs_record import known
     from sonnx_clip.spec.operators import specification
 
+    dtype, operator = _type_and_operator(words, operator)
     spec = specification(operator)
     given = {
         name: text for name, text in (("x", x), ("min", min), ("max", max)) if text is not None
@@ -60,6 +67,18 @@ def explain(
     texts = _operands(spec, given)
     told = explain_call(spec, dtype, *texts, status_of=partial(known, build))
     show(told, explanation_text, format)
+
+
+def _type_and_operator(words: list[str], operator: str) -> tuple[str, str]:
+    """The element type and the operator, which may stand before it; UserError for anything else."""
+    *named, dtype = words
+    if len(named) > 1:
+        wrong = f"explain takes an operator and an element type, not {len(words)} words"
+        raise UserError(wrong, todo="give operands as options, such as --x 1")
+    if named and operator not in (CLIP, named[0]):
+        both = f"two operators are named: {named[0]} and {operator}"
+        raise UserError(both, todo="name one: OPERATOR TYPE, or --operator")
+    return dtype, named[0] if named else operator
 
 
 def _operands(spec: "Spec", given: "Mapping[str, str]") -> list[str]:

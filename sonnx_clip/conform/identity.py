@@ -31,6 +31,9 @@ VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_"
               "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
 """Prefixes of environment variables that affect results."""
 
+# Whoever runs `check` after `make prove`, from a shell that sets these, asks for the same verdicts.
+_WITHOUT_EFFECT = {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONUNBUFFERED"}
+
 _CHECKER_PACKAGES = ("numpy", "ml_dtypes")
 _PACKAGES = {
     "onnxruntime": ("onnxruntime", "onnx", "protobuf"),
@@ -99,7 +102,11 @@ def _parts(runtime: str, operator: Operator) -> dict[str, str]:
 
 def variables() -> dict[str, str]:
     """The environment variables that may affect results, sorted by name."""
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES)}
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith(VARIABLES) and name not in _WITHOUT_EFFECT
+    }
 
 
 def _library(runtime: str) -> str:

@@ -96,8 +96,10 @@ class Store:
                 self._base.execute(
                     f"PRAGMA synchronous = {'FULL' if kind.is_durable else 'NORMAL'}"
                 )
-                marks = f"PRAGMA application_id = {kind.application}; PRAGMA user_version = {kind.format};"
-                self._base.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
+                if not self._is_made():  # a store that is only asked stays the same, byte for byte
+                    marks = f"PRAGMA application_id = {kind.application};"
+                    marks += f"PRAGMA user_version = {kind.format};"
+                    self._base.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
                 self._base.execute(
                     "SELECT number, key, name, made, value, digest FROM results LIMIT 1"
                 )
@@ -136,6 +138,10 @@ class Store:
     def keys(self) -> set[str]:
         """The keys under which there are values."""
         return {key for (key,) in self._execute("SELECT DISTINCT key FROM results")}
+
+    def _is_made(self) -> bool:
+        (application,) = self._base.execute("PRAGMA application_id").fetchone()
+        return bool(application == self.kind.application)
 
     def _execute(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with self._errors():

@@ -86,8 +86,9 @@ def test_explain_says_that_operands_are_outside_the_domain():
     assert (told["in_domain"], told["result"]["decimal"]) == (True, "127")
 
 
-def test_operands_are_options_of_explain():
-    words = printed("explain", "float32", "--operator", "max", "--u", "-0", "--w=0", "--json")
+@pytest.mark.parametrize("named", [["float32", "--operator", "max"], ["max", "float32"]])
+def test_operands_are_options_of_explain(named):
+    words = printed("explain", *named, "--u", "-0", "--w=0", "--json")
     told = json.loads(words)
     assert [told[key]["bits"] for key in ("u", "w", "result")] == [
         "0x80000000",
@@ -104,6 +105,8 @@ def test_operands_are_options_of_explain():
         (["--operator", "mox", "--u", "1"], "there is no operator `mox`\n  did you mean `max`"),
         (["--operator", "max", "--u", "one", "--w", "1"], "--u: `one` is not a number"),
         (["--x", "1", "--min", "0"], "the option --max is missing"),
+        (["--operator", "max", "--u", "one"], "the option --w is missing"),
+        (["max", "float32", "--u", "1"], "not 3 words"),
     ],
 )
 def test_wrong_operands_are_refused(options, words):
