@@ -11,7 +11,13 @@ import onnx
 from rich.console import Console
 
 from sonnx_clip.cli.loaded_model import with_messages
-from sonnx_clip.contexts.own_model import ModelReport, feeds_of, judge_window
+from sonnx_clip.contexts.own_model import (
+    WEIGHTS_OF_ONE,
+    ModelReport,
+    feeds_of,
+    judge_window,
+    window_for,
+)
 from sonnx_clip.contexts.windows import cut_windows
 from sonnx_clip.lint.changes import fitting_shapes
 from sonnx_clip.lint.safe_text import shown
@@ -117,7 +123,8 @@ def _of_window(window: WindowReport) -> Iterator[str]:
     for deviation in window.deviations:
         yield _of_deviation(deviation)
     if not window.deviations:
-        yield f"{window.compared:,} results as one node at a time, rounding apart"
+        too = ", with weights of one too" if WEIGHTS_OF_ONE in window.feeds else ""
+        yield f"{window.compared:,} results as one node at a time, rounding apart{too}"
     if window.alone:
         yield f"Clip alone is wrong for {window.alone:,} results: see `sonnx-clip check` without --model"
     if window.not_reached:
@@ -145,8 +152,9 @@ def _write_windows(
             continue
         first = found.deviations[0]
         name = f"window-{number}"
-        onnx.save(window.whole(first.output), folder / f"{name}.onnx")
-        inputs = feeds_of(window, first.feed)
+        asked = window_for(window, first.feed)
+        onnx.save(asked.whole(first.output), folder / f"{name}.onnx")
+        inputs = feeds_of(asked, first.feed)
         np.savez(folder / f"{name}.npz", *inputs.values())
         names = ", ".join(f'"{one}"' for one in window.inputs)
         code = "\n".join(
@@ -161,4 +169,6 @@ def _write_windows(
             ]
         )
         lines += [f"\n# {_of_deviation(first)}", shlex.join([sys.executable, "-c", code])]
+    if not any(found.deviations for found in report.windows):
+        lines = ["# No window deviates."]
     write_whole(folder / "again.sh", "\n".join([*lines, ""]))

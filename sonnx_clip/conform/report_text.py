@@ -549,14 +549,14 @@ def form_lines(report: Report) -> Iterator[str]:
     for found in report.types:
         if found.has_blind_forms:
             yield f"{found.type}: nothing was compared in any form of a model"
-    judged = [found for found in report.types if found.served_forms]
+    judged = [found for found in report.types if _compared_forms(found)]
     if not judged:
         return
     numbers = []
     differing = []
     better = []
     for found in judged:
-        served = len(found.served_forms)
+        served = len(_compared_forms(found))
         numbers.append(served)
         by_class = forms_of(found).values()
         if any(_has_several_verdicts(entries) for entries in by_class):
@@ -570,6 +570,10 @@ def form_lines(report: Report) -> Iterator[str]:
         agree += f" (rank 0 passes more in {', '.join(better)}: it has one entry)"
     types = counted(len(judged), "type")
     yield f"forms of a model: {number} compared in {types}{_only_forms(report)}, {agree}"
+
+
+def _compared_forms(found: TypeReport) -> list[FormReport]:
+    return [form for form in found.served_forms if form.compared]
 
 
 def _has_several_verdicts(entries: Iterable[FormVerdict]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from sonnx_clip.contexts.candidates import alike, exactly
 from sonnx_clip.contexts.context_plan import Bounds, inputs_of
 from sonnx_clip.contexts.meaning import of_term
+from sonnx_clip.contexts.weights_of_one import single_numbers, with_weights_of_one
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
@@ -26,13 +28,9 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.model_runs import ModelWorker, Outcome
 
 _FEEDS = ("special values", "ordinary numbers", "wide numbers")
+WEIGHTS_OF_ONE = "special values, weights of one"
+"""A feed of windows whose kernels are 1×1 or depthwise."""
 _SEED = 11
-# Operators that add up many entries: one NaN spoils all, and the order of additions changes the rounding.
-_SUMS = frozenset({
-    "Conv", "ConvTranspose", "Gemm", "MatMul", "AveragePool", "GlobalAveragePool", "BatchNormalization",
-    "InstanceNormalization", "LayerNormalization", "Softmax", "ReduceMean", "ReduceSum", "Einsum", "LRN",
-    "LpNormalization", "ReduceL2", "GroupNormalization",
-})  # fmt: skip
 _ULPS = 8
 _ULPS_OF_SUMS = 1000
 _CLIP = read_term("clip(X, A, B)", __name__)
@@ -63,7 +61,7 @@ class WindowReport(Stored):
         chain: its operators, with the bounds of the Clip.
         producer: the operator that gives the input of the Clip; empty if it is an input of the model.
         clips: the names of the Clips that have it.
-        feeds: with what it was fed.
+        feeds: with what it was fed, and with which weights where these are not its own.
         compared: results that were compared.
         reached: the classes of Clip that its inputs reached.
         not_reached: those that these bounds have, too.
@@ -102,55 +100,85 @@ class ModelReport(Stored):
         return any(deviates) or compared == 0
 
 
+@dataclass(frozen=True)
+class _Answers:
+    """What a window gave for one feed; the members are as in `WindowReport`."""
+
+    compared: int = 0
+    reached: frozenset[str] = frozenset()
+    alone: int = 0
+    deviations: tuple[WindowDeviation, ...] = ()
+    words: str = ""
+
+
 def judge_window(worker: ModelWorker, window: Window) -> WindowReport:
     """Run a window whole and one node at a time, and compare."""
-    plain_how = PLAIN if worker.has_plain else OPTIMISED
-    parts = [
-        _run(window, model, inputs, output, plain_how) for model, inputs, output in window.parts()
-    ]
-    names = [run.output for run in parts]
-    compared = alone = 0
-    reached: set[str] = set()
-    deviations: list[WindowDeviation] = []
-    words = ""
-    for feed in _FEEDS:
-        inputs = feeds_of(window, feed)
-        chains = [Chain(tuple(parts), inputs)]
-        for output in window.outputs:
-            model = window.whole(output)
-            for how in dict.fromkeys((OPTIMISED, plain_how)):
-                run = _run(window, model, tuple(window.inputs), output, how)
-                chains.append(Chain((run,), inputs))
-        outcomes = list(worker.run(chains))
-        apart = outcomes[0]
-        if apart.failure is not None:
-            words = words or apart.failure.words
-            continue
-        by_name = dict(zip(names, apart.results, strict=True))
-        reached |= set(_classes(window, by_name, inputs))
-        alone += _wrong_alone(window, by_name, inputs)
-        for place, output in enumerate(window.outputs):
-            whole, plain = _of_output(outcomes[1:], place, len(window.outputs))
-            if isinstance(whole.last, Failure):
-                words = words or whole.last.words
-                continue
-            one_by_one = by_name[output]
-            assert not isinstance(one_by_one, Failure)
-            compared += len(one_by_one)
-            deviations += _deviations(window, output, feed, whole.last, one_by_one, plain)
+    has_weights_of_one = with_weights_of_one(window) is not None
+    feeds = (*_FEEDS, WEIGHTS_OF_ONE) if has_weights_of_one else _FEEDS
+    answers = [_answers(worker, window, feed) for feed in feeds]
+    reached = frozenset[str]().union(*(answer.reached for answer in answers))
     possible = set(_possible_classes(window))
+    every_deviation = [deviation for answer in answers for deviation in answer.deviations]
+    every_words = [answer.words for answer in answers if answer.words]
     return WindowReport(
         chain=window.chain,
         producer=window.nodes[window.clip - 1].op_type if window.clip else "",
         clips=window.clips,
-        feeds=_FEEDS,
-        compared=compared,
+        feeds=feeds,
+        compared=sum(answer.compared for answer in answers),
         reached=tuple(sorted(reached)),
         not_reached=tuple(sorted(possible - reached)),
-        alone=alone,
-        deviations=tuple(deviations),
-        words=words,
+        alone=sum(answer.alone for answer in answers),
+        deviations=tuple(every_deviation),
+        words=next(iter(every_words), ""),
     )
+
+
+def _answers(worker: ModelWorker, of_model: Window, feed: str) -> _Answers:
+    """Run a window, whole and one node at a time, with one feed."""
+    window = window_for(of_model, feed)
+    inputs = feeds_of(window, feed)
+    plain_how = PLAIN if worker.has_plain else OPTIMISED
+    parts = [_run(window, model, read, output, plain_how) for model, read, output in window.parts()]
+    chains = [Chain(tuple(parts), inputs)]
+    for output in window.outputs:
+        model = window.whole(output)
+        for how in dict.fromkeys((OPTIMISED, plain_how)):
+            run = _run(window, model, tuple(window.inputs), output, how)
+            chains.append(Chain((run,), inputs))
+    apart, *wholes = worker.run(chains)
+    if apart.failure is not None:
+        return _Answers(words=apart.failure.words)
+    names = [run.output for run in parts]
+    by_name = dict(zip(names, apart.results, strict=True))
+    compared = 0
+    deviations: list[WindowDeviation] = []
+    words = ""
+    for place, output in enumerate(window.outputs):
+        whole, plain = _of_output(wholes, place, len(window.outputs))
+        if isinstance(whole.last, Failure):
+            words = words or whole.last.words
+            continue
+        one_by_one = by_name[output]
+        assert not isinstance(one_by_one, Failure)
+        compared += len(one_by_one)
+        deviations += _deviations(window, output, feed, whole.last, one_by_one, plain)
+    return _Answers(
+        compared,
+        frozenset(_classes(window, by_name, inputs)),
+        _wrong_alone(window, by_name, inputs),
+        tuple(deviations),
+        words,
+    )
+
+
+def window_for(window: Window, feed: str) -> Window:
+    """The window that is run with a feed: its own, or one with weights of one."""
+    if feed != WEIGHTS_OF_ONE:
+        return window
+    changed = with_weights_of_one(window)
+    assert changed is not None
+    return changed
 
 
 def _run(
@@ -176,7 +204,7 @@ def _of_output(
 
 
 def feeds_of(window: Window, feed: str) -> dict[str, Array]:
-    """The inputs of a window, by name: one of `WindowReport.feeds`."""
+    """The inputs of a window, by name, for one of `WindowReport.feeds`."""
     feeds: dict[str, Array] = {}
     for name, tensor in window.inputs.items():
         feeds[name] = _feed(window, tensor, feed)
@@ -193,6 +221,9 @@ def _feed(window: Window, tensor: Tensor, feed: str) -> Array:
     type_of_clip = window.typed(window.x).etype
     if is_integer and etype != type_of_clip:
         return np.zeros(shape, etype)  # it may be an index
+    if feed == WEIGHTS_OF_ONE and not is_integer:
+        values = inputs_of("special values", etype, _bounds(window, etype))
+        return single_numbers(window, tensor, values)
     if is_integer or feed == "special values":
         values = _special_values(window, etype)
         return np.resize(values, shape)
@@ -206,17 +237,11 @@ def _special_values(window: Window, etype: str) -> Array:
     """Values around the bounds and special ones, of which an operator that adds up gets moderate numbers."""
     values = inputs_of("special values", etype, _bounds(window, etype))
     is_float = values.dtype.kind == "f"
-    if is_float and _adds_up(window):
+    if is_float and window.adds_up:
         # One NaN or infinity would be all that is left.
         is_moderate = np.abs(values) < _MODERATE
         return np.asarray(values[is_moderate])
     return values
-
-
-def _adds_up(window: Window) -> bool:
-    """Whether a node adds up many entries."""
-    op_types = {node.op_type for node in window.nodes}
-    return not op_types.isdisjoint(_SUMS)
 
 
 def _bounds(window: Window, etype: str) -> Bounds:
@@ -343,7 +368,7 @@ def _is_rounding(window: Window, got: Array, other: Array) -> Array:
     epsilon = float(np.finfo(got.dtype).eps)
     relative, absolute = _ULPS * epsilon, 0.0
     is_finite = np.isfinite(other)
-    if _adds_up(window):
+    if window.adds_up:
         relative = _ULPS_OF_SUMS * epsilon
         largest = np.max(np.abs(other), where=is_finite, initial=0.0)
         absolute = relative * float(largest)

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 _LEVELS = 2
 _WITH_BODIES = frozenset({"If", "Loop", "Scan"})
 _MOST_ENTRIES = 1 << 22  # of an input of a window
+# Operators that add up many entries: one NaN spoils all, and the order of additions changes the rounding.
+_ADDS_UP = frozenset({
+    "Conv", "ConvTranspose", "Gemm", "MatMul", "AveragePool", "GlobalAveragePool", "BatchNormalization",
+    "InstanceNormalization", "LayerNormalization", "Softmax", "ReduceMean", "ReduceSum", "Einsum", "LRN",
+    "LpNormalization", "ReduceL2", "GroupNormalization",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Window:
         outputs: the element type and the shape of each output, by name.
         inner: those of the other results, by name.
         constants: by name.
-        bounds: of the Clip; None for one that is absent or no constant.
+        bounds_of: both bounds of each Clip, by its index; None for one that is absent or no constant.
         opset: of the model.
     """
 
@@ -51,17 +57,23 @@ class Window:
     outputs: Mapping[str, Tensor]
     inner: Mapping[str, Tensor]
     constants: Mapping[str, Array]
-    bounds: tuple[Array | None, Array | None]
+    bounds_of: Mapping[int, tuple[Array | None, Array | None]]
     imports: tuple[onnx.OperatorSetIdProto, ...]
     ir_version: int
 
     @property
     def chain(self) -> str:
-        """Its operators in order, with the bounds of the Clip."""
-        shown = ["" if bound is None else f"{bound:g}" for bound in self.bounds]
+        """Its operators in order, Clips with their bounds."""
         names = [node.op_type for node in self.nodes]
-        names[self.clip] = f"Clip({', '.join(shown)})"
+        for place, bounds in self.bounds_of.items():
+            shown = ["" if bound is None else f"{bound:g}" for bound in bounds]
+            names[place] = f"Clip({', '.join(shown)})"
         return ", ".join(names)
+
+    @property
+    def bounds(self) -> tuple[Array | None, Array | None]:
+        """The bounds of the Clip; None for one that is absent or no constant."""
+        return self.bounds_of[self.clip]
 
     @property
     def x(self) -> str:
@@ -74,6 +86,11 @@ class Window:
         """The name of the Clip's output."""
         clip = self.nodes[self.clip]
         return str(clip.output[0])
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a node adds up many entries."""
+        return any(adds_up(node) for node in self.nodes)
 
     def typed(self, name: str) -> Tensor:
         """The element type and shape of a value."""
@@ -124,6 +141,11 @@ def _declared(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
     dtype = np.dtype(tensor.etype)
     code = helper.np_dtype_to_tensor_dtype(dtype)
     return helper.make_tensor_value_info(name, code, tensor.shape)
+
+
+def adds_up(node: onnx.NodeProto) -> bool:
+    """Whether a node adds up many entries."""
+    return node.op_type in _ADDS_UP
 
 
 @dataclass
@@ -205,6 +227,12 @@ def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> 
     if not outputs:
         raise _NotCutError("nothing of its window is an output")
     inner = {value: _typed(graph, value) for value in produced if value not in outputs}
+    clips = set(graph.clips())
+    bounds_of = {
+        index: graph.bounds(graph.nodes[place])
+        for index, place in enumerate(places)
+        if place in clips
+    }
     return Window(
         clips=(name,),
         nodes=tuple(nodes),
@@ -213,7 +241,7 @@ def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> 
         outputs=outputs,
         inner=inner,
         constants=constants,
-        bounds=graph.bounds(graph.nodes[clip]),
+        bounds_of=bounds_of,
         imports=tuple(model.opset_import),
         ir_version=min(model.ir_version, 10),
     )

@@ -331,3 +331,20 @@ def open_fused(model):
         return y
 
     return run
+
+
+def compares_behind_conv(model):
+    """A fused kernel that compares: NaN fails both comparisons, and gives the lower bound."""
+    for _, clip in _pairs(model, "Conv", "Clip"):
+        x, low, high = clip.input[:3]
+        place = list(model.graph.node).index(clip)
+        nodes = [
+            helper.make_node("Greater", [x, low], ["is_above"]),
+            helper.make_node("Less", [x, high], ["is_below"]),
+            helper.make_node("Where", ["is_below", x, high], ["cut"]),
+            helper.make_node("Where", ["is_above", "cut", low], list(clip.output)),
+        ]
+        model.graph.node.remove(clip)
+        for node in reversed(nodes):
+            model.graph.node.insert(place, node)
+    return model

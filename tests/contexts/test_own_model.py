@@ -84,6 +84,63 @@ def test_fusion_that_loses_a_nan_is_found(model):
     assert {one["kind"] for one in found["windows"][0]["deviations"]} == {"value"}
 
 
+KERNELS = {
+    "1×1": ("group = 1", (4, 3, 1, 1)),
+    "1×1, every second": ("group = 1, strides = [2, 2]", (4, 3, 1, 1)),
+    "depthwise": ("group = 3, pads = [1, 1, 1, 1]", (3, 1, 3, 3)),
+    "depthwise, apart": ("group = 3, pads = [2, 2, 2, 2], dilations = [2, 2]", (3, 1, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_nan_reaches_a_clip_behind_a_convolution(model, kernel, tmp_path):
+    attributes, shape = KERNELS[kernel]
+    text = f"""g (float[1, 3, 14, 14] x) => (float[1, n, h, w] y)
+    {{ c = Conv <{attributes}> (x, weight)\n y = Clip (c, low, high) }}"""
+    weight = np.random.default_rng(0).normal(size=shape)
+    file = model(text, weight=weight, low=0, high=6)
+    status, found = report("--runtime", "onnxruntime", "--model", file)
+    assert (status, found["windows"][0]["not_reached"]) == (0, ["X = -0"])
+    folder = tmp_path / "again"
+    status, found = report(
+        "--optimiser", f"{OPTIMISERS}:compares_behind_conv", "--model", file, "--repro", str(folder)
+    )
+    assert status == 1
+    first = found["windows"][0]["deviations"][0]
+    assert (first["got"], first["one_by_one"][:3]) == ("0 (0x00000000)", "nan")
+    again = subprocess.run(
+        ["sh", "again.sh"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    assert float(again.stdout) == 0
+
+
+def test_kernel_that_adds_up_is_not_fed_with_nan(model):
+    text = """g (float[1, 3, 8, 8] x) => (float[1, 4, 6, 6] y)
+    { c = Conv (x, weight)\n y = Clip (c, low, high) }"""
+    weight = np.random.default_rng(0).normal(size=(4, 3, 3, 3))
+    status, found = report(
+        "--runtime", "onnxruntime", "--model", model(text, weight=weight, low=0, high=6)
+    )
+    assert status == 0
+    assert "inside_nan" in found["windows"][0]["not_reached"]
+
+
+def test_bounds_of_every_clip_of_a_window_are_shown(model):
+    text = """g (float[8] x) => (float[8] y)
+    { a = Clip (x, zero, six)\n b = Neg (a)\n y = Clip (b, low, zero) }"""
+    status, found = report(
+        "--runtime", "onnxruntime", "--model", model(text, zero=0, six=6, low=-1)
+    )
+    assert status == 0
+    chains = [window["chain"] for window in found["windows"]]
+    assert chains == ["Clip(0, 6), Neg, Clip(-1, 0)", "Neg, Clip(-1, 0)"]
+
+
 def test_clip_that_is_read_twice_and_one_of_attributes(model, tmp_path):
     text = """g (float[4] x) => (float[4] y, float[4] z)
     { a = Add (x, three)\n c = Clip (a, low, high)\n y = Mul (x, c)\n z = Neg (c) }"""

@@ -1,0 +1,123 @@
+"""Weights of one: a window whose convolutions hand single numbers on, so that NaN and infinity reach Clip.
+
+Real weights add up many entries, and one NaN or infinity would be all that is left. With weights of one, and
+an input of which each kernel sees at most one entry that is not zero, a convolution gives that entry. So
+kernels keep their shapes and layouts, and a Clip that is fused into one meets every class of its input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import helper
+
+from sonnx_clip.contexts.windows import adds_up
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import onnx
+
+    from sonnx_clip.contexts.context import Tensor
+    from sonnx_clip.contexts.windows import Window
+    from sonnx_clip.root.dtypes import Array
+
+_ENTRY_BY_ENTRY = "BatchNormalization"
+"""It computes with each entry alone, and only rounds as sums do."""
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A convolution whose kernel is 1×1 or depthwise.
+
+    Args:
+        weight: the name of its weights.
+        bias: the name of its bias; empty if it has none.
+        is_depthwise: whether each channel has a kernel of its own.
+        distance: between two entries that it never sees together, one of which it sees at every stride.
+    """
+
+    weight: str
+    bias: str
+    is_depthwise: bool
+    distance: int
+
+
+def with_weights_of_one(window: Window) -> Window | None:
+    """A window with weights of one and no bias; None where a kernel is neither 1×1 nor depthwise.
+
+    None, too, where there is no convolution, or another operator adds up many entries.
+    """
+    kernels = _kernels(window)
+    if not kernels:
+        return None
+    constants = dict(window.constants)
+    for kernel in kernels:
+        constants[kernel.weight] = np.ones_like(constants[kernel.weight])
+        if kernel.bias in constants:
+            constants[kernel.bias] = np.zeros_like(constants[kernel.bias])
+    return replace(window, constants=constants)
+
+
+def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
+    """An input of which no kernel of the window sees two entries that are not zero.
+
+    Args:
+        window: one that `with_weights_of_one` gives.
+        tensor: the element type and the shape of the input.
+        values: the entries, shape (n,). If there is no room for all, NaN and infinities go first.
+
+    Returns:
+        an array of the shape, with as many of the values as there is room for.
+    """
+    kernels = _kernels(window)
+    numbers = np.zeros(tensor.shape, tensor.etype)
+    distance = max(kernel.distance for kernel in kernels)
+    has_own_kernels = all(kernel.is_depthwise for kernel in kernels)
+    # A 1×1 kernel sees all channels: then only the first one has numbers.
+    channels = slice(None) if has_own_kernels else slice(0, 1)
+    in_space = [slice(None, None, distance) for _ in tensor.shape[2:]]
+    places = (slice(None), channels, *in_space)[: len(tensor.shape)]
+    is_finite = np.isfinite(values)
+    is_ordinary = is_finite & (values != 0)
+    importance = is_finite.astype(int) + is_ordinary
+    special_first = values[np.argsort(importance, kind="stable")]
+    numbers[places] = np.resize(special_first, numbers[places].shape)
+    return numbers
+
+
+def _kernels(window: Window) -> Sequence[_Kernel]:
+    """The convolutions of a window; none if one is of another kind, or another operator adds up entries."""
+    kernels: list[_Kernel] = []
+    for node in window.nodes:
+        if node.op_type == _ENTRY_BY_ENTRY or not adds_up(node):
+            continue
+        kernel = _kernel(node, window.constants) if node.op_type == "Conv" else None
+        if kernel is None:
+            return []
+        kernels.append(kernel)
+    return kernels
+
+
+def _kernel(node: onnx.NodeProto, constants: Mapping[str, Array]) -> _Kernel | None:
+    weight, bias = [*node.input[1:], ""][:2]
+    weights = constants.get(weight)
+    if weights is None or weights.dtype.kind != "f":
+        return None
+    attributes = {
+        attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute
+    }
+    sizes = weights.shape[2:]
+    channels_seen = weights.shape[1]
+    is_depthwise = channels_seen == 1
+    is_pointwise = all(size == 1 for size in sizes)
+    if not is_depthwise and not is_pointwise:
+        return None
+    strides = attributes.get("strides", [1])
+    dilations = attributes.get("dilations", [1] * len(sizes))
+    reach = max((size - 1) * dilation + 1 for size, dilation in zip(sizes, dilations, strict=True))
+    stride = max(strides)
+    distance = -(-reach // stride) * stride  # the next multiple of the stride
+    return _Kernel(weight, bias, is_depthwise, distance)
