@@ -19,7 +19,6 @@ from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
 from sonnx_clip.evidence.evidence_model import SHOWN
 from sonnx_clip.evidence.first_screen import assessed, headline, remaining, tasks, tiles
-from sonnx_clip.evidence.quotation import readable
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.evidence.trace_cells import (
@@ -32,6 +31,7 @@ from sonnx_clip.evidence.witness_inputs import witness_inputs
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.prove.frama_c import PROVERS
+from sonnx_clip.spec.quotation import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,6 +13,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec import evaluator
+from sonnx_clip.spec.quotation import readable
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
@@ -232,7 +233,7 @@ def explanation_text(told: TripleExplanation, width: int | None = None) -> str:
         f"  {'result':<{wide}} {told.result}  ({told.result_is}, bit for bit)",
         f"  {'case':<{wide}} {told.case}: {told.case_title}; {told.case_when}",
         f"  {'class':<{wide}} {told.class_id}: {told.class_title}; {told.class_when}",
-        f"  {'source':<{wide}} {told.quote}",
+        f"  {'source':<{wide}} {readable(told.quote)}",
     ]
     if not told.in_domain:
         lines.append("  outside the domain of the operator: any result conforms")

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from sonnx_clip.evidence.quotation import readable
 from sonnx_clip.evidence.runtimes import RuntimeView
 from sonnx_clip.evidence.trace_cells import SentenceAnchors, runtime_cell
 from sonnx_clip.evidence.witness_inputs import witness_inputs
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.quotation import readable
 
 
 def entry(section="classes", violated_by=(), types=("float16", "bfloat16", "float32")):
