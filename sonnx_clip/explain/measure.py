@@ -25,15 +25,15 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import how_to_install, repo_file
 from sonnx_clip.root.installed import processor
-from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.model_forms import model_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onnx import ModelProto
 
+    from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.runtime import Runtime
     from sonnx_clip.spec import Spec
 
@@ -48,33 +48,40 @@ _NODES = {
 }
 
 
-def installed() -> dict[str, Runtime]:
-    """The runtimes that can be imported here, by name."""
-    found = {}
-    for name in RUNTIMES:
+def installed(spec: Spec) -> dict[str, Runtime]:
+    """The runtimes of the questions about an operator that can be imported here, by name."""
+    asked = {name: None for question in questions(spec) for name in question.runtimes}
+    runtimes = {}
+    for name in asked:
         with suppress(ImportError):
-            found[name] = find_runtime(name, CLIP_SIGNATURE)
-    return found
+            runtimes[name] = find_runtime(name, spec.signature)
+    return runtimes
 
 
 def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
     """The answers of these runtimes to all questions that apply to them."""
     for question in questions(spec):
-        there = (name for name in question.runtimes if name in runtimes)
-        yield from (answer_of(question, name, runtimes[name]) for name in there)
+        for name in question.runtimes:
+            if name in runtimes:
+                yield answer_of(question, name, runtimes[name])
 
 
-def write_record(spec: Spec) -> Measured:
-    """Run all runtimes, and write the record; UserError if one is not installed."""
-    runtimes = installed()
-    if missing := [name for name in RUNTIMES if name not in runtimes]:
+def write_record(specs: Sequence[Spec]) -> Measured:
+    """Run all runtimes on some operators, and write the record; UserError if one is not installed."""
+    versions: dict[str, str] = {}
+    answers: list[MeasuredAnswer] = []
+    for spec in specs:
+        runtimes = installed(spec)
+        versions |= {name: runtime.version for name, runtime in runtimes.items()}
+        answers += measure(spec, runtimes)
+    if missing := [name for name in RUNTIMES if name not in versions]:
         todo = how_to_install("onnx")
         raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
     record = Measured(
         machine=processor().rpartition(" ")[0],  # without the digest of its features
         python=platform.python_version(),
-        runtimes={name: runtime.version for name, runtime in runtimes.items()},
-        answers=tuple(measure(spec, runtimes)),
+        runtimes={name: versions[name] for name in RUNTIMES},
+        answers=tuple(answers),
     )
     write_whole(repo_file(PATH), record_text(record))
     return record
@@ -87,51 +94,68 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
-            found = np.asarray(_run(question, runtime))
-        if found.dtype != numpy_type(question.type):
-            words = f"{OTHER_TYPE}{found.dtype}"
+            result = np.asarray(_run(question, runtime))
+        if result.dtype != numpy_type(question.type):
+            words = f"{OTHER_TYPE}{result.dtype}"
         else:
-            patterns = np.atleast_1d(found).view(bits_type(question.type)).tolist()
-            bits = tuple(hex_bits(pattern, question.type) for pattern in dict.fromkeys(patterns))
+            patterns = np.atleast_1d(result).view(bits_type(question.type)).tolist()
+            distinct = dict.fromkeys(patterns)
+            bits = tuple(hex_bits(pattern, question.type) for pattern in distinct)
     except Exception as error:  # noqa: BLE001
-        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        words = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        message = " ".join(str(error).split())
+        words = f"{type(error).__name__}: {message}"
+        if len(words) > _LONGEST:
+            words = f"{words[:_LONGEST]}…"
     return MeasuredAnswer(**question.model_dump(), runtime=name, bits=bits, words=words)
 
 
 def _run(question: Question, runtime: Runtime) -> Any:
-    inputs = _inputs(question)
+    signature = runtime.signature
+    inputs = _inputs(question, signature)
     if question.form == CALL:
-        return runtime.open(question.type)(inputs["x"], inputs.get("min"), inputs.get("max"))
+        function = runtime.open(question.type)
+        return function(*(inputs.get(key) for key in signature.keys))
     assert runtime.open_model is not None
-    return runtime.open_model(model_of(question).SerializeToString())(inputs)
+    run_model = runtime.open_model(model_of(question, signature).SerializeToString())
+    return run_model(inputs)
 
 
-def _bounds(question: Question) -> dict[str, Any]:
-    """The bounds that are given, as numbers by their names: of the type of X or, as attributes, FLOATs."""
-    of = "float32" if question.has_attributes else question.type
-    given = {"min": question.min, "max": question.max}
-    return {name: from_bits(int(bits, 16), of) for name, bits in given.items() if bits is not None}
+def _inputs(question: Question, signature: Signature) -> dict[str, Any]:
+    """The operands that are inputs, by the names of the inputs: all entries of a tensor are equal."""
+    inputs = {}
+    for operand in signature.operands:
+        bits = question.operands.get(operand.shown)
+        is_attribute = operand.role == "scalar" and question.has_attributes
+        if bits is not None and not is_attribute:
+            number = int(bits, 16)
+            entries = number if operand.role == "scalar" else [number] * ENTRIES
+            inputs[operand.key] = from_bits(entries, question.type)
+    return inputs
 
 
-def _inputs(question: Question) -> dict[str, Any]:
-    """X and the bounds that are inputs, by the name of the input."""
-    bounds = {} if question.has_attributes else _bounds(question)
-    return {"x": from_bits([int(question.x, 16)] * ENTRIES, question.type), **bounds}
+def _attributes(question: Question, signature: Signature) -> str:
+    """The scalars that are attributes, in the text of a node."""
+    attributes = []
+    for operand in signature.operands:
+        bits = question.operands.get(operand.shown)
+        if bits is not None and operand.role == "scalar" and question.has_attributes:
+            value = float(from_bits(int(bits, 16), "float32"))
+            attributes.append(f"{operand.onnx}: float = {value!r}")
+    return f" <{', '.join(attributes)}>" if attributes else ""
 
 
-def model_of(question: Question) -> ModelProto:
+def model_of(question: Question, signature: Signature) -> ModelProto:
     """The model whose only output is the answer."""
     from onnx import parser
 
-    inputs = list(_inputs(question))
-    arguments = [name if name in inputs else '""' for name in ("x", "min", "max")]
+    inputs = _inputs(question, signature)
+    arguments = [key if key in inputs else '""' for key in signature.keys]
     while arguments[-1] == '""':
         arguments.pop()
-    bounds = _bounds(question).items() if question.has_attributes else ()
-    floats = [f"{name}: float = {float(bound)!r}" for name, bound in bounds]
-    attributes = f" <{', '.join(floats)}>" if floats else ""
-    clip = f"y = Clip{attributes}({', '.join(arguments)})"
-    nodes = _NODES.get(question.form.partition("-")[0], clip)
-    shapes = {name: f"[{ENTRIES}]" if name == "x" else "" for name in inputs}
+    attributes = _attributes(question, signature)
+    node = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
+
+    form, _, _ = question.form.partition("-")
+    nodes = node if question.is_node else _NODES[form]
+    shapes = {name: f"[{ENTRIES}]" if value.shape else "" for name, value in inputs.items()}
     return parser.parse_model(model_text(question.type, question.operator_set, shapes, nodes))

@@ -1,4 +1,7 @@
-"""spec/measured/runtimes.json: the answers of runtimes to the numbers of the findings (format 2)."""
+"""spec/measured/runtimes.json: the answers of runtimes to the numbers of the findings (format 3).
+
+One record for all operators of spec/.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.stored import read_record as read_stored
 from sonnx_clip.runtimes.runtime import OF_MODELS
-from sonnx_clip.spec.findings import Stands
+from sonnx_clip.spec.findings import Stands, forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,23 +31,22 @@ OTHER_TYPE = "answers in "
 """Prefix of the words on a runtime that answered in another type than that of X."""
 CALL = "call"
 """The form of a question to a function on arrays."""
-_FIRST_WITH_INPUTS = (
-    11  # the first operator set whose bounds are inputs; before, they are FLOAT attributes
-)
+_FIRST_WITH_INPUTS = 11
+"""The first operator set in which the bounds of Clip are inputs; before, they are FLOAT attributes."""
 
 
 class Question(Stored):
     """Numbers of a witness, as bits in hex text, and the form in which a runtime gets them.
 
-    `min` and `max` are of the type of X or, as attributes, a FLOAT; None if not given. The form is
-    ``clip-13``: a node Clip of operator set 13; ``body-13``: its function body as nodes; ``equation-13``: its
-    Min(max, Max(input, min)) as nodes; ``call``: a call of a function on arrays.
+    `operator` is its name in small letters. `operands` has those that are given, by their names in sentences:
+    ``X``, ``min``. They are of the type of X or, as attributes, a FLOAT. The form is ``clip-13``: a node Clip
+    of operator set 13; ``body-13``: its function body as nodes; ``equation-13``: as nodes its equation,
+    Min(max, Max(input, min)); ``call``: a call of a function on arrays.
     """
 
+    operator: str
     type: str
-    x: str
-    min: str | None
-    max: str | None
+    operands: dict[str, str]
     form: str
 
     @property
@@ -53,9 +55,14 @@ class Question(Stored):
         return int(self.form.rpartition("-")[2])
 
     @property
+    def is_node(self) -> bool:
+        """Whether it is asked as one node of the operator."""
+        return self.form.startswith(f"{self.operator}-")
+
+    @property
     def has_attributes(self) -> bool:
-        """Whether the bounds are attributes."""
-        return self.form.startswith("clip-") and self.operator_set < _FIRST_WITH_INPUTS
+        """Whether scalars are attributes."""
+        return self.is_node and self.operator_set < _FIRST_WITH_INPUTS
 
     @property
     def runtimes(self) -> tuple[str, ...]:
@@ -64,9 +71,8 @@ class Question(Stored):
 
     def __str__(self) -> str:
         """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
-        given = (("X", self.x), ("min", self.min), ("max", self.max))
-        numbers = " ".join(f"{name}={bits}" for name, bits in given if bits is not None)
-        return f"{self.form} {self.type} {numbers}"
+        numbers = [f"{name}={bits}" for name, bits in self.operands.items()]
+        return " ".join([self.form, self.type, *numbers])
 
 
 class MeasuredAnswer(Question):
@@ -85,7 +91,7 @@ class Measured(Stored):
     """The whole record: `runtimes` with their versions; `machine` is the processor, which may matter."""
 
     about: str = "Measured by `sonnx-clip findings --measure`. Do not edit."
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     machine: str
     python: str
     runtimes: dict[str, str]
@@ -94,56 +100,70 @@ class Measured(Stored):
 
 def questions(spec: Spec) -> list[Question]:
     """The questions of all findings, each once, in their order."""
-    witnesses = [
-        one for entry in spec.findings for one in entry.witnesses if not isinstance(one, Stands)
-    ]
-    every = [question for witness in witnesses for question in questions_of(spec, witness)]
-    return list({str(question): question for question in every}.values())
+    distinct: dict[str, Question] = {}
+    for entry in spec.findings:
+        for witness in entry.witnesses:
+            if not isinstance(witness, Stands):
+                distinct |= {str(question): question for question in questions_of(spec, witness)}
+    return list(distinct.values())
 
 
 def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
     """The questions with the numbers of a witness: to models, and to functions where bounds are inputs."""
-    of_models = [_question(spec, witness, form) for form in witness.ask]
-    by_inputs = any(not question.has_attributes for question in of_models)
-    return [*of_models, _question(spec, witness, CALL)] if by_inputs else of_models
+    questions = [_question(spec, witness, form) for form in forms_of(spec, witness)]
+    # A function that clips is called with its bounds; other operators have no scalars.
+    has_bounds = bool(spec.signature.scalars)
+    if has_bounds and any(not question.has_attributes for question in questions):
+        questions.append(_question(spec, witness, CALL))
+    return questions
 
 
 def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
-    found = Question(type=witness.type, x="", min=None, max=None, form=form)
-    etype, texts = spec.element_type(witness.type), witness.texts()
-    of_bounds = spec.element_type("float32") if found.has_attributes else etype
-    types = (etype, of_bounds, of_bounds)
-    bits = {
-        field: show_bits(encode(texts[name], of), of)
-        for field, name, of in zip(("x", "min", "max"), spec.signature.ids, types, strict=True)
-        if name in texts
-    }
-    return found.model_copy(update=bits)
+    question = Question(operator=spec.signature.function, type=witness.type, operands={}, form=form)
+    etype = spec.element_type(witness.type)
+    scalar_type = spec.element_type("float32") if question.has_attributes else etype
+    texts = witness.texts()
+    for operand in spec.signature.operands:
+        if operand.id in texts:
+            operand_type = scalar_type if operand.role == "scalar" else etype
+            bits = encode(texts[operand.id], operand_type)
+            question.operands[operand.shown] = show_bits(bits, operand_type)
+    return question
 
 
 def read_record(spec: Spec) -> Measured:
-    """The record; UserError if it is missing, or does not answer exactly the questions of the findings.
+    """What runtimes answered for an operator of spec/.
 
-    Where no finding asks a runtime, there is nothing to record.
+    UserError if the record is missing, or does not answer exactly the questions of the findings. Where no
+    finding asks a runtime, and for a specification that is not in spec/, there is nothing to record.
     """
-    if not questions(spec):
+    if not questions(spec) or not is_in_spec(spec):
         return Measured(machine="", python="", runtimes={}, answers=())
-    found = read_stored(repo_file(PATH), Measured, MEASURE)
-    if stale := next(_stale(spec, found), None):
+    record = read_stored(repo_file(PATH), Measured, MEASURE)
+    function = spec.signature.function
+    answers = tuple(answer for answer in record.answers if answer.operator == function)
+    record = record.model_copy(update={"answers": answers})
+    for stale in _stale(spec, record):
         raise UserError(stale, PATH, MEASURE)
-    return found
+    return record
 
 
-def _stale(spec: Spec, found: Measured) -> Iterator[str]:
-    wanted = Counter(
-        (name, str(question)) for question in questions(spec) for name in question.runtimes
-    )
-    there = Counter((answer.runtime, str(answer)) for answer in found.answers)
-    for runtime, question in wanted - there:
-        yield f"no answer of {runtime} to {question}"
-    for runtime, question in there - wanted:
-        yield f"an answer of {runtime} to {question}, which occurs twice or has no witness"
-    for answer in found.answers:
+def is_in_spec(spec: Spec) -> bool:
+    """Whether a specification is that of an operator of spec/, and not of a file of the user's own."""
+    return spec.file == f"spec/{spec.signature.function}.yaml"
+
+
+def _stale(spec: Spec, record: Measured) -> Iterator[str]:
+    # Counters, not sets: an answer that occurs twice is as wrong as one that is missing.
+    expected: Counter[tuple[str, str]] = Counter()
+    for question in questions(spec):
+        expected.update((runtime, str(question)) for runtime in question.runtimes)
+    recorded = Counter((answer.runtime, str(answer)) for answer in record.answers)
+    for runtime, text in expected - recorded:
+        yield f"no answer of {runtime} to {text}"
+    for runtime, text in recorded - expected:
+        yield f"an answer of {runtime} to {text}, which occurs twice or has no witness"
+    for answer in record.answers:
         if bool(answer.bits) == bool(answer.words):
             yield f"{answer.runtime} must answer or refuse {answer}, and not both"
 

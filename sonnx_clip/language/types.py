@@ -25,7 +25,7 @@ def _no_blank(value: object) -> object:
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1), BeforeValidator(_no_blank)]
 Id: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Word: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
+Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z]+-[1-9][0-9]*$")]
 """What runtimes run: a node Clip of an operator set, or its body or equation as nodes of it."""
 FamilyId: TypeAlias = Literal["real", "int", "uint", "float"]
 NumberText: TypeAlias = Annotated[str, StringConstraints(min_length=1)]

@@ -21,6 +21,7 @@ from sonnx_clip.spec.findings import (
     Side,
     Stands,
     Theorem,
+    unknown_forms,
 )
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.texts import fold, source_text
@@ -138,6 +139,10 @@ def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic
     if not isinstance(witness, Stands) and spec.element_type(witness.type).width is None:
         yield Diagnostic((*way, "type"), f"no runtime has `{witness.type}`", "name a machine type")
         return
+    if not isinstance(witness, Stands):
+        for form in unknown_forms(spec, witness):
+            todo = f"ask a node: {spec.signature.function}-13"
+            yield Diagnostic((*way, "ask"), f"{spec.operator} has no form `{form}`", todo)
     match witness:
         case Contrast():
             yield from _check_contrast(spec, way, witness)

@@ -25,15 +25,17 @@ from sonnx_clip.language.types import (
 from sonnx_clip.spec.entries import Condition, Families, NamedEntry, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from sonnx_clip.spec.model import Spec
 
 END = "⟨end⟩"
-_NEWEST: tuple[Form, ...] = ("clip-13",)
 Forms: TypeAlias = tuple[Form, ...]
-"""What runtimes are given: a node `clip` of an operator set, or as nodes of it the function `body` or the
-`equation` of Clip-13; none where no runtime can be."""
+"""What runtimes are given: a node of the operator in an operator set, ``clip-13``; or as nodes of that set
+the function `body` or the `equation` of Clip-13; none where no runtime can be."""
+_AS_NODES = {"clip": ("body", "equation")}
+"""By operator, what can be asked as nodes in its place."""
+_NEWEST = 13  # all operators of spec/ have had their present form since then
 
 
 class Side(Witness):
@@ -53,7 +55,7 @@ class Contrast(Witness):
     type: Word
     answers: Annotated[tuple[Side, ...], Field(min_length=1)]
     compared: Literal["values", "bits"] = "values"
-    ask: Forms = _NEWEST
+    ask: Forms | None = None
 
 
 class Refutation(Witness):
@@ -61,7 +63,7 @@ class Refutation(Witness):
 
     type: Word
     refutes: Id
-    ask: Forms = _NEWEST
+    ask: Forms | None = None
 
 
 class Stands(Part):
@@ -74,6 +76,23 @@ class Stands(Part):
 
 MeasuredWitness: TypeAlias = Contrast | Refutation
 """A witness for which runtimes are run."""
+
+
+def forms_of(spec: Spec, witness: MeasuredWitness) -> Forms:
+    """The forms in which runtimes are asked: those of the witness, or a node of the newest operator set."""
+    if witness.ask is None:
+        return (f"{spec.signature.function}-{_NEWEST}",)
+    return witness.ask
+
+
+def unknown_forms(spec: Spec, witness: MeasuredWitness) -> Iterator[str]:
+    """The forms of a witness that the operator does not have."""
+    function = spec.signature.function
+    known = {function, *_AS_NODES.get(function, ())}
+    for form in witness.ask or ():
+        name, _, _ = form.rpartition("-")
+        if name not in known:
+            yield form
 
 
 FindingWitness: TypeAlias = Annotated[

@@ -22,7 +22,9 @@ from sonnx_clip.explain.measured_record import (
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.operators import specification
 from tests.command import printed
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ SPEC = load_spec()
 def test_record_is_what_the_installed_runtimes_answer() -> None:
     record = read_record(SPEC)
     assert {answer.runtime for answer in record.answers} == set(RUNTIMES)
-    assert record.answers == tuple(measuring.measure(SPEC, measuring.installed())), MEASURE
+    assert record.answers == tuple(measuring.measure(SPEC, measuring.installed(SPEC))), MEASURE
     assert {a.form for a in record.answers} >= {
         CALL,
         "clip-1",
@@ -54,27 +56,39 @@ def test_record_is_what_the_installed_runtimes_answer() -> None:
     for runtime, bits in by_hand:
         (found,) = (
             a for a in record.answers
-            if (a.runtime, a.form, a.x, a.min, a.max) == (runtime, "clip-13", "0xff800000", None, None)
+            if (a.runtime, a.form, a.operands) == (runtime, "clip-13", {"X": "0xff800000"})
         )  # fmt: skip
         assert found.bits == (bits,)
 
 
+@pytest.mark.parametrize("name", ["max", "relu", "abs", "neg"])
+def test_findings_of_another_operator_are_measured(name: str) -> None:
+    spec = specification(name)
+    record = read_record(spec)
+    assert record.answers == tuple(measuring.measure(spec, measuring.installed(spec))), MEASURE
+    assert {answer.runtime for answer in record.answers} == {"onnxruntime", "onnx-reference"}
+    assert "Not run" not in printed("findings", "--operator", name)
+
+
 def test_models_have_the_form_of_the_question() -> None:
+    zero = "0x0000000000000000"
     low = Question(
-        type="float64", x="0x0000000000000000", min="0x3f800000", max=None, form="clip-6"
+        operator="clip", type="float64", operands={"X": zero, "min": "0x3f800000"}, form="clip-6"
     )
-    old = measuring.model_of(low)
+    old = measuring.model_of(low, CLIP_SIGNATURE)
     onnx.checker.check_model(old)
     (node,) = old.graph.node
     assert ([(a.name, a.f) for a in node.attribute], list(node.input)) == ([("min", 1.0)], ["x"])
-    high = low.model_copy(update={"min": None, "max": "0x3ff0000000000000", "form": "clip-12"})
-    new = measuring.model_of(high)
+    bounds = {"X": zero, "max": "0x3ff0000000000000"}
+    high = low.model_copy(update={"operands": bounds, "form": "clip-12"})
+    new = measuring.model_of(high, CLIP_SIGNATURE)
     onnx.checker.check_model(new)
     assert list(new.graph.node[0].input) == ["x", "", "max"]
     text = repo_file("spec/sources/onnx-clip-body.txt").read_text(encoding="utf-8")
     quoted = onnx.parser.parse_model(text[text.index("<") : text.index("}\n") + 1])
-    body = low.model_copy(update={"min": low.x, "max": low.x, "form": "body-13"})
-    made = measuring.model_of(body)
+    every = {"X": zero, "min": zero, "max": zero}
+    body = low.model_copy(update={"operands": every, "form": "body-13"})
+    made = measuring.model_of(body, CLIP_SIGNATURE)
     assert [node.op_type for node in made.graph.node] == [
         node.op_type for node in quoted.graph.node
     ]
@@ -85,23 +99,25 @@ def test_command_measures_all_runtimes_or_writes_nothing(
 ) -> None:
     before = read_record(SPEC)
     there = {
-        name: runtime for name, runtime in measuring.installed().items() if name != "onnxruntime"
+        name: runtime
+        for name, runtime in measuring.installed(SPEC).items()
+        if name != "onnxruntime"
     }
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "installed", lambda: there)
+        patch.setattr(measuring, "installed", lambda _: there)
         with pytest.raises(UserError, match="not installed: onnxruntime"):
-            measuring.write_record(load_spec())
+            measuring.write_record([load_spec()])
     assert read_record(SPEC) == before
     (own_spec / PATH).unlink()
     with pytest.raises(UserError, match="is missing"):
         read_record(SPEC)
-    assert f"{PATH}: {len(before.answers)} answers, " in printed("findings", "--measure")
+    assert f"{PATH}: " in printed("findings", "--measure")
     assert read_record(load_spec()).answers == before.answers
 
 
 def test_unusable_answers_are_recorded_in_words() -> None:
     asked = next(q for q in questions(SPEC) if q.form == CALL and q.type == "float32")
-    numpy = measuring.installed()["numpy"]
+    numpy = measuring.installed(SPEC)["numpy"]
 
     def answer(function: Callable[..., object]) -> MeasuredAnswer:
         return measuring.answer_of(asked, "numpy", replace(numpy, open=lambda _: function))
@@ -118,17 +134,28 @@ def test_unusable_answers_are_recorded_in_words() -> None:
     assert len(words) == 201
 
 
+def _of_clip(document: dict[str, Any], place: int) -> dict[str, Any]:
+    """An answer about Clip."""
+    answers: list[dict[str, Any]] = [
+        answer for answer in document["answers"] if answer["operator"] == "clip"
+    ]
+    return answers[place]
+
+
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
-    (lambda d: d["answers"].pop(0), "no answer of onnxruntime to clip-13 float32 X=0x7fc00000"),
-    (lambda d: d["answers"].append(d["answers"][0]), "occurs twice"),
-    (lambda d: d["answers"][3].update(x="0x00000001"), "no answer of sonnx to call"),
     (
-        lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-8"}),
+        lambda d: d["answers"].remove(_of_clip(d, 0)),
+        "no answer of onnxruntime to clip-13 float32 X=0x7fc00000",
+    ),
+    (lambda d: d["answers"].append(_of_clip(d, 0)), "occurs twice"),
+    (lambda d: _of_clip(d, 3)["operands"].update(X="0x00000001"), "no answer of sonnx to call"),
+    (
+        lambda d: d["answers"].append(_of_clip(d, 0) | {"form": "clip-8"}),
         "clip-8 .* has no witness",
     ),
-    (lambda d: d["answers"][0].update(words="no"), "must answer or refuse .*, and not both"),
+    (lambda d: _of_clip(d, 0).update(words="no"), "must answer or refuse .*, and not both"),
     (lambda d: d["answers"][0].pop("runtime"), "answers.0.runtime: this key is missing"),
-    (lambda d: d.update(format=1), "runtimes.json: format: expected 2"),
+    (lambda d: d.update(format=1), "runtimes.json: format: expected 3"),
 ]
 
 

@@ -37,9 +37,8 @@ def test_runs_support_the_interpretations_that_name_them() -> None:
         has_nan = False
         for answer in (a for a in read_record(SPEC).answers if a.form == form and a.bits):
             etype = SPEC.element_type(answer.type)
-            triple = tuple(
-                encode(bits, etype) for bits in (answer.x, answer.min or "", answer.max or "")
-            )
+            texts = (answer.operands.get(name, "") for name in ("X", "min", "max"))
+            triple = tuple(encode(bits, etype) for bits in texts)
             has_nan |= any(is_nan(value, etype) for value in triple)
             allowed, any_nan = answers_told(SPEC, etype, SPEC.reading(id_), triple)
             for y in (encode(bits, etype) for bits in answer.bits):
