@@ -109,24 +109,34 @@ def tell(spec: Spec, record: Measured) -> tuple[FindingView, ...]:
 
 def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     witnesses = tuple(_witness(spec, witness, record) for witness in entry.witnesses)
-    disagree = any(witness.runtimes_disagree for witness in witnesses)
-    same = ("id", "title", "kind", "upstream", "found", "proposed")
+    severity: Literal["high", "medium", "low"] = "medium" if entry.theorems else "low"
+    if any(witness.runtimes_disagree for witness in witnesses):
+        severity = "high"
     return FindingView(
-        **{name: getattr(entry, name) for name in same},
-        severity="high" if disagree else "medium" if entry.theorems else "low",
+        id=entry.id,
+        title=entry.title,
+        kind=entry.kind,
+        severity=severity,
+        upstream=entry.upstream,
         words=tuple(words_of(spec, source) for source in entry.words),
+        found=entry.found,
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
+        proposed=entry.proposed,
     )
 
 
 def words_of(spec: Spec, source: Source) -> Words:
     """What a source states."""
-    page, quote = spec.page(source.page), " ".join(source.words.split())
+    page = spec.page(source.page)
     return Words(
-        page=page.id, title=page.title, file=page.place, section=source.section, quote=quote,
+        page=page.id,
+        title=page.title,
+        file=page.place,
+        section=source.section,
+        quote=" ".join(source.words.split()),
         cited=page.cites is not None,
-    )  # fmt: skip
+    )
 
 
 def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
@@ -143,54 +153,76 @@ def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
 def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessView:
     if isinstance(witness, Stands):
         return _lines(spec, witness)
-    etype, texts = spec.element_type(witness.type), witness.texts()
+    etype = spec.element_type(witness.type)
     own: set[str] = set()  # operands of which each side has a number of its own
     if isinstance(witness, Contrast):
         rows = tuple(_side(spec, witness, side, etype) for side in witness.answers)
         own = set.intersection(*(set(side.texts()) for side in witness.answers))
-        how = " in their bits" if witness.compared == "bits" else ""
-        first = rows[0].by
-        shows = (
-            f"the answers differ from that of {first}{how}"
-            if rows[1:]
-            else f"{first} gives an answer"
-        )
+        shows = _contrast_words(witness, rows)
     else:
-        answer = number(refuted_result(spec, witness)[0], etype)
-        rows = (AnswerRow(by="cases", notes="", answers=(answer,)),)
+        result, *_ = refuted_result(spec, witness)
+        rows = (AnswerRow(by="cases", notes="", answers=(number(result, etype),)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
-    numbers = ", ".join(
-        f"{name} = {number(encode(texts[name], etype), etype)}" if name in texts else f"no {name}"
-        for name in spec.signature.ids
-        if name in texts or name not in own
-    )
+
+    texts = witness.texts()
+    numbers = []
+    for name in spec.signature.ids:
+        if name in texts:
+            numbers.append(f"{name} = {number(encode(texts[name], etype), etype)}")
+        elif name not in own:
+            numbers.append(f"no {name}")
+
     measured = tuple(_measured(record, questions_of(spec, witness), etype))
-    silence = "" if any(row.bits for row in measured) else REFUSED if witness.ask else NOT_RUN
+    silence = ""
+    if not any(row.bits for row in measured):
+        silence = REFUSED if witness.ask else NOT_RUN
     return WitnessView(
-        type=etype.id, numbers=numbers, shows=shows, rows=(*rows, *measured), silence=silence
+        type=etype.id,
+        numbers=", ".join(numbers),
+        shows=shows,
+        rows=(*rows, *measured),
+        silence=silence,
     )
+
+
+def _contrast_words(witness: Contrast, rows: Sequence[AnswerRow]) -> str:
+    """What the answers of the sides show."""
+    first, *others = rows
+    if not others:
+        return f"{first.by} gives an answer"
+    aspect = " in their bits" if witness.compared == "bits" else ""
+    return f"the answers differ from that of {first.by}{aspect}"
 
 
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
     """The lines of a page that have a text."""
     page = spec.page(witness.page).file
-    at = [str(line) for line in witness.stands_at or ()]
-    where = f"only in line{'s' * (len(at) > 1)} {listed(at)}" if at else "in no line"
+    numbers = [str(line) for line in witness.stands_at or ()]
+    if not numbers:
+        where = "in no line"
+    elif len(numbers) == 1:
+        where = f"only in line {listed(numbers)}"
+    else:
+        where = f"only in lines {listed(numbers)}"
     shows = f"occurs {where} of {page}"
     return WitnessView(type=None, numbers=f"“{witness.text}”", shows=shows, silence=IN_TEXT)
 
 
 def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> AnswerRow:
-    found, operands = answers_of(spec, witness, side), spec.signature.ids
-    values = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
+    answer = answers_of(spec, witness, side)
+    values = [number(value, etype) for value in answer.values]
+    if answer.any_nan:
+        values.append(ANY_NAN)
+
     notes = [side.note] if side.note else []
-    if side.texts() or witness.texts().keys() < set(operands):
-        bounds = list(zip(operands, found.given, strict=True))[1:]
-        notes += [
-            ", ".join(
-                f"{n} = {side.texts()[n] if v is None else number(v, etype)}" for n, v in bounds
-            )
-        ]
+    operands = spec.signature.ids
+    own_texts = side.texts()
+    if own_texts or witness.texts().keys() < set(operands):
+        bounds = []
+        for name, value in list(zip(operands, answer.given, strict=True))[1:]:
+            shown = own_texts[name] if value is None else number(value, etype)
+            bounds.append(f"{name} = {shown}")
+        notes.append(", ".join(bounds))
     return AnswerRow(by=side.by, notes="; ".join(notes), answers=tuple(values or [NO_NUMBER]))
 
 
@@ -200,19 +232,30 @@ def number(value: Value, etype: ElementType) -> str:
 
 
 def _measured(
-    record: Measured, wanted: Sequence[Question], etype: ElementType
+    record: Measured, questions: Sequence[Question], etype: ElementType
 ) -> Iterator[AnswerRow]:
     """The answers of runtimes to some questions; equal ones of a runtime are one row."""
-    together: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    for question in map(str, wanted):
+    forms: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    for question in questions:
         for answer in record.answers:
-            if str(answer) == question:
-                forms = together.setdefault((answer.runtime, answer.bits, answer.words or ""), [])
-                forms += [answer.form] if answer.form != CALL else []
-    for (runtime, bits, words), forms in together.items():
-        numbers = tuple(number(int(pattern, 16), etype) for pattern in bits)
-        rejected = words if words.startswith(OTHER_TYPE) else f"rejects: {words}"
+            if str(answer) != str(question):
+                continue
+            row = (answer.runtime, answer.bits, answer.words or "")
+            forms_of_row = forms.setdefault(row, [])
+            if answer.form != CALL:  # a call has no model whose form could matter
+                forms_of_row.append(answer.form)
+
+    for (runtime, bits, words), forms_of_row in forms.items():
+        if bits:
+            answers = tuple(number(int(pattern, 16), etype) for pattern in bits)
+        elif words.startswith(OTHER_TYPE):
+            answers = (words,)
+        else:
+            answers = (f"rejects: {words}",)
         yield AnswerRow(
-            by=runtime, version=record.runtimes[runtime], notes=", ".join(forms), bits=bits,
-            answers=numbers or (rejected,),
-        )  # fmt: skip
+            by=runtime,
+            version=record.runtimes[runtime],
+            notes=", ".join(forms_of_row),
+            bits=bits,
+            answers=answers,
+        )

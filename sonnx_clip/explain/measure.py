@@ -50,18 +50,19 @@ _NODES = {
 
 def installed() -> dict[str, Runtime]:
     """The runtimes that can be imported here, by name."""
-    found = {}
+    runtimes = {}
     for name in RUNTIMES:
         with suppress(ImportError):
-            found[name] = find_runtime(name, CLIP_SIGNATURE)
-    return found
+            runtimes[name] = find_runtime(name, CLIP_SIGNATURE)
+    return runtimes
 
 
 def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
     """The answers of these runtimes to all questions that apply to them."""
     for question in questions(spec):
-        there = (name for name in question.runtimes if name in runtimes)
-        yield from (answer_of(question, name, runtimes[name]) for name in there)
+        for name in question.runtimes:
+            if name in runtimes:
+                yield answer_of(question, name, runtimes[name])
 
 
 def write_record(spec: Spec) -> Measured:
@@ -87,31 +88,39 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
-            found = np.asarray(_run(question, runtime))
-        if found.dtype != numpy_type(question.type):
-            words = f"{OTHER_TYPE}{found.dtype}"
+            result = np.asarray(_run(question, runtime))
+        if result.dtype != numpy_type(question.type):
+            words = f"{OTHER_TYPE}{result.dtype}"
         else:
-            patterns = np.atleast_1d(found).view(bits_type(question.type)).tolist()
-            bits = tuple(hex_bits(pattern, question.type) for pattern in dict.fromkeys(patterns))
+            patterns = np.atleast_1d(result).view(bits_type(question.type)).tolist()
+            distinct = dict.fromkeys(patterns)
+            bits = tuple(hex_bits(pattern, question.type) for pattern in distinct)
     except Exception as error:  # noqa: BLE001
-        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        words = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        message = " ".join(str(error).split())
+        words = f"{type(error).__name__}: {message}"
+        if len(words) > _LONGEST:
+            words = f"{words[:_LONGEST]}…"
     return MeasuredAnswer(**question.model_dump(), runtime=name, bits=bits, words=words)
 
 
 def _run(question: Question, runtime: Runtime) -> Any:
     inputs = _inputs(question)
     if question.form == CALL:
-        return runtime.open(question.type)(inputs["x"], inputs.get("min"), inputs.get("max"))
+        clip = runtime.open(question.type)
+        return clip(inputs["x"], inputs.get("min"), inputs.get("max"))
     assert runtime.open_model is not None
-    return runtime.open_model(model_of(question).SerializeToString())(inputs)
+    run_model = runtime.open_model(model_of(question).SerializeToString())
+    return run_model(inputs)
 
 
 def _bounds(question: Question) -> dict[str, Any]:
     """The bounds that are given, as numbers by their names: of the type of X or, as attributes, FLOATs."""
-    of = "float32" if question.has_attributes else question.type
-    given = {"min": question.min, "max": question.max}
-    return {name: from_bits(int(bits, 16), of) for name, bits in given.items() if bits is not None}
+    bound_type = "float32" if question.has_attributes else question.type
+    bounds = {}
+    for name, bits in (("min", question.min), ("max", question.max)):
+        if bits is not None:
+            bounds[name] = from_bits(int(bits, 16), bound_type)
+    return bounds
 
 
 def _inputs(question: Question) -> dict[str, Any]:
@@ -124,14 +133,21 @@ def model_of(question: Question) -> ModelProto:
     """The model whose only output is the answer."""
     from onnx import parser
 
-    inputs = list(_inputs(question))
+    inputs = _inputs(question)
+    attributes = ""
+    if question.has_attributes:
+        bounds = _bounds(question).items()
+        floats = [f"{name}: float = {float(bound)!r}" for name, bound in bounds]
+        if floats:
+            attributes = f" <{', '.join(floats)}>"
+
     arguments = [name if name in inputs else '""' for name in ("x", "min", "max")]
     while arguments[-1] == '""':
         arguments.pop()
-    bounds = _bounds(question).items() if question.has_attributes else ()
-    floats = [f"{name}: float = {float(bound)!r}" for name, bound in bounds]
-    attributes = f" <{', '.join(floats)}>" if floats else ""
     clip = f"y = Clip{attributes}({', '.join(arguments)})"
-    nodes = _NODES.get(question.form.partition("-")[0], clip)
-    shapes = {name: f"[{ENTRIES}]" if name == "x" else "" for name in inputs}
+
+    form, _, _ = question.form.partition("-")
+    nodes = _NODES.get(form, clip)
+    shapes = dict.fromkeys(inputs, "")
+    shapes["x"] = f"[{ENTRIES}]"
     return parser.parse_model(model_text(question.type, question.operator_set, shapes, nodes))

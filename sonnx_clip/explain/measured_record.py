@@ -64,9 +64,12 @@ class Question(Stored):
 
     def __str__(self) -> str:
         """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
-        given = (("X", self.x), ("min", self.min), ("max", self.max))
-        numbers = " ".join(f"{name}={bits}" for name, bits in given if bits is not None)
-        return f"{self.form} {self.type} {numbers}"
+        parts = [self.form, self.type, f"X={self.x}"]
+        if self.min is not None:
+            parts.append(f"min={self.min}")
+        if self.max is not None:
+            parts.append(f"max={self.max}")
+        return " ".join(parts)
 
 
 class MeasuredAnswer(Question):
@@ -94,31 +97,33 @@ class Measured(Stored):
 
 def questions(spec: Spec) -> list[Question]:
     """The questions of all findings, each once, in their order."""
-    witnesses = [
-        one for entry in spec.findings for one in entry.witnesses if not isinstance(one, Stands)
-    ]
-    every = [question for witness in witnesses for question in questions_of(spec, witness)]
-    return list({str(question): question for question in every}.values())
+    distinct: dict[str, Question] = {}
+    for entry in spec.findings:
+        for witness in entry.witnesses:
+            if not isinstance(witness, Stands):
+                distinct |= {str(question): question for question in questions_of(spec, witness)}
+    return list(distinct.values())
 
 
 def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
     """The questions with the numbers of a witness: to models, and to functions where bounds are inputs."""
-    of_models = [_question(spec, witness, form) for form in witness.ask]
-    by_inputs = any(not question.has_attributes for question in of_models)
-    return [*of_models, _question(spec, witness, CALL)] if by_inputs else of_models
+    questions = [_question(spec, witness, form) for form in witness.ask]
+    if any(not question.has_attributes for question in questions):
+        questions.append(_question(spec, witness, CALL))
+    return questions
 
 
 def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
-    found = Question(type=witness.type, x="", min=None, max=None, form=form)
-    etype, texts = spec.element_type(witness.type), witness.texts()
-    of_bounds = spec.element_type("float32") if found.has_attributes else etype
-    types = (etype, of_bounds, of_bounds)
-    bits = {
-        field: show_bits(encode(texts[name], of), of)
-        for field, name, of in zip(("x", "min", "max"), spec.signature.ids, types, strict=True)
-        if name in texts
-    }
-    return found.model_copy(update=bits)
+    question = Question(type=witness.type, x="", min=None, max=None, form=form)
+    etype = spec.element_type(witness.type)
+    bound_type = spec.element_type("float32") if question.has_attributes else etype
+    texts = witness.texts()
+    bits = {}
+    for field, name in zip(("x", "min", "max"), spec.signature.ids, strict=True):
+        if name in texts:
+            operand_type = etype if field == "x" else bound_type
+            bits[field] = show_bits(encode(texts[name], operand_type), operand_type)
+    return question.model_copy(update=bits)
 
 
 def read_record(spec: Spec) -> Measured:
@@ -128,22 +133,23 @@ def read_record(spec: Spec) -> Measured:
     """
     if not questions(spec):
         return Measured(machine="", python="", runtimes={}, answers=())
-    found = read_stored(repo_file(PATH), Measured, MEASURE)
-    if stale := next(_stale(spec, found), None):
+    record = read_stored(repo_file(PATH), Measured, MEASURE)
+    for stale in _stale(spec, record):
         raise UserError(stale, PATH, MEASURE)
-    return found
+    return record
 
 
-def _stale(spec: Spec, found: Measured) -> Iterator[str]:
-    wanted = Counter(
-        (name, str(question)) for question in questions(spec) for name in question.runtimes
-    )
-    there = Counter((answer.runtime, str(answer)) for answer in found.answers)
-    for runtime, question in wanted - there:
-        yield f"no answer of {runtime} to {question}"
-    for runtime, question in there - wanted:
-        yield f"an answer of {runtime} to {question}, which occurs twice or has no witness"
-    for answer in found.answers:
+def _stale(spec: Spec, record: Measured) -> Iterator[str]:
+    # Counters, not sets: an answer that occurs twice is as wrong as one that is missing.
+    expected: Counter[tuple[str, str]] = Counter()
+    for question in questions(spec):
+        expected.update((runtime, str(question)) for runtime in question.runtimes)
+    recorded = Counter((answer.runtime, str(answer)) for answer in record.answers)
+    for runtime, text in expected - recorded:
+        yield f"no answer of {runtime} to {text}"
+    for runtime, text in recorded - expected:
+        yield f"an answer of {runtime} to {text}, which occurs twice or has no witness"
+    for answer in record.answers:
         if bool(answer.bits) == bool(answer.words):
             yield f"{answer.runtime} must answer or refuse {answer}, and not both"
 
