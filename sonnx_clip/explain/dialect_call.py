@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.oracle.dialect import DialectOracle as Oracle
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.readings import Triple
 
 _NAMES = ("min", "max", "scale", "bias")
@@ -55,30 +56,32 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
     for an unknown dialect or type, a text that is no number, and what the dialect rejects.
     """
     oracle = named(id_)
-    dialect, etype = spec.dialect(id_), spec.element_type(type_id)
+    dialect = spec.dialect(id_)
+    etype = spec.element_type(type_id)
     float_type = spec.element_type("float32")
-    of_bounds = etype if dialect.bound_type == "tensor" else float_type
+    bound_type = etype if dialect.bound_type == "tensor" else float_type
     types = {
         "x": etype,
-        "min": of_bounds,
-        "max": of_bounds,
+        "min": bound_type,
+        "max": bound_type,
         "scale": float_type,
         "bias": float_type,
     }
     texts = {"x": x, **{name: given.get(name) for name in _NAMES}}
     values = encoded({name: (text, types[name]) for name, text in texts.items()})
-    operands = {  # NumPy scalars, or Fractions of `real`
-        name: value if isinstance(value, Fraction) else from_bits(value, types[name].id)[()]
-        for name, value in values.items()
-    }
+
+    operands: dict[str, Any] = {}  # NumPy scalars, or Fractions of `real`
+    for name, value in values.items():
+        if isinstance(value, Fraction):
+            operands[name] = value
+        else:
+            operands[name] = from_bits(value, types[name].id)[()]
     try:
-        result, triple, others = _called(oracle, operands, etype, dialect.ranks.least)
+        result, triple, other_x = _called(oracle, operands, etype, dialect.ranks.least)
     except DialectError as error:
         raise UserError(str(error), f"sonnx-clip dialect {id_} {type_id}") from error
-    reading = spec.reading(dialect.reading)
-    allowed = [
-        answers_told(spec, etype, reading, (one, *triple[1:])) for one in (triple[0], *others)
-    ]
+
+    allowed, any_nan = _allowed(spec, etype, dialect, triple, other_x)
     return Applied(
         dialect=id_,
         title=dialect.title,
@@ -87,13 +90,26 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
         given={name: written(values[name], types[name]) for name in _NAMES if name in values},
         bounds=(written(triple[1], etype), written(triple[2], etype)),
         result=written(result, etype),
-        allowed=tuple(
-            written(y, etype) for y in dict.fromkeys(y for numbers, _ in allowed for y in numbers)
-        ),
-        any_nan=any(any_nan for _, any_nan in allowed),
+        allowed=tuple(written(number, etype) for number in allowed),
+        any_nan=any_nan,
         sonnx=written(evaluator(spec, etype).result(*triple), etype),
         unsaid=dict(dialect.unsaid),
     )
+
+
+def _allowed(
+    spec: Spec, etype: ElementType, dialect: Dialect, triple: Triple, other_x: tuple[Value, ...]
+) -> tuple[list[Value], bool]:
+    """The numbers that the page allows for X scaled in any way, each once; whether it allows any NaN."""
+    reading = spec.reading(dialect.reading)
+    bounds = triple[1:]
+    allowed: list[Value] = []
+    any_nan = False
+    for x in (triple[0], *other_x):
+        numbers, allows_nan = answers_told(spec, etype, reading, (x, *bounds))
+        allowed.extend(number for number in numbers if number not in allowed)
+        any_nan = any_nan or allows_nan
+    return allowed, any_nan
 
 
 def _called(
@@ -101,24 +117,31 @@ def _called(
 ) -> tuple[Value, Triple, tuple[Value, ...]]:
     """The result of a call with one entry; X (scaled), L and M as used; X if scaled in other ways."""
     x = operands["x"]
-    lower, upper = operands.get("min"), operands.get("max")
+    lower = operands.get("min")
+    upper = operands.get("max")
     shape = (1,) * rank
     if etype.family == "real":
-        (result,) = oracle(np.full(shape, x, object), lower, upper).flat
+        entry = np.full(shape, x, object)
+        (result,) = oracle(entry, lower, upper).flat
         return result, (x, operands["min"], operands["max"]), ()  # a missing bound was rejected
 
     entry = np.full(shape, x)
-    scale, bias = operands.get("scale"), operands.get("bias")
+    scale = operands.get("scale")
+    bias = operands.get("bias")
     result = oracle(entry, lower, upper, scale=scale, bias=bias)
-    scaled, *other_ways = map(_bits, oracle.scaled_ways(entry, scale, bias))
+
+    scaled_ways = oracle.scaled_ways(entry, scale, bias)
+    scaled, *other_x = (_bits(array) for array in scaled_ways)
     used_lower, used_upper = oracle.bounds(entry.dtype, lower, upper)
     used = (scaled, _bits(used_lower), _bits(used_upper))
-    return _bits(result), used, tuple(other_ways)
+    return _bits(result), used, tuple(other_x)
 
 
 def _bits(array: Any) -> int:
-    found = np.ascontiguousarray(array)
-    return int(found.view(f"u{found.dtype.itemsize}").reshape(-1)[0])
+    """The pattern of the first entry."""
+    entries = np.ascontiguousarray(array)
+    patterns = entries.view(f"u{entries.dtype.itemsize}")
+    return int(patterns.reshape(-1)[0])
 
 
 def applied_text(call: Applied, width: int | None = None) -> str:
@@ -127,15 +150,17 @@ def applied_text(call: Applied, width: int | None = None) -> str:
 
 
 def _applied_lines(call: Applied) -> Iterator[str]:
-    names = ("min", "max")
-    bounds = [call.given[name].decimal if name in call.given else "missing" for name in names]
-    arguments = ", ".join([call.x.decimal, *bounds])
-    yield f"{call.dialect}, {call.type}: clip({arguments}) = {call.result.decimal}"
+    arguments = [call.x.decimal]
+    for name in ("min", "max"):
+        bound = call.given.get(name)
+        arguments.append("missing" if bound is None else bound.decimal)
+    yield f"{call.dialect}, {call.type}: clip({', '.join(arguments)}) = {call.result.decimal}"
+
     yield f"  X        {call.x}"
-    for name, bound in zip(names, call.bounds, strict=True):
-        given = call.given.get(name, "missing")
-        becomes = "" if given == bound else f", which is {bound} in {call.type}"
-        yield f"  {name:<8} {given}{becomes}"
+    for name, used in zip(("min", "max"), call.bounds, strict=True):
+        bound = call.given.get(name)
+        becomes = "" if bound == used else f", which is {used} in {call.type}"
+        yield f"  {name:<8} {bound or 'missing'}{becomes}"
     for name in ("scale", "bias"):
         if name in call.given:
             yield f"  {name:<8} {call.given[name]}"
@@ -146,9 +171,12 @@ def _applied_lines(call: Applied) -> Iterator[str]:
         allowed.append("any NaN")
     yield f"  allowed  {' or '.join(allowed)}"
 
-    has_both = call.given.keys() >= {"min", "max"}
+    # SONNX has no call without bounds: its result is for the numbers that stand for a missing one.
+    has_both = "min" in call.given and "max" in call.given
     with_bounds = "" if has_both else " with these numbers as bounds"
     differs = "" if call.sonnx == call.result else ", a different result"
     yield f"  SONNX    {call.sonnx}{with_bounds}{differs}"
+
     for aspect, meaning in call.unsaid.items():
-        yield f"  silent   {aspect.replace('_', ' ')}: {meaning}"
+        words = aspect.replace("_", " ")
+        yield f"  silent   {words}: {meaning}"

@@ -42,43 +42,73 @@ def dialect_table(spec: Spec) -> DialectTable:
     return DialectTable(rows=tuple(dialect_row(spec, dialect) for dialect in spec.dialects))
 
 
-def dialect_row(spec: Spec, d: Dialect) -> DialectRow:
+def dialect_row(spec: Spec, dialect: Dialect) -> DialectRow:
     """The row of a dialect."""
-    same = DialectRow.model_fields.keys() - {"words"}
-    return DialectRow(words=_words(spec, d), **{name: getattr(d, name) for name in same})
+    same_fields = DialectRow.model_fields.keys() - {"words"}
+    facts = {name: getattr(dialect, name) for name in same_fields}
+    return DialectRow(words=_words(spec, dialect), **facts)
 
 
-def _words(spec: Spec, d: Dialect) -> dict[str, str]:
-    given = "members of the structure" if d.bounds == "members" else d.bounds
-    of_tensor, missing = d.bound_type == "tensor", "refused"
-    if d.missing is not None:
-        of = "X's type" if d.missing.of == "element" or of_tensor else "FLOAT"
-        missing = f"{d.missing.min} and {d.missing.max} of {of}"
-    families = {spec.element_type(id_).family for id_ in d.element_types if d.converts_to(id_)}
-    how = (("float", "to nearest, ties to even"), ("int", "toward zero"))
-    types = []
-    for family in spec.families:
-        of_family = [etype.id for etype in spec.types_of(family.id)]
-        taken = [id_ for id_ in of_family if id_ in d.element_types]
-        types += [f"all of {family.id}"] if len(taken) == len(of_family) > 1 else taken
+def _words(spec: Spec, dialect: Dialect) -> dict[str, str]:
+    """The cells of the table by column."""
+    bounds = "members of the structure" if dialect.bounds == "members" else dialect.bounds
+    bound_type = "of X's type" if dialect.bound_type == "tensor" else "FLOAT"
+    is_decided_elsewhere = dialect.reading != dialect.answers
+    decided = f", decided by {dialect.answers}" if is_decided_elsewhere else ""
     return {
-        "element types": ", ".join(types),
-        "ranks": str(d.ranks),
-        "bounds": f"{given}, of X's type" if of_tensor else f"{given}, FLOAT",
-        "a missing bound is": missing,
-        "bounds are converted": "; ".join(f"to {of} {words}" for of, words in how if of in families)
-        or "no",
-        "reading": d.reading if d.reading == d.answers else f"{d.reading}, decided by {d.answers}",
-        "ScaleBias": "yes" if d.scale_bias else "no",
-        "in place": "yes" if d.in_place else "no",
+        "element types": ", ".join(_type_names(spec, dialect)),
+        "ranks": str(dialect.ranks),
+        "bounds": f"{bounds}, {bound_type}",
+        "a missing bound is": _missing_bound(dialect),
+        "bounds are converted": _conversions(spec, dialect),
+        "reading": f"{dialect.reading}{decided}",
+        "ScaleBias": "yes" if dialect.scale_bias else "no",
+        "in place": "yes" if dialect.in_place else "no",
     }
 
 
-def table_text(found: DialectTable, width: int | None = None) -> str:
+def _type_names(spec: Spec, dialect: Dialect) -> list[str]:
+    """The element types of a dialect; a whole family is one name."""
+    names = []
+    for family in spec.families:
+        members = [etype.id for etype in spec.types_of(family.id)]
+        taken = [type_id for type_id in members if type_id in dialect.element_types]
+        is_whole = len(taken) == len(members)
+        if is_whole and len(members) > 1:
+            names.append(f"all of {family.id}")
+        else:
+            names += taken
+    return names
+
+
+def _missing_bound(dialect: Dialect) -> str:
+    """The numbers that a missing bound stands for."""
+    missing = dialect.missing
+    if missing is None:
+        return "refused"
+    is_of_element = missing.of == "element" or dialect.bound_type == "tensor"
+    type_name = "X's type" if is_of_element else "FLOAT"
+    return f"{missing.min} and {missing.max} of {type_name}"
+
+
+def _conversions(spec: Spec, dialect: Dialect) -> str:
+    """How bounds become numbers of the type of X, by its family."""
+    converted = filter(dialect.converts_to, dialect.element_types)
+    families = {spec.element_type(type_id).family for type_id in converted}
+    conversions = []
+    if "float" in families:
+        conversions.append("to float to nearest, ties to even")
+    if "int" in families:
+        conversions.append("to int toward zero")
+    return "; ".join(conversions) or "no"
+
+
+def table_text(table: DialectTable, width: int | None = None) -> str:
     """The table as lines of text, wrapped at `width` columns or whole."""
     lines = []
-    for row in found.rows:
+    for row in table.rows:
+        cells = [f"{column}: {words}" for column, words in row.words.items()]
         lines.append(f"{row.id}: {row.title}")
-        lines.append("  " + "; ".join(f"{column}: {words}" for column, words in row.words.items()))
+        lines.append(f"  {'; '.join(cells)}")
     lines.append("The words of each page: sonnx-clip dialects --json")
     return "\n".join(hanging(line, width, indent=2) for line in lines)

@@ -27,30 +27,40 @@ def as_json(findings: Sequence[FindingView], record: Measured) -> str:
 
 def as_text(findings: Sequence[FindingView]) -> str:
     """The findings for a terminal."""
-    return "\n\n".join(
-        "\n".join(hanging(line, _TERMINAL, indent=2) for line in _lines(finding))
-        for finding in findings
-    )
+    paragraphs = []
+    for finding in findings:
+        lines = [hanging(line, _TERMINAL, indent=2) for line in _lines(finding)]
+        paragraphs.append("\n".join(lines))
+    return "\n\n".join(paragraphs)
 
 
 def _lines(finding: FindingView) -> Iterator[str]:
     yield f"{finding.kind} {finding.id}: {finding.title}"
     for words in finding.words:
-        yield f"  {words.file}, {words.section}: {words.quote if words.cited else f'“{words.quote}”'}"
+        quote = words.quote if words.cited else f"“{words.quote}”"
+        yield f"  {words.file}, {words.section}: {quote}"
     yield f"  {finding.found}"
     for part in finding.claim:
-        yield f"  {CHECKED if part.formula is None else 'claim'}: {part.says}"
-        if part.formula is not None:
+        if part.formula is None:
+            yield f"  {CHECKED}: {part.says}"
+        else:
+            yield f"  claim: {part.says}"
             yield f"    {part.formula}"
             yield f"    obligations: {', '.join(part.obligations)}"
     for witness in finding.witnesses:
-        yield f"  {_where(witness)}: {witness.shows}"
-        for row in witness.rows:
-            notes = f" ({row.notes})" if row.notes else ""
-            yield f"    {row.version or row.by}{notes}: {' or '.join(row.answers)}"
-        if witness.silence:
-            yield f"    {witness.silence}"
+        yield from _witness_lines(witness)
     yield f"  proposed: {finding.proposed}"
+
+
+def _witness_lines(witness: WitnessView) -> Iterator[str]:
+    yield f"  {_where(witness)}: {witness.shows}"
+    for row in witness.rows:
+        name = row.version or row.by
+        notes = f" ({row.notes})" if row.notes else ""
+        answers = " or ".join(row.answers)
+        yield f"    {name}{notes}: {answers}"
+    if witness.silence:
+        yield f"    {witness.silence}"
 
 
 def _where(witness: WitnessView) -> str:
@@ -63,29 +73,32 @@ def summary(finding: FindingView) -> str:
     if not answered:
         return ""
     disagreeing = [witness for witness in answered if witness.runtimes_disagree]
-    witness = (disagreeing or answered)[0]
-    readings = [row for row in witness.rows if row.version is None]
-    runtimes = [row for row in witness.rows if row.version is not None]
+    witness = disagreeing[0] if disagreeing else answered[0]
+
     parts = [_where(witness)]
-    for title, rows in (("Readings", readings), ("Runtimes", runtimes)):
-        if rows:
-            parts.append(f"{title}: {_answers_of(rows)}")
+    readings = [row for row in witness.rows if row.version is None]
+    if readings:
+        parts.append(f"Readings: {_answers_of(readings)}")
+    runtimes = [row for row in witness.rows if row.version is not None]
+    if runtimes:
+        parts.append(f"Runtimes: {_answers_of(runtimes)}")
     return _BITS.sub("", ". ".join(parts))
 
 
 def _answers_of(rows: Sequence[AnswerRow]) -> str:
     """Each answer, with all that give it."""
-    given_by: dict[str, dict[str, None]] = {}
+    given_by: dict[str, list[str]] = {}
     for row in rows:
         answer = " or ".join(row.answers)
         if row.version is not None and not row.bits:
             answer = "no answer"
-        name = row.by
+
         notes = _notes_of(row, rows)
-        if notes:
-            name += f" ({notes})"
-        given_by.setdefault(_BITS.sub("", answer), {})[name] = None
-    return "; ".join(f"{answer} by {listed(list(names))}" for answer, names in given_by.items())
+        name = f"{row.by} ({notes})" if notes else row.by
+        names = given_by.setdefault(_BITS.sub("", answer), [])
+        if name not in names:
+            names.append(name)
+    return "; ".join(f"{answer} by {listed(names)}" for answer, names in given_by.items())
 
 
 def _notes_of(row: AnswerRow, rows: Sequence[AnswerRow]) -> str:

@@ -16,7 +16,7 @@ from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import agrees, answers, answers_told, same_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
@@ -82,41 +82,58 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     rows = []
     for klass in spec.classes_of(etype.family):
         triple, texts = next(iter(samples[klass.id].items()))
-        due = evaluator(spec, etype).result(*triple)
-        cells = tuple(_cell(spec, etype, reading, samples[klass.id]) for reading in spec.readings)
+        row = {
+            "id": klass.id,
+            "case": klass.case,
+            "due": show(evaluator(spec, etype).result(*triple), etype),
+            "cells": tuple(_cell(spec, etype, r, samples[klass.id]) for r in spec.readings),
+        }
         operands = dict(zip(keys, texts, strict=True))
-        row = {"id": klass.id, "case": klass.case, "due": show(due, etype), "cells": cells}
         rows.append(ReadingsRow.model_validate({**row, **operands}))
-    given = {
-        r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None
-    }
+
+    interpretations = {}
+    if etype.family == "float":  # only there is a NaN to interpret
+        for reading in spec.readings:
+            if reading.interpretation is not None:
+                interpretations[reading.id] = interpreted(reading.interpretation)
     return Matrix(
         type=etype.id,
         operands=spec.signature.shown,
         titles={reading.id: reading.title for reading in spec.readings},
-        interpretations=given if etype.family == "float" else {},
+        interpretations=interpretations,
         rows=tuple(rows),
     )
 
 
 def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
     """The triples tried in each class, with their texts: first that of the file."""
-    families = spec.classes_of(etype.family)
-    given = [tuple(klass.inhabited_by.texts().values()) for klass in families]
-    found: dict[str, Samples] = {klass.id: {} for klass in families}
-    for texts in (*given, *product(FEW[etype.family], repeat=len(spec.signature.operands))):
+    classes = spec.classes_of(etype.family)
+    witnesses = [tuple(klass.inhabited_by.texts().values()) for klass in classes]
+    special = product(FEW[etype.family], repeat=len(spec.signature.operands))
+
+    samples: dict[str, Samples] = {klass.id: {} for klass in classes}
+    for texts in (*witnesses, *special):
         triple = tuple(encode(text, etype) for text in texts)
-        found[evaluator(spec, etype).class_of(*triple).id].setdefault(triple, texts)
-    return found
+        klass = evaluator(spec, etype).class_of(*triple)
+        samples[klass.id].setdefault(triple, texts)
+    return samples
 
 
 def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) -> ReadingCell:
-    numbers, any_nan = answers_told(spec, etype, reading, next(iter(samples)))
-    told = (*(show(y, etype) for y in numbers), *(["any nan"] if any_nan else []))
-    other_value = _other(spec, etype, reading, samples, bitwise=False)
-    other = other_value or _other(spec, etype, reading, samples, bitwise=True)
-    agreement: Agreement = "differs" if other_value else "values" if other else "bits"
-    return ReadingCell(reading=reading.id, agreement=agreement, answers=told, elsewhere=other)
+    first_triple = next(iter(samples))
+    numbers, any_nan = answers_told(spec, etype, reading, first_triple)
+    shown = [show(number, etype) for number in numbers]
+    if any_nan:
+        shown.append("any nan")
+
+    agreement: Agreement = "differs"
+    elsewhere = _other(spec, etype, reading, samples, bitwise=False)
+    if elsewhere is None:
+        elsewhere = _other(spec, etype, reading, samples, bitwise=True)
+        agreement = "bits" if elsewhere is None else "values"
+    return ReadingCell(
+        reading=reading.id, agreement=agreement, answers=tuple(shown), elsewhere=elsewhere
+    )
 
 
 def _other(
@@ -129,50 +146,62 @@ def _other(
         if agrees(spec, etype, reading, triple, bitwise=bitwise):
             continue
         due = evaluator(spec, etype).result(*triple)
-        for y in answers(spec, etype, reading, triple):
-            if not (identical(y, due) if bitwise else same_value(y, due, etype)):
-                answer, expected = show(y, etype), show(due, etype)
+        for answer in answers(spec, etype, reading, triple):
+            is_same = identical(answer, due) if bitwise else same_value(answer, due, etype)
+            if not is_same:
                 numbers = named_numbers(spec.signature.shown, texts)
-                return f"{numbers} gives {answer}, expected {expected}"
+                return f"{numbers} gives {show(answer, etype)}, expected {show(due, etype)}"
     return None
 
 
 def named_numbers(names: Sequence[str], texts: Sequence[str]) -> str:
     """``X = 1, min = 0, max = 2``."""
-    return ", ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
+    pairs = zip(names, texts, strict=True)
+    return ", ".join(f"{name} = {text}" for name, text in pairs)
 
 
-def matrix_text(found: Matrix, width: int | None = None) -> str:
+def matrix_text(table: Matrix, width: int | None = None) -> str:
     """A matrix as lines of text, wrapped at `width` columns or whole: readings with one answer together."""
-    lines = [f"{found.type}: answers of the readings in each class, at {', '.join(found.operands)}"]
-    lines += [f"  {SIGNS[agreement]} {words}" for agreement, words in MEANINGS.items()]
-    for row in found.rows:
-        lines.append(f"{row.id}: {', '.join(row.operands)}; expected {row.due}")
-        together: dict[tuple[str, str], list[str]] = {}
-        for cell in row.cells:
-            together.setdefault((SIGNS[cell.agreement], " or ".join(cell.answers)), []).append(
-                cell.reading
-            )
-        lines += [
-            f"  {sign} {answer}: {', '.join(names)}" for (sign, answer), names in together.items()
-        ]
-        here = f"{named_numbers(found.operands, row.operands)} gives"
-        elsewhere = [
-            cell for cell in row.cells if cell.elsewhere and not cell.elsewhere.startswith(here)
-        ]
-        lines += [f"    {cell.reading}: {cell.elsewhere}" for cell in elsewhere]
-    if found.interpretations:
+    names = ", ".join(table.operands)
+    lines = [f"{table.type}: answers of the readings in each class, at {names}"]
+    for agreement, meaning in MEANINGS.items():
+        lines.append(f"  {SIGNS[agreement]} {meaning}")
+    for row in table.rows:
+        lines += _row_lines(table, row)
+    if table.interpretations:
         lines.append("NaN, which the words of these readings do not mention")
-        lines += [f"  {reading}: {words}" for reading, words in found.interpretations.items()]
+    for reading, words in table.interpretations.items():
+        lines.append(f"  {reading}: {words}")
     return "\n".join(hanging(line, width, indent=4) for line in lines)
 
 
-def shown_by(one: Interpretation) -> str:
+def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
+    yield f"{row.id}: {', '.join(row.operands)}; expected {row.due}"
+    readings: dict[str, list[str]] = {}
+    for cell in row.cells:
+        answer = f"{SIGNS[cell.agreement]} {' or '.join(cell.answers)}"
+        readings.setdefault(answer, []).append(cell.reading)
+    for answer, names in readings.items():
+        yield f"  {answer}: {', '.join(names)}"
+
+    # A wrong answer at the numbers of the row is already in the lines above.
+    at_row = f"{named_numbers(table.operands, row.operands)} gives"
+    for cell in row.cells:
+        if cell.elsewhere and not cell.elsewhere.startswith(at_row):
+            yield f"    {cell.reading}: {cell.elsewhere}"
+
+
+def shown_by(interpretation: Interpretation) -> str:
     """What supports an interpretation of words that are silent on NaN."""
-    runs = f"runs of {one.ran} in spec/measured/runtimes.json, whose answers it allows"
-    return "no run" if one.ran is None else runs
+    if interpretation.ran is None:
+        return "no run"
+    return f"runs of {interpretation.ran} in spec/measured/runtimes.json, whose answers it allows"
 
 
-def interpreted(one: Interpretation) -> str:
+def interpreted(interpretation: Interpretation) -> str:
     """An interpretation in a line."""
-    return f"chosen: {one.ours}. Alternative: {one.alternative}. Supported by: {shown_by(one)}"
+    support = shown_by(interpretation)
+    return (
+        f"chosen: {interpretation.ours}. Alternative: {interpretation.alternative}. "
+        f"Supported by: {support}"
+    )

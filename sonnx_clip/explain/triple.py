@@ -113,15 +113,18 @@ def explain(
     """
     etype = spec.element_type(type_id)
     keys = spec.signature.keys
-    found = encoded({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
-    triple = tuple(found.values())
-    known = evaluator(spec, etype)
-    case, klass, due = known.case(*triple), known.class_of(*triple), known.result(*triple)
+    values = encoded({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
+    triple = tuple(values.values())
+    semantics = evaluator(spec, etype)
+    case = semantics.case(*triple)
+    klass = semantics.class_of(*triple)
+    due = semantics.result(*triple)
+    readings = [_reading(spec, etype, reading, triple, due) for reading in spec.readings]
     facts = {
         "type": etype.id,
         "function": spec.signature.function,
         "labels": tuple(_label(operand) for operand in spec.signature.operands),
-        "in_domain": known.is_defined(*triple),
+        "in_domain": semantics.is_defined(*triple),
         "case": case.id,
         "case_title": case.title,
         "case_when": unparse(case.when),
@@ -132,10 +135,10 @@ def explain(
         "result_is": case.result_text,
         "quote": case.source.words,
         "acceptable": _acceptable(spec, etype, triple, due),
-        "readings": tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
+        "readings": tuple(readings),
         "obligations": _obligations(spec, etype.id, {case.id, klass.id}, status_of),
     }
-    operands = {key: written(value, etype) for key, value in found.items()}
+    operands = {key: written(value, etype) for key, value in values.items()}
     return TripleExplanation.model_validate({**facts, **operands})
 
 
@@ -146,14 +149,14 @@ def _label(operand: Operand) -> str:
 
 def encoded(options: Mapping[str, tuple[str | None, ElementType]]) -> dict[str, Value]:
     """The values of options that are given, in their element types; UserError that names the option."""
-    found = {}
+    values = {}
     for name, (text, etype) in options.items():
         if text is not None:
             try:
-                found[name] = encode(text, etype)
+                values[name] = encode(text, etype)
             except UserError as error:
                 raise UserError(error.what, f"--{name}", error.todo) from error
-    return found
+    return values
 
 
 def written(value: Value, etype: ElementType) -> WrittenNumber:
@@ -171,16 +174,19 @@ def _acceptable(
     """Other acceptable results among the special values of the type; a NaN represents all NaNs."""
     if etype.family != "float":
         return ()
-    found: dict[tuple[str, str], AlsoAcceptable] = {}
+    acceptable: dict[tuple[str, str], AlsoAcceptable] = {}
     for answer in special_patterns(etype):
+        if answer == due:
+            continue
         nan = is_nan(answer, etype)
-        for latitude in evaluator(spec, etype).latitudes(triple, answer) if answer != due else ():
-            found[latitude.id, "nan" if nan else str(answer)] = AlsoAcceptable(
+        for latitude in evaluator(spec, etype).latitudes(triple, answer):
+            key = (latitude.id, "nan" if nan else str(answer))
+            acceptable[key] = AlsoAcceptable(
                 latitude=latitude.id,
                 reason=latitude.reason,
                 answer=None if nan else written(answer, etype),
             )
-    return tuple(found.values())
+    return tuple(acceptable.values())
 
 
 def _reading(
@@ -188,29 +194,39 @@ def _reading(
 ) -> ReadingView:
     allowed = answers(spec, etype, reading, triple)
     agreement: Literal["bit for bit", "by value", "differs"] = "differs"
-    if all(same_value(y, due, etype) for y in allowed):
-        agreement = "bit for bit" if all(identical(y, due) for y in allowed) else "by value"
+    if all(identical(answer, due) for answer in allowed):
+        agreement = "bit for bit"
+    elif all(same_value(answer, due, etype) for answer in allowed):
+        agreement = "by value"
+
     numbers, any_nan = answers_told(spec, etype, reading, triple)
-    told = (*(written(y, etype) for y in numbers), *([None] if any_nan else []))
-    return ReadingView(id=reading.id, title=reading.title, answers=told, agreement=agreement)
+    shown: list[WrittenNumber | None] = [written(number, etype) for number in numbers]
+    if any_nan:
+        shown.append(None)
+    return ReadingView(
+        id=reading.id, title=reading.title, answers=tuple(shown), agreement=agreement
+    )
 
 
 def _obligations(
     spec: Spec, type_id: str, ids: set[str], status_of: StatusOf | None
 ) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
-    shown = [o for o in _stated(spec, type_id) if ids & set(o.shows)]
-    statuses = status_of(spec, shown) if status_of else {}
-    return tuple(
-        ObligationShown(
-            id=o.id,
-            title=o.title,
-            kernel=o.kind == "refinement",
-            status=getattr(statuses.get(o.id), "status", None),
-            proved_by=getattr(statuses.get(o.id), "proved_by", ()),
+    obligations = [entry for entry in _stated(spec, type_id) if ids & set(entry.shows)]
+    statuses = status_of(spec, obligations) if status_of else {}
+    views = []
+    for obligation in obligations:
+        outcome = statuses.get(obligation.id)
+        views.append(
+            ObligationShown(
+                id=obligation.id,
+                title=obligation.title,
+                kernel=obligation.kind == "refinement",
+                status=getattr(outcome, "status", None),
+                proved_by=getattr(outcome, "proved_by", ()),
+            )
         )
-        for o in shown
-    )
+    return tuple(views)
 
 
 def _stated(spec: Spec, type_id: str) -> Sequence[Obligation | Claim]:
@@ -222,49 +238,68 @@ def _stated(spec: Spec, type_id: str) -> Sequence[Obligation | Claim]:
     return claims_of(spec, type_id)
 
 
-def explanation_text(told: TripleExplanation, width: int | None = None) -> str:
+def explanation_text(explanation: TripleExplanation, width: int | None = None) -> str:
     """An explanation as lines of text, wrapped at `width` columns or whole."""
-    numbers = ", ".join(number.decimal for number in told.operands)
-    wide = max(len("result"), *map(len, told.labels))
-    operands = zip(told.labels, told.operands, strict=True)
-    lines = [
-        f"{told.type}: {told.function}({numbers}) = {told.result.decimal}",
-        *(f"  {label:<{wide}} {number}" for label, number in operands),
-        f"  {'result':<{wide}} {told.result}  ({told.result_is}, bit for bit)",
-        f"  {'case':<{wide}} {told.case}: {told.case_title}; {told.case_when}",
-        f"  {'class':<{wide}} {told.class_id}: {told.class_title}; {told.class_when}",
-        f"  {'source':<{wide}} {readable(told.quote)}",
+    rows = [
+        *zip(explanation.labels, explanation.operands, strict=True),
+        ("result", f"{explanation.result}  ({explanation.result_is}, bit for bit)"),
+        ("case", f"{explanation.case}: {explanation.case_title}; {explanation.case_when}"),
+        ("class", f"{explanation.class_id}: {explanation.class_title}; {explanation.class_when}"),
+        ("source", readable(explanation.quote)),
     ]
-    if not told.in_domain:
+    label_width = max(len(label) for label, _ in rows)
+
+    numbers = ", ".join(number.decimal for number in explanation.operands)
+    result = explanation.result.decimal
+    lines = [f"{explanation.type}: {explanation.function}({numbers}) = {result}"]
+    lines += [f"  {label:<{label_width}} {text}" for label, text in rows]
+    if not explanation.in_domain:
         lines.append("  outside the domain of the operator: any result conforms")
-    lines += [
-        f"  also acceptable: {one.answer or 'any NaN'} ({one.latitude}): {one.reason}"
-        for one in told.acceptable
-    ]
-    if told.readings:
-        lines.append("  readings, compared with the cases")
-    wide = max((len(reading.id) for reading in told.readings), default=0)
-    for reading in told.readings:
-        shown = " or ".join(str(number or "any NaN") for number in reading.answers)
-        lines.append(f"    {reading.id:<{wide}} {reading.agreement:<12} {shown}")
-    lines += _obligation_lines(told.type, told.obligations)
+    for other in explanation.acceptable:
+        answer = other.answer or "any NaN"
+        lines.append(f"  also acceptable: {answer} ({other.latitude}): {other.reason}")
+    lines += _reading_lines(explanation.readings)
+    lines += _obligation_lines(explanation.type, explanation.obligations)
     return "\n".join(hanging(line, width) for line in lines)
+
+
+def _reading_lines(readings: Sequence[ReadingView]) -> Iterator[str]:
+    if not readings:
+        return
+    yield "  readings, compared with the cases"
+    width = max(len(reading.id) for reading in readings)
+    for reading in readings:
+        answers = " or ".join(str(number or "any NaN") for number in reading.answers)
+        yield f"    {reading.id:<{width}} {reading.agreement:<12} {answers}"
 
 
 def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
     by_status: dict[str, list[ObligationShown]] = {}
-    for one in obligations:
-        words = {
-            None: "not in a complete run of `sonnx-clip prove` here",
-            "not proved": "not proved by these provers",
-            "proved": f"proved by {' and '.join(one.proved_by)}",
-            "proved by one": f"proved by {' and '.join(one.proved_by)} only",
-        }[one.status]  # fmt: skip
-        by_status.setdefault(words, []).append(one)
-    for words, these in by_status.items():
+    for obligation in obligations:
+        by_status.setdefault(_status_words(obligation), []).append(obligation)
+
+    for words, entries in by_status.items():
         yield f"  obligations, {words}"
-        yield from (f"    {one.id}: {one.title}" for one in these if not one.kernel)
-        if kernels := sum(one.kernel for one in these):
+        kernels = 0
+        for entry in entries:
+            if entry.kernel:
+                kernels += 1
+            else:
+                yield f"    {entry.id}: {entry.title}"
+        if kernels:
             names = f"{type_id}.c_clip, {type_id}.numpy_*"
             yield f"    {names}: the C and NumPy kernels compute Clip ({kernels} of them; --json lists each)"
+
+
+def _status_words(obligation: ObligationShown) -> str:
+    provers = " and ".join(obligation.proved_by)
+    match obligation.status:
+        case None:
+            return "not in a complete run of `sonnx-clip prove` here"
+        case "not proved":
+            return "not proved by these provers"
+        case "proved":
+            return f"proved by {provers}"
+        case "proved by one":
+            return f"proved by {provers} only"
