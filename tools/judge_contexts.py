@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import json
 import platform
 import sys
 from dataclasses import dataclass
@@ -23,7 +22,11 @@ from typing import TYPE_CHECKING
 from sonnx_clip.conform.context_text import by_cause, context_lines
 from sonnx_clip.contexts.context import standard_contexts
 from sonnx_clip.contexts.context_judge import ContextJudge
-from sonnx_clip.qualification.context_records import ContextRecord, read_context_records
+from sonnx_clip.qualification.context_records import (
+    ContextRecord,
+    read_context_records,
+    write_context_record,
+)
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context_report import ContextReport
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORDS = ROOT / "docs" / "contexts"
 PAGE = ROOT / "docs" / "contexts-judged.md"
 UPSTREAM = ROOT / "docs" / "upstream"
 _LIMITS = Limits(call=30)
@@ -340,7 +342,6 @@ def main() -> int:
     parser.add_argument("names", nargs="*", choices=[[], *(one.name for one in SUBJECTS)])
     parser.add_argument("--render", action="store_true")
     arguments = parser.parse_args()
-    make_folder(RECORDS)
     for subject in [] if arguments.render else SUBJECTS:
         if arguments.names and subject.name not in arguments.names:
             continue
@@ -351,8 +352,7 @@ def main() -> int:
             if arguments.names:
                 return 2
             continue
-        text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)
-        write_whole(RECORDS / f"{subject.name}.json", text + "\n")
+        write_context_record(record)
     render()
     return 0
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.context_text import KINDS, WAYS, by_cause, by_refusal, places
 from sonnx_clip.contexts.context_report import ContextReport
+from sonnx_clip.root.files import make_folder, write_whole
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored, read_record
 
@@ -55,6 +57,14 @@ def _problem(group: Sequence[Found]) -> str:
         causes.append(first.legal_when)
     causes += [f"right without {name}" for name in first.without]
     return "; ".join([f"{KINDS[first.kind]}: {places(group)}", example, *filter(None, causes)])
+
+
+def write_context_record(record: ContextRecord) -> None:
+    """Write the record of one runtime or optimiser in the place of its last one."""
+    folder = repo_file(FOLDER)
+    make_folder(folder)
+    text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)
+    write_whole(folder / f"{record.name}.json", f"{text}\n")
 
 
 def read_context_records() -> list[ContextRecord]:
