@@ -195,7 +195,7 @@ def check_claims(spec: Spec) -> None:
         sample = counterexample(spec, etype, claim)
         if sample is None:
             continue
-        # A wrong number in an example is the likelier mistake, and its message the shorter one.
+        # For a worked example the message names the wrong entry instead of the claim's values.
         _refuse_example(spec, etype, claim)
         where = _where(spec, etype, claim, sample)
         entries = " and ".join(claim.shows)

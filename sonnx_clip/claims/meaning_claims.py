@@ -301,7 +301,7 @@ def _words_of_restrictions(spec: Spec) -> Iterator[Claim]:
     """Each word, such as `is_scalar`, has the meaning of the hand-written one at tensors of every kind."""
     tensors = {f"t{i}": tensor for i, tensor in enumerate(_DECLARED)}
     single = [(name,) for name in tensors]
-    # All pairs would be many; scalars of each type, sparse and absent are enough to compare types.
+    # `same_type` depends on the types alone: pairs of scalars are enough.
     scalars = [name for name, tensor in tensors.items() if tensor is None or tensor.dims == ()]
     users = _restrictions_by_word(spec)
     for word, holds in DECLARED_WORDS.items():
