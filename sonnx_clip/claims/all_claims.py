@@ -70,6 +70,6 @@ def unclaimed(spec: Spec) -> tuple[str, ...]:
     """The entries without claims, because no theory of tensors and dialects is written for the operator."""
     if has_written_theory(spec):
         return ()
-    findings = (f for f in spec.findings if any(part.tensors for part in f.theorems))
+    findings = [f for f in spec.findings if any(part.tensors for part in f.theorems)]
     sections = (spec.restrictions, spec.constraints, spec.dialects, spec.dialect_examples, findings)
     return tuple(entry.id for section in sections for entry in section)

@@ -69,15 +69,18 @@ class ClaimTruth(Evaluator):
     def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Any]], bool]:
         """Whether a claim for which `is_evaluated` holds is true, as a function of its variables."""
         assert not isinstance(claim.conclusion, Written)
-        witness = [(name, self.function(expr)) for name, expr in claim.witness.items()]
+        witness = {name: self.function(expr) for name, expr in claim.witness.items()}
         premises = [self.function(part) for part in claim.premises]
         conclusion = self.function(claim.conclusion)
 
         def holds(values: Mapping[str, Any]) -> bool:
-            computed = {name: value(values) for name, value in witness}
-            environment = {**values, **computed}
-            if not all(premise(environment) for premise in premises):
-                return True
+            environment = dict(values)
+            for name, value in witness.items():
+                environment[name] = value(values)
+
+            for premise in premises:
+                if not premise(environment):
+                    return True
             return bool(conclusion(environment))
 
         return holds
@@ -85,18 +88,21 @@ class ClaimTruth(Evaluator):
 
 def is_evaluated(claim: Claim) -> bool:
     """Whether a claim can be evaluated: it is stated in the language alone."""
-    return not isinstance(claim.conclusion, Written) and not (
-        claim.of_tensors and claim.role == "written"
-    )
+    if isinstance(claim.conclusion, Written):
+        return False
+    return not (claim.of_tensors and claim.role == "written")
 
 
 def evaluated_claims(spec: Spec) -> Iterator[tuple[ElementType, Claim]]:
     """The claims that can be evaluated, each in the first type of a kind that has it."""
     seen: dict[object, set[str]] = defaultdict(set)
     for etype in spec.element_types:
-        of_kind, claims = seen[kind_of_type(etype)], claims_of(spec, etype.id)
-        yield from ((etype, c) for c in claims if c.name not in of_kind and is_evaluated(c))
-        of_kind |= {claim.name for claim in claims}
+        names_of_kind = seen[kind_of_type(etype)]
+        claims = claims_of(spec, etype.id)
+        for claim in claims:
+            if claim.name not in names_of_kind and is_evaluated(claim):
+                yield etype, claim
+        names_of_kind.update(claim.name for claim in claims)
 
 
 def kind_of_type(etype: ElementType) -> object:
@@ -124,16 +130,20 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     if key not in known:
         distinct = dict.fromkeys(tuple(sample.items()) for sample in _samples(spec, etype, bound))
         elements = [dict(items) for items in distinct]
-        known[key] = elements
         if claim.of_tensors:
             known[key] = [as_tensors(spec, etype, sample) for sample in elements]
-    made: Sequence[Mapping[str, Any]] = known[key]
-    return made
+        else:
+            known[key] = elements
+    shared: Sequence[Mapping[str, Any]] = known[key]
+    return shared
 
 
 def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator[dict[str, Value]]:
     """Values for some variables; several times the same where an operand is not among them."""
     operands = spec.signature.ids
+    is_float = etype.family == "float"
+
+    # All special values are affordable for two variables, not for three.
     few_operands = len(bound) <= 2 and set(bound) <= set(operands)
     if few_operands and etype.bits is not None:
         for patterns in product(special_patterns(etype), repeat=len(bound)):
@@ -141,24 +151,32 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
 
     # A variable that is no operand stands for an answer, or for a float that is converted (F).
     further = [name for name in bound if name not in operands]
-    nans = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
-    floats = [encode(text, spec.element_type("float32")) for text in _FLOATS if "F" in bound]
+    nans = [encode("nan", etype), encode("-nan", etype)] if is_float else []
+    float32 = spec.element_type("float32")
+    floats = [encode(text, float32) for text in _FLOATS if "F" in bound]
+
+    cases = spec.giving_cases(etype.family)
     evaluate = truth(spec, etype)
-    for given in sampled(etype, len(operands)):
-        environment = evaluate.named(given)
-        results = [evaluate(case.result, environment) for case in spec.giving_cases(etype.family)]
-        answers = tuple(dict.fromkeys((*given, *nans, *results)))
-        of_operands = {
-            name: value for name, value in zip(operands, given, strict=True) if name in bound
-        }
-        for values in product(*(floats if name == "F" else answers for name in further)):
-            yield {**of_operands, **dict(zip(further, values, strict=True))}
+    for sample in sampled(etype, len(operands)):
+        environment = evaluate.named(sample)
+        results = [evaluate(case.result, environment) for case in cases]
+        answers = tuple(dict.fromkeys((*sample, *nans, *results)))
+        choices = [floats if name == "F" else answers for name in further]
+
+        by_operand = dict(zip(operands, sample, strict=True))
+        of_operands = {name: by_operand[name] for name in operands if name in bound}
+        for values in product(*choices):
+            of_further = dict(zip(further, values, strict=True))
+            yield {**of_operands, **of_further}
 
 
 def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> Mapping[str, Any] | None:
     """The first sample for which a claim is false; None if it holds for all of them."""
     holds = truth(spec, etype).truth_of(claim)
-    return next((at for at in samples(spec, etype, claim) if not holds(at)), None)
+    for sample in samples(spec, etype, claim):
+        if not holds(sample):
+            return sample
+    return None
 
 
 def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
@@ -169,21 +187,31 @@ def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
 
 def check_claims(spec: Spec) -> None:
     """Raise the UserError for the first claim that is false for some sample, or true of a wrong operator."""
-    first_type = spec.element_types[0]
-    of_restrictions = [(first_type, claim) for claim in claims_of(spec, SUBJECT)]
-    evaluated = [(etype, claim) for etype, claim in of_restrictions if is_evaluated(claim)]
-    for etype, claim in (*evaluated_claims(spec), *evaluated):
+    first_type = spec.element_types[0]  # restrictions do not depend on it
+    of_restrictions = [
+        (first_type, claim) for claim in claims_of(spec, SUBJECT) if is_evaluated(claim)
+    ]
+    for etype, claim in (*evaluated_claims(spec), *of_restrictions):
         sample = counterexample(spec, etype, claim)
-        if sample is not None:
-            _refuse_example(spec, etype, claim)
-            what = f"`{claim.id}` is false{_where(spec, etype, claim, sample)}: {claim.title}"
-            todo = f"correct the claim of {' and '.join(claim.shows)}; no prover was run"
-            raise UserError(what, _place(spec, claim.shows[0]), todo)
+        if sample is None:
+            continue
+        # For a worked example the message names the wrong entry instead of the claim's values.
+        _refuse_example(spec, etype, claim)
+        where = _where(spec, etype, claim, sample)
+        entries = " and ".join(claim.shows)
+        raise UserError(
+            f"`{claim.id}` is false{where}: {claim.title}",
+            _place(spec, claim.shows[0]),
+            f"correct the claim of {entries}; no prover was run",
+        )
+
     for p in spec.properties:
         if not any(is_false_somewhere(spec, p, family) for family in p.families):
-            what = f"`{p.id}` holds for the wrong operator `{p.false_for}` too"
-            todo = "strengthen the claim, or name another wrong operator"
-            raise UserError(what, _place(spec, p.id), todo)
+            raise UserError(
+                f"`{p.id}` holds for the wrong operator `{p.false_for}` too",
+                _place(spec, p.id),
+                "strengthen the claim, or name another wrong operator",
+            )
 
 
 def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, Any]) -> str:
@@ -192,35 +220,42 @@ def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, An
         return ""
     evaluate = truth(spec, etype)
     witness = {name: evaluate(expr, sample) for name, expr in claim.witness.items()}
-    shown = [_shown(spec, etype, name, value) for name, value in {**witness, **sample}.items()]
+    values = {**witness, **sample}
+    shown = [_shown(spec, etype, name, value) for name, value in values.items()]
     return f" for {', '.join(shown)}"
 
 
 def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
     """Raise the UserError for the first wrong entry of a worked example, if a false claim is one."""
-    ask = evaluator(spec, etype)
+    evaluate = evaluator(spec, etype)
+    signature = spec.signature
     for index, example in enumerate(spec.examples):
         if example.id not in claim.shows:
             continue
         for row, operands in enumerate(example.given):
-            result = ask.result(*(encode(text, etype) for text in operands))
-            if identical(result, encode(example.Y[row], etype)):
+            expected = example.Y[row]
+            result = evaluate.result(*(encode(text, etype) for text in operands))
+            if identical(result, encode(expected, etype)):
                 continue
-            call = f"{spec.signature.function}({', '.join(operands)})"
-            what = f"`{claim.id}` is false: {call} is {show(result, etype)}, not {example.Y[row]}"
-            place = place_of(spec, ("examples", index, spec.signature.result.id, row))
-            raise UserError(what, place, "correct the entry, or the cases; no prover was run")
+            call = f"{signature.function}({', '.join(operands)})"
+            raise UserError(
+                f"`{claim.id}` is false: {call} is {show(result, etype)}, not {expected}",
+                place_of(spec, ("examples", index, signature.result.id, row)),
+                "correct the entry, or the cases; no prover was run",
+            )
 
 
 def _place(spec: Spec, id_: str) -> str:
     """The position of an entry."""
-    ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == id_]
-    return place_of(spec, ways[0]) if ways else f"{spec.file} ({id_})"
+    for section, index, entry in entries_with(spec, "id"):
+        if entry.id == id_:
+            return place_of(spec, (section, index))
+    return f"{spec.file} ({id_})"
 
 
 def _shown(spec: Spec, etype: ElementType, name: str, value: Value | TensorValue) -> str:
     if isinstance(value, TensorValue):
         entry = show(value.entries[0], etype)
         return f"{name} = [{entry}]" if value.shape else f"{name} = {entry}"
-    of_name = spec.element_type("float32") if name == "F" else etype
-    return f"{name} = {show(value, of_name)}"
+    type_of_value = spec.element_type("float32") if name == "F" else etype
+    return f"{name} = {show(value, type_of_value)}"

@@ -19,7 +19,7 @@ from sonnx_clip.spec.findings import types_of_claim
 from sonnx_clip.spec.operators import has_written_theory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.spec.entries import Property
@@ -30,19 +30,25 @@ if TYPE_CHECKING:
 
 def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> Iterator[Claim]:
     """The symbols of an element type mean what its bits say; and how floats are clipped as integers."""
-    given: dict[str, Any] = {definition.id: True for definition in spec.definitions}
-    if isinstance(form := etype.bits, FloatBits):
-        sign, most = sign_bit(form), infinity(form)
-        bits = {
+    section = f"{about} of {etype.family}"
+    if section not in templates():
+        return
+    placeholders: dict[str, Any] = {definition.id: True for definition in spec.definitions}
+    layout = etype.bits
+    if isinstance(layout, FloatBits):
+        sign = sign_bit(layout)
+        plus_infinity = infinity(layout)
+        patterns = {
             "zero": 0,
             "minus_zero": sign,
-            "normal": 1 << (form.significand - 1),
+            "normal": 1 << (layout.significand - 1),
             "magnitude": sign - 1,
+            "infinity": plus_infinity,
+            "minus_infinity": sign | plus_infinity,
+            "n": plus_infinity + 1,  # the first NaN
         }
-        bits |= {"infinity": most, "minus_infinity": sign | most, "n": most + 1}
-        given |= values(bits)
-    if (section := f"{about} of {etype.family}") in templates():
-        yield from expanded(spec, etype, section, etype, **given)
+        placeholders |= values(patterns)
+    yield from expanded(spec, etype, section, etype, **placeholders)
 
 
 def _parts(ids: list[str]) -> dict[str, Any]:
@@ -54,13 +60,17 @@ def _parts(ids: list[str]) -> dict[str, Any]:
 def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The cases are complete, disjoint and inhabited, and are the hand-written Clip."""
     result = f"{spec.signature.function}({', '.join(spec.signature.ids)})"
-    results = Listed(
+    results = [
         f"({case.id} implies identical({result}, {case.result_text}))"
         for case in spec.giving_cases(etype.family)
-    )
-    parts = _parts([case.id for case in spec.cases])
+    ]
     yield from expanded(
-        spec, etype, "cases", **parts, results=results, by_hand=has_written_theory(spec)
+        spec,
+        etype,
+        "cases",
+        **_parts([case.id for case in spec.cases]),
+        results=Listed(results),
+        by_hand=has_written_theory(spec),
     )
     for case in spec.cases:
         if etype.family in case.not_for:
@@ -76,27 +86,33 @@ def classes_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         if etype.family in case.not_for:
             continue
         classes = spec.classes_of(etype.family, case.id)
-        yield from expanded(spec, etype, "classes", case, **_parts([c.id for c in classes]))
+        parts = _parts([c.id for c in classes])
+        yield from expanded(spec, etype, "classes", case, **parts)
         for c in classes:
             yield from expanded(spec, etype, "inhabited", c)
 
 
 def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each property holds; or is refuted at its witness, and holds exactly under its condition."""
-    for p in (p for p in spec.properties if etype.family in p.families):
-        met_at = _numbers_that_meet(spec, etype, p) if etype.family in p.refuted_for else None
+    for p in spec.properties:
+        if etype.family not in p.families:
+            continue
+        is_refuted = etype.family in p.refuted_for
+        met_at = _numbers_that_meet(spec, etype, p) if is_refuted else None
         yield from expanded(spec, etype, "properties", p, met_at=met_at)
 
 
 def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str, Expr]:
     """The last of the classes' witnesses that meets the condition under which a property holds."""
-    ask = evaluator(spec, etype)
+    evaluate = evaluator(spec, etype)
+    condition = p.repaired[etype.family]
+    first_operand = spec.signature.ids[0]
     for c in reversed(spec.classes_of(etype.family)):
         texts = c.inhabited_by.texts()
-        texts[spec.signature.second] = texts[spec.signature.ids[0]]
-        if ask(
-            p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}
-        ):
+        # A condition on two entries of X is tried at two equal ones.
+        texts[spec.signature.second] = texts[first_operand]
+        witness = {name: encode(text, etype) for name, text in texts.items()}
+        if evaluate(condition, witness):
             return numbers(texts)
     what = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
     raise UserError(what, spec.file, "weaken the condition")
@@ -113,18 +129,30 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
     entries = spec.latitude if etype.family == "float" else ()
     operands = ", ".join(spec.signature.ids)
     for entry in entries:
-        answers = Listed(f"{spec.reading(id_).predicate}({operands}, A)" for id_ in entry.given_by)
+        predicates = [spec.reading(id_).predicate for id_ in entry.given_by]
+        answers = Listed(f"{predicate}({operands}, A)" for predicate in predicates)
         yield from expanded(spec, etype, "latitude and readings", entry, answers=answers)
-    given = {
-        f"{key}{i}": getattr(of, key) for i, of in enumerate(entries) for key in ("when", "accepts")
-    }
-    given["granted"] = Listed(
-        f"group(group(_when{i}) and group(_accepts{i}))" for i in range(len(entries))
-    )
-    given["latitude"] = Listed(entry.id for entry in entries)
-    named = {id_ for entry in entries for id_ in entry.given_by}
-    for reading in (r for r in spec.readings if r.id in named):
-        yield from expanded(spec, etype, "readings and latitude", reading, **given)
+
+    # The other way round, each reading is held against all entries at once: one of them has to accept.
+    conditions: dict[str, Expr] = {}
+    granted: list[str] = []
+    for i, entry in enumerate(entries):
+        conditions[f"when{i}"] = entry.when
+        conditions[f"accepts{i}"] = entry.accepts
+        granted.append(f"group(group(_when{i}) and group(_accepts{i}))")
+
+    accepted = {id_ for entry in entries for id_ in entry.given_by}
+    for reading in spec.readings:
+        if reading.id in accepted:
+            yield from expanded(
+                spec,
+                etype,
+                "readings and latitude",
+                reading,
+                **conditions,
+                granted=Listed(granted),
+                latitude=Listed(entry.id for entry in entries),
+            )
 
 
 def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -133,18 +161,27 @@ def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for example in spec.examples:
         if example.family != etype.family or etype.id in example.not_representable_in:
             continue
-        entries, texts = list[str](), dict[str, str]()
-        for row, given in enumerate(example.given):
-            at = {
-                name: f"_{name}{row}" if name in signature.tensors else name
-                for name in signature.ids
-            }
-            entries.append(f"identical({signature.function}({', '.join(at.values())}), _Y{row})")
-            texts |= {f"{name}{row}": text for name, text in zip(at, given, strict=True)}
+        entries: list[str] = []
+        texts: dict[str, str] = {}
+        for row, operands in enumerate(example.given):
+            arguments: list[str] = []
+            for name, text in zip(signature.ids, operands, strict=True):
+                # Tensors have an entry in each row; scalars are the witness of the whole claim.
+                arguments.append(f"_{name}{row}" if name in signature.tensors else name)
+                texts[f"{name}{row}"] = text
             texts[f"Y{row}"] = example.Y[row]
-        scalars = numbers({name: getattr(example, name) for name in signature.scalars})
-        placeholders = {"entries": Listed(entries), "scalars": scalars, **numbers(texts)}
-        yield from expanded(spec, etype, "examples", example, **placeholders)
+            call = f"{signature.function}({', '.join(arguments)})"
+            entries.append(f"identical({call}, _Y{row})")
+        scalars = {name: getattr(example, name) for name in signature.scalars}
+        yield from expanded(
+            spec,
+            etype,
+            "examples",
+            example,
+            entries=Listed(entries),
+            scalars=numbers(scalars),
+            **numbers(texts),
+        )
 
 
 def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) -> Iterator[Claim]:
@@ -162,32 +199,50 @@ def findings_claims(spec: Spec, etype: ElementType, *, tensors: bool = False) ->
 def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The constraints on tensors of any shape, and their equivalence with the hand-written ones."""
     signature = spec.signature
-    for c in (c for c in spec.constraints if etype.family in c.families):
+    result = signature.result.id
+    for c in spec.constraints:
+        if etype.family not in c.families:
+            continue
         if c.id not in ("C1", "C2", "C3"):
-            what = f"the constraint {c.id} has no hand-written counterpart"
             raise UserError(
-                what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the claims on tensors"
+                f"the constraint {c.id} has no hand-written counterpart",
+                "spec/clip.yaml",
+                "add it to why3/tensor.mlw and to the claims on tensors",
             )
         used = free_names(c.holds)  # the hand-written constraint has no other variables
         tensors = names((name for name in signature.all_ids if name in used), Kind.TENSOR)
         before = conjuncts(c.holds) if "precondition" in c.role.split() else []
-        of_operands = (part for part in before if signature.result.id not in free_names(part))
+        of_operands = [part for part in before if result not in free_names(part)]
         yield from expanded(
-            spec, etype, "constraints", c, listed=listed(signature.ids), sonnx=etype.sonnx,
-            stated=stated(signature, c, Kind.TENSOR), by_hand=Use(c.id.lower(), tensors, Kind.BOOL),
-            before=tuple(of_operands), **{c.id: True},
-        )  # fmt: skip
+            spec,
+            etype,
+            "constraints",
+            c,
+            listed=listed(signature.ids),
+            sonnx=etype.sonnx,
+            stated=stated(signature, c, Kind.TENSOR),
+            by_hand=Use(c.id.lower(), tensors, Kind.BOOL),
+            before=tuple(of_operands),
+            **{c.id: True},
+        )
 
 
 def refuted_constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The constraints that the page states and that are false, each with its counterexample."""
     for c in spec.constraints:
-        if etype.family in c.refuted_for:
-            texts = c.refuted_for[etype.family].texts()
-            entry = evaluator(spec, etype).result(*(encode(text, etype) for text in texts.values()))
-            refuting = " ".join(f"refuting_{name.lower()}" for name in texts)
-            literal = values({"entry": entry})
-            yield from expanded(spec, etype, "refuted constraints", c, refuting=refuting, **literal)
+        if etype.family not in c.refuted_for:
+            continue
+        texts = c.refuted_for[etype.family].texts()
+        operands = [encode(text, etype) for text in texts.values()]
+        entry = evaluator(spec, etype).result(*operands)
+        yield from expanded(
+            spec,
+            etype,
+            "refuted constraints",
+            c,
+            refuting=" ".join(f"refuting_{name.lower()}" for name in texts),
+            **values({"entry": entry}),
+        )
 
 
 # --- The restrictions: equivalent to the hand-written ones, consistent, and independent ---------------------
@@ -216,39 +271,63 @@ def restrictions_claims(spec: Spec) -> Iterator[Claim]:
 def _independent_restrictions(spec: Spec) -> Iterator[Claim]:
     """All restrictions hold together, and each is broken by an example that keeps all others."""
     conditions = {r.id: stated(spec.signature, r, Kind.DECLARED) for r in spec.restrictions}
-    texts = {id_: f"_{id_}" for id_ in conditions}
-    given = {"ids": Listed(texts), "every": Listed(texts.values()), **conditions}
-    example = values(declared_example(spec), Kind.DECLARED)
-    yield from expanded(spec, None, "all restrictions", example=example, **given)
+    ids = Listed(conditions)
+    yield from expanded(
+        spec,
+        None,
+        "all restrictions",
+        example=values(declared_example(spec), Kind.DECLARED),
+        ids=ids,
+        every=Listed(f"_{id_}" for id_ in ids),
+        **conditions,
+    )
     for r in spec.restrictions:
         broken = broken_example(spec, r)
-        changed = values({name: broken[name] for name in r.broken_alone_by}, Kind.DECLARED)
-        kept = [text for id_, text in texts.items() if id_ != r.id]
-        given["every"] = Listed((f"not _{r.id}", *kept))
-        yield from expanded(spec, None, "one restriction", r, broken=changed, **given)
+        changed = {name: broken[name] for name in r.broken_alone_by}
+        kept = [f"_{id_}" for id_ in ids if id_ != r.id]
+        yield from expanded(
+            spec,
+            None,
+            "one restriction",
+            r,
+            broken=values(changed, Kind.DECLARED),
+            ids=ids,
+            every=Listed((f"not _{r.id}", *kept)),
+            **conditions,
+        )
 
 
 def _words_of_restrictions(spec: Spec) -> Iterator[Claim]:
     """Each word, such as `is_scalar`, has the meaning of the hand-written one at tensors of every kind."""
-    tensors = values({f"t{i}": tensor for i, tensor in enumerate(_DECLARED)}, Kind.DECLARED)
-    every = [(i,) for i in range(len(_DECLARED))]
-    scalars = [i for i, tensor in enumerate(_DECLARED) if tensor is None or tensor.dims == ()]
-    users: dict[str, dict[str, None]] = defaultdict(
-        dict
-    )  # the restrictions that use a word, once each
+    tensors = {f"t{i}": tensor for i, tensor in enumerate(_DECLARED)}
+    single = [(name,) for name in tensors]
+    # `same_type` depends on the types alone: pairs of scalars are enough.
+    scalars = [name for name, tensor in tensors.items() if tensor is None or tensor.dims == ()]
+    users = _restrictions_by_word(spec)
+    for word, holds in DECLARED_WORDS.items():
+        arguments = product(scalars, repeat=2) if word == "same_type" else single
+        agree: list[str] = []
+        for names_of_tensors in arguments:
+            text = f"{word}({', '.join(f'_{name}' for name in names_of_tensors)})"
+            is_true = holds(*(tensors[name] for name in names_of_tensors))
+            agree.append(text if is_true else f"not {text}")
+        yield from expanded(
+            spec,
+            None,
+            "words",
+            id=word,
+            of=Listed(users[word]),
+            agree=Listed(agree),
+            **values(tensors, Kind.DECLARED),
+        )
+    yield from expanded(spec, None, "shape of a scalar", of=Listed(users["is_scalar"]))
+
+
+def _restrictions_by_word(spec: Spec) -> Mapping[str, Mapping[str, None]]:
+    """The ids of the restrictions that use a word, once each, in the order of the specification."""
+    users: dict[str, dict[str, None]] = defaultdict(dict)
     for r in spec.restrictions:
         for part in subtrees(r.holds):
             if isinstance(part, Call):
                 users[part.function][r.id] = None
-    for word, holds in DECLARED_WORDS.items():
-        places = product(scalars, repeat=2) if word == "same_type" else every
-        agree = []
-        for indices in places:
-            text = f"{word}({', '.join(f'_t{i}' for i in indices)})"
-            is_true = holds(*(_DECLARED[i] for i in indices))
-            agree.append(text if is_true else f"not {text}")
-        used_by = Listed(users[word])
-        yield from expanded(
-            spec, None, "words", id=word, of=used_by, agree=Listed(agree), **tensors
-        )
-    yield from expanded(spec, None, "shape of a scalar", of=Listed(users["is_scalar"]))
+    return users

@@ -19,9 +19,9 @@ STATED = "stated_"
 """Prefix of a constraint or restriction as the YAML states it."""
 
 
-def names(of: Iterable[str], kind: Kind = Kind.ELEMENT) -> tuple[Name, ...]:
+def names(ids: Iterable[str], kind: Kind = Kind.ELEMENT) -> tuple[Name, ...]:
     """Variables of one kind."""
-    return tuple(Name(name, kind) for name in of)
+    return tuple(Name(name, kind) for name in ids)
 
 
 def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
@@ -29,9 +29,9 @@ def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
     return {name: Number(text) for name, text in texts.items()}
 
 
-def values(of: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[str, Expr]:
+def values(literals: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[str, Expr]:
     """Values by their bits, or declared tensors, by name."""
-    return {name: tree.Value(value, kind) for name, value in of.items()}
+    return {name: tree.Value(literal, kind) for name, literal in literals.items()}
 
 
 def result_of(signature: Signature, *, tensors: bool = False) -> tree.Call:
@@ -68,10 +68,10 @@ def free_names(expr: Expr) -> set[str]:
             return {name}
         case tree.Use(arguments=(), of=operands):
             return set(operands)
-        case tree.Let(name=name, value=of, body=body):
-            return free_names(of) | (free_names(body) - {name})
+        case tree.Let(name=name, value=value, body=body):
+            return free_names(value) | (free_names(body) - {name})
         case _:
-            return {name for part in parts_of(expr) for name in free_names(part)}
+            return set().union(*map(free_names, parts_of(expr)))
 
 
 def names_used(claim: Claim) -> set[str]:

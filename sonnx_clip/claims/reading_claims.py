@@ -37,13 +37,20 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     first_contrasts: dict[tuple[str, str], Contrast] = {}
     for finding in spec.findings:
         for witness in finding.witnesses:
-            if isinstance(witness, Contrast) and _has_operands(spec, etype, witness):
-                for pair in _contrasted(spec, witness):
-                    first_contrasts.setdefault(pair, witness)
+            if not isinstance(witness, Contrast) or not _has_operands(spec, etype, witness):
+                continue
+            for pair in _contrasted(spec, witness):
+                first_contrasts.setdefault(pair, witness)
+
     for (first, second), witness in first_contrasts.items():
-        reading, other = spec.reading(first), spec.reading(second)
-        at = numbers(witness.texts())
-        yield from expanded(spec, etype, "contrasts", reading, other=other, contrasted_at=at)
+        yield from expanded(
+            spec,
+            etype,
+            "contrasts",
+            spec.reading(first),
+            other=spec.reading(second),
+            contrasted_at=numbers(witness.texts()),
+        )
 
 
 def _has_operands(spec: Spec, etype: ElementType, witness: Contrast) -> bool:
@@ -54,10 +61,15 @@ def _has_operands(spec: Spec, etype: ElementType, witness: Contrast) -> bool:
 def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:
     """The pairs of readings that a witness contrasts, each in the order of the file."""
     reading_of = {dialect.id: dialect.reading for dialect in spec.dialects}
-    # A side with bounds of its own is no reading of these numbers.
-    sides = [None if side.texts() else reading_of.get(side.by, side.by) for side in witness.answers]
-    for other in sides[1:]:
-        pair = {sides[0], other}
+    sides: list[str | None] = []
+    for side in witness.answers:
+        # A side with bounds of its own is no reading of these numbers.
+        has_own_bounds = bool(side.texts())
+        sides.append(None if has_own_bounds else reading_of.get(side.by, side.by))
+
+    first_side, *others = sides
+    for other in others:
+        pair = {first_side, other}
         if len(pair) == 2 and not pair & {"cases", None}:
             first, second = (reading.id for reading in spec.readings if reading.id in pair)
             yield first, second
@@ -77,7 +89,13 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         if d.equivalence is not None:
             reading, other = spec.reading(d.reading), spec.reading(d.equivalence.to)
             yield from expanded(
-                spec, etype, "equivalence", d, d.equivalence, reading=reading, other=other
+                spec,
+                etype,
+                "equivalence",
+                d,
+                d.equivalence,
+                reading=reading,
+                other=other,
             )
     yield from _conversions(spec, etype, dialects)
 
@@ -92,6 +110,7 @@ def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) ->
     elif converting:
         is_wider = etype.id == "float64"
         yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
+
     scaled = " ".join(d.id for d in dialects if d.scale_bias)
     if scaled and etype.family == "float":
         is_float16 = etype.id == "float16"
@@ -101,27 +120,36 @@ def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) ->
 def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     """A dialect beside SONNX and without bounds."""
     reading = spec.reading(d.reading)
-    printed = {}
-    if d.printed_default is not None and etype.id == d.bound_type:
-        least, most = d.printed_default.min, d.printed_default.max
-        printed = {"printed": most, "at_least": Number(least), "at_most": Number(most)}
+    placeholders = _defaults(spec, etype, d)
+    default = d.printed_default
+    if default is not None and etype.id == d.bound_type:
+        placeholders["printed"] = default.max
+        placeholders["at_least"] = Number(default.min)
+        placeholders["at_most"] = Number(default.max)
     yield from expanded(
-        spec, etype, "dialects", d, reading, **_defaults(spec, etype, d), **printed,
+        spec,
+        etype,
+        "dialects",
+        d,
+        reading,
+        **placeholders,
         reading=reading,
         open=leaves_values_open(spec, etype, reading),
         whatever="for all converted bounds, " if d.converts_to(etype.id) else "",
         oracle=spec.reading(d.answers) if d.answers != d.reading else None,
-    )  # fmt: skip
+    )
 
 
 def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     """The default bounds of a dialect; empty where it has none."""
-    as_used, as_given = defaults(spec, d, etype), given_defaults(spec, d, etype)
+    as_used = defaults(spec, d, etype)
+    as_given = given_defaults(spec, d, etype)
     if as_used is None or as_given is None or d.missing is None:
         return {}
     low, high = as_used
-    told = f"the least and the greatest number of {etype.id}"
-    if as_used != (encode("lowest", etype), encode("highest", etype)):
+    if as_used == (encode("lowest", etype), encode("highest", etype)):
+        told = f"the least and the greatest number of {etype.id}"
+    else:
         told = f"{show(low, etype)} and {show(high, etype)}"
     placeholders = {
         **values({"low": low, "high": high}),
@@ -150,13 +178,17 @@ def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Itera
     if etype.family in d.widens:
         outside = f" unless {unparse(d.widens[etype.family])}"
     yield from expanded(
-        spec, etype, "after another", d, **placeholders,
+        spec,
+        etype,
+        "after another",
+        d,
+        **placeholders,
         before=before,
         reading=spec.reading(d.reading),
         before_reading=spec.reading(before.reading),
         whatever=" of any converted value" if before.converts_to(etype.id) else "",
         outside=outside,
-    )  # fmt: skip
+    )
 
 
 def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -172,12 +204,12 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             placeholders["computed"] = spec.reading(example.Y.reading)
             placeholders |= numbers(example.Y.texts())
         else:
-            word = reading.predicate
             entries: list[str] = []
             texts: dict[str, str] = {}
             for row, (x, y) in enumerate(example.pairs):
-                texts |= {f"X{row}": x, f"Y{row}": y}
-                answers = f"{word}(_X{row}, _low, _high, Y)"
+                texts[f"X{row}"] = x
+                texts[f"Y{row}"] = y
+                answers = f"{reading.predicate}(_X{row}, _low, _high, Y)"
                 entries.append(f"group({answers} iff identical(Y, _Y{row}))")
             placeholders["entries"] = Listed(entries)
             placeholders |= numbers(texts)

@@ -111,26 +111,36 @@ class Given(dict[str, Any]):
         self._family, self._entries = family, entries
 
     def __missing__(self, name: str) -> Any:
-        if (found := self.find(name)) is None:
+        value = self.find(name)
+        if value is None:
             raise KeyError(f"claims.yaml: `{name}` has no value")
-        return found
+        return value
 
     def find(self, name: str) -> Any:
         """The value of a placeholder; None if it is not given."""
         if name not in self:
-            found = next(
-                (getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None
-            )
-            if isinstance(found, Mapping):
-                found = found.get(self._family)
-            if isinstance(found, Witness):
-                found = numbers(found.texts())
-            self[name] = Listed(found) if isinstance(found, tuple) else found
+            self[name] = self._attribute(name)
         return self[name]
 
-    def has(self, words: tuple[str, ...]) -> bool:
-        """Whether each of the words is given; with `not` before it, whether it is not."""
-        return all(bool(self.find(w.removeprefix("not "))) != w.startswith("not ") for w in words)
+    def _attribute(self, name: str) -> Any:
+        """The attribute of the first entry that has one, in the family, as templates use it."""
+        value = next(
+            (getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None
+        )
+        if isinstance(value, Mapping):
+            value = value.get(self._family)
+        if isinstance(value, Witness):
+            return numbers(value.texts())
+        return Listed(value) if isinstance(value, tuple) else value
+
+    def has(self, conditions: tuple[str, ...]) -> bool:
+        """Whether each name has a value; with `not` before it, whether it has none."""
+        for condition in conditions:
+            name = condition.removeprefix("not ")
+            is_wanted = name == condition
+            if bool(self.find(name)) != is_wanted:
+                return False
+        return True
 
 
 class _Printed(dict[str, Any]):
@@ -143,17 +153,16 @@ class _Printed(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name.startswith("not_"):
             condition = self._given[name.removeprefix("not_")]
-            return unparse(
-                condition.operand if isinstance(condition, tree.Not) else tree.Not(condition)
-            )
-        found = self._given[name]
-        if isinstance(found, get_args(Expr)):
-            return unparse(found)
-        if isinstance(found, dict):
-            return ", ".join(
-                f"{variable} = {unparse(number)}" for variable, number in found.items()
-            )
-        return found
+            if isinstance(condition, tree.Not):
+                return unparse(condition.operand)
+            return unparse(tree.Not(condition))
+        value = self._given[name]
+        if isinstance(value, get_args(Expr)):
+            return unparse(value)
+        if isinstance(value, dict):
+            numbers_at = [f"{variable} = {unparse(number)}" for variable, number in value.items()]
+            return ", ".join(numbers_at)
+        return value
 
 
 def expanded(
@@ -164,24 +173,26 @@ def expanded(
     Placeholders are attributes of the entries, of the first that has one; and what is given: texts,
     expressions, tuples of premises, witnesses by variable.
     """
-    signature, subject = spec.signature, etype.id if etype else SUBJECT
+    signature = spec.signature
+    subject = etype.id if etype else SUBJECT
+    family = etype.family if etype else ""
     first, *others = signature.ids
-    given |= {
-        "operands": ", ".join(signature.ids),
+    operands = ", ".join(signature.ids)
+    shared = {
+        "operands": operands,
         "variables": " ".join((first, signature.second, *others)),
-    }
-    given |= {"result": f"{signature.function}({given['operands']})", "type": subject}
-    given |= {
+        "result": f"{signature.function}({operands})",
+        "type": subject,
         "cases_as_result": {signature.result.id: result_of(signature)},
         "first": first,
         "y": signature.result.id,
+        family: True,
     }
-    family = etype.family if etype else ""
-    known = Given(family, entries, {**given, family: True})
+    placeholders = Given(family, entries, {**given, **shared})
+    in_domain = section in _IN_DOMAIN
     for template in templates()[section]:
-        if known.has(template.when):
-            in_domain = section in _IN_DOMAIN
-            yield _claim(spec, etype, subject, template, known, in_domain=in_domain)
+        if placeholders.has(template.when):
+            yield _claim(spec, etype, subject, template, placeholders, in_domain=in_domain)
 
 
 def _claim(
@@ -199,14 +210,20 @@ def _claim(
     premises: list[Expr] = []
     for text in template.premises:
         named = [given.find(name) for name in re.findall(r"\b_(\w+)", text)]
-        if all(of is not None for of in named):
-            premises += named[0] if named and isinstance(named[0], tuple) else [made(text)]
+        if any(value is None for value in named):
+            continue
+        if named and isinstance(named[0], tuple):
+            premises += named[0]  # the name of several premises, alone in its text
+        else:
+            premises.append(made(text))
+
     variables = template.every.format_map(given).split()
     sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
     conclusion = _formula(template.written, given) if template.written else made(template.holds)
     if in_domain and variables and etype is not None and not isinstance(conclusion, Written):
         used = free_names(conclusion).union(*map(free_names, premises))
         premises = [*domain_of_names(spec, etype.family, used), *premises]
+
     return Claim(
         subject=subject,
         name=template.goal.format_map(given),
@@ -240,9 +257,14 @@ def condition(
     tensors: bool = False,
 ) -> Expr:
     """A condition as claims.yaml has it, with the given expressions in the places of their names."""
-    found = {name: given.find(name[1:]) if given else None for name in re.findall(r"\b_\w+", text)}
-    expressions = {name: of for name, of in found.items() if isinstance(of, get_args(Expr))}
-    kinds = {name: kind_of(of) for name, of in expressions.items()}
+    expressions: dict[str, Expr] = {}
+    for name in re.findall(r"\b_\w+", text):
+        value = given.find(name.removeprefix("_")) if given else None
+        if isinstance(value, get_args(Expr)):
+            expressions[name] = value
+    kinds = {name: kind_of(expression) for name, expression in expressions.items()}
+
+    # The text is parsed once for all types of a family; expressions are put in afterwards.
     family = etype.family if etype else ""
     parsed = spec.memo.setdefault(("templates", family), {})
     key = (text, tensors, tuple(kinds.items()))
@@ -252,15 +274,17 @@ def condition(
 
 
 def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
-    signature, families = spec.signature, frozenset({family})
+    signature = spec.signature
+    families = frozenset({family})
     variables = dict.fromkeys(signature.all_ids, Sort.TENSOR if tensors else Sort.ELEMENT)
     if not tensors:
         variables |= dict.fromkeys((signature.second, *"YZA", "OF_CASES"), Sort.ELEMENT)
-    ids = (*(case.id for case in spec.cases), *(klass.id for klass in spec.classes))
-    uses = {id_: Usable(0, Sort.BOOL, families) for id_ in ids}
-    uses |= {
-        r.predicate: Usable(len(signature.all_ids), Sort.BOOL, families) for r in spec.readings
-    }
+
+    of_no_arguments = Usable(0, Sort.BOOL, families)
+    of_all = Usable(len(signature.all_ids), Sort.BOOL, families)
+    uses = {case.id: of_no_arguments for case in spec.cases}
+    uses |= {klass.id: of_no_arguments for klass in spec.classes}
+    uses |= {reading.predicate: of_all for reading in spec.readings}
     return Scope(
         "a claim",
         {**variables, **kinds},
@@ -290,24 +314,30 @@ def _meant(
             result = result_of(signature, tensors=tensors)
             return tree.Let(signature.result.id, result, body) if uses_result else body
         case tree.Call(
-            function="some_operand" | "some_answer" | "different" as word, arguments=(*of, body)
+            function="some_operand" | "some_answer" | "different" as quantifier,
+            arguments=(*bound, body),
         ):
-            return _some(
-                spec, family, word, [name.id for name in of if isinstance(name, Name)], body
-            )
+            variables = [name.id for name in bound if isinstance(name, Name)]
+            return _some(spec, family, quantifier, variables, body)
     return None
 
 
-def _some(spec: Spec, family: str, word: str, variables: list[str], body: Expr) -> Expr:
+def _some(spec: Spec, family: str, quantifier: str, variables: list[str], body: Expr) -> Expr:
     """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
-    given = answers_of_cases(spec, family)
-    answers = (*given, *((Number("nan"), Number("-nan")) if family == "float" else ()))
-    choices = {"some_operand": [given], "some_answer": [answers], "different": [given, answers]}[
-        word
-    ]
+    results = answers_of_cases(spec, family)
+    nans = (Number("nan"), Number("-nan")) if family == "float" else ()
+    answers = (*results, *nans)
+    choices = {
+        "some_operand": [results],
+        "some_answer": [answers],
+        "different": [results, answers],
+    }
     parts = []
-    for values in product(*choices):
-        if len(set(values)) == len(values):
-            chosen = zip(variables, values, strict=True)
-            parts.append(reduce(lambda expr, of: replaced(expr, *of), chosen, body))
+    for values in product(*choices[quantifier]):
+        if len(set(values)) < len(values):
+            continue
+        part = body
+        for variable, value in zip(variables, values, strict=True):
+            part = replaced(part, variable, value)
+        parts.append(part)
     return reduce(partial(tree.Connective, "or"), parts)

@@ -23,6 +23,7 @@ import stat
 import sys
 import tempfile
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,10 +75,10 @@ def _find(key: str) -> Path | None:
     """The complete library with this key that only this user can have written, or None."""
     if not _is_private(folder()):
         return None
-    found = sorted(folder().glob(f"{key}-*.so"))
-    return next(
-        (file for file in found if _is_private(file) and file.name == library_name(key, file)), None
-    )
+    for file in sorted(folder().glob(f"{key}-*.so")):
+        if _is_private(file) and file.name == library_name(key, file):
+            return file
+    return None
 
 
 def _keep(key: str, make: Callable[[Path], object]) -> Path:
@@ -90,11 +91,11 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(where):
-            what, todo = (
+            raise UserError(
                 "other users can write to this folder of libraries",
+                str(where),
                 "remove the folder, or restrict its permissions",
             )
-            raise UserError(what, str(where), todo)
         with tempfile.TemporaryDirectory(dir=where, prefix=".building-") as beside:
             new = Path(beside, "kernels.so")
             make(new)
@@ -114,11 +115,12 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
 def _is_private(path: Path) -> bool:
     """Whether it is a file or folder of this user that only this user can write, and not a link."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    ours = found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
-    return ours and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
+    if status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS:
+        return False
+    return stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
 
 
 # --- Compiling ------------------------------------------------------------------------------------------
@@ -139,13 +141,14 @@ def find_compiler() -> Compiler:
         UserError: there is none, or it is no compiler like GCC.
     """
     command = _command()
-    words = ""
+    complaint = ""
+    # Not every compiler knows -march=native: clang refuses it for some processors.
     for flags in ((*FLAGS, THIS_PROCESSOR), FLAGS):
         done = _run([*command, *flags, "-E", "-dM", "-x", "c", "-"], command)
         if done.status == 0:
             return Compiler(command, flags, done.output)
-        words = words or _words(done)
-    raise UserError(f"the C compiler does not work: {words}", shlex.join(command), _OTHER)
+        complaint = complaint or _complaint(done)
+    raise UserError(f"the C compiler does not work: {complaint}", shlex.join(command), _OTHER)
 
 
 def _command() -> tuple[str, ...]:
@@ -153,11 +156,13 @@ def _command() -> tuple[str, ...]:
         named = tuple(shlex.split(os.environ.get("CC", "")))
     except ValueError as error:
         raise UserError(f"CC cannot be read: {error}", "environment variable CC", _OTHER) from error
-    for command in [named] if named else [(name,) for name in COMPILERS]:
-        if shutil.which(command[0]):
-            return command
     if named:
+        if shutil.which(named[0]):
+            return named
         raise UserError("CC names a missing compiler", named[0], _OTHER)
+    for name in COMPILERS:
+        if shutil.which(name):
+            return (name,)
     raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
 
 
@@ -169,9 +174,9 @@ def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
     return done
 
 
-def _words(done: Ended) -> str:
-    said = done.error.decode(errors="backslashreplace").strip()
-    return said or f"it ended with status {done.status} without output"
+def _complaint(done: Ended) -> str:
+    message = done.error.decode(errors="backslashreplace").strip()
+    return message or f"it ended with status {done.status} without output"
 
 
 def source_files() -> tuple[Path, ...]:
@@ -187,8 +192,9 @@ def source_files() -> tuple[Path, ...]:
 
 def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
     """A shared library of C files, cached or compiled now; UserError if the compiler or the cache refuses."""
-    words: list[str | bytes] = [*compiler.command, "", *compiler.flags, "", compiler.predefined]
-    key = _digest(words, files)
+    # The empty parts keep a word of the command from counting as a flag.
+    parts: list[str | bytes] = [*compiler.command, "", *compiler.flags, "", compiler.predefined]
+    key = _digest(parts, files)
     sources = [str(file) for file in files if file.suffix == ".c"]
 
     def compile_to(library: Path) -> None:
@@ -204,13 +210,15 @@ def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
         done = _run(command, compiler.command)
         if done.status != 0 or not library.is_file():
             where = shlex.join([*compiler.command, *compiler.flags])
-            raise UserError(f"the C compiler rejects this code: \n{_words(done)}", where, _OTHER)
+            complaint = _complaint(done)
+            raise UserError(f"the C compiler rejects this code: \n{complaint}", where, _OTHER)
 
     return _find(key) or _keep(key, compile_to)
 
 
-def _digest(words: Sequence[str | bytes], files: Sequence[Path]) -> str:
-    return digest_of_parts([*words, *(file.read_bytes() for file in files)])[:_KEY_DIGITS]
+def _digest(parts: Sequence[str | bytes], files: Sequence[Path]) -> str:
+    contents = [file.read_bytes() for file in files]
+    return digest_of_parts([*parts, *contents])[:_KEY_DIGITS]
 
 
 # --- The functions of a library -------------------------------------------------------------------------
@@ -233,10 +241,10 @@ def function_of(library: ctypes.CDLL, etype: str) -> Any:
         KeyError: there is no such element type.
     """
     number = _C_TYPES[etype]
-    found = library[f"sonnx_clip_{etype}"]
-    found.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
-    found.restype = None
-    return found
+    function = library[f"sonnx_clip_{etype}"]
+    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
+    function.restype = None
+    return function
 
 
 def functions_of(library: Path) -> Mapping[np.dtype[Any], Any]:
@@ -285,14 +293,18 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
     """
     chosen = os.environ.get(VARIABLE, "") or "auto"
     if chosen not in CHOICES:
-        what = f"it is `{chosen}`; the choices are {', '.join(CHOICES)}"
         raise UserError(
-            what, f"environment variable {VARIABLE}", "set it to one of them, or unset it"
+            f"it is `{chosen}`; the choices are {', '.join(CHOICES)}",
+            f"environment variable {VARIABLE}",
+            "set it to one of them, or unset it",
         )
+    if chosen == "numpy":
+        return None
     why = "they are not built for this processor"
     try:
-        if chosen != "numpy" and (found := installed()) is not None:
-            return functions_of(found)
+        library = installed()
+        if library is not None:
+            return functions_of(library)
     except (UserError, OSError) as error:
         why = str(error)
     if chosen == "c":
@@ -314,10 +326,11 @@ def install() -> Path:
         UserError: there is no compiler, or it refuses the C; what it made gives a wrong answer; the cache
             cannot be written; or the processor's features cannot be read.
     """
-    key, built = key_of_installed(), built_file(find_compiler(), source_files())
-    found = _find(key)
-    if found is not None and found.name == library_name(key, built):
-        return found
+    key = key_of_installed()
+    built = built_file(find_compiler(), source_files())
+    installed_before = _find(key)
+    if installed_before is not None and installed_before.name == library_name(key, built):
+        return installed_before
     _try(functions_of(built))
     kept = _keep(key, lambda new: shutil.copyfile(built, new))
     kernels.cache_clear()
@@ -349,7 +362,6 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
     """UserError if an answer to special values, in place or elsewhere, is not that of the oracle."""
     # The element types are loaded here alone: `clip` needs none.
     from sonnx_clip.language.special import special_patterns
-    from sonnx_clip.oracle import load_oracle
     from sonnx_clip.spec.element_types import known_element_types
 
     etypes, _ = known_element_types()
@@ -357,22 +369,34 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
         if etype.numpy is None:
             continue
         dtype = next(known for known in functions if known.name == etype.id)
-        pool = np.array(special_patterns(etype), f"u{dtype.itemsize}")
-        x = np.resize(pool, _LENGTH)
-        for lower in pool:
-            for upper in pool:
-                bounds = [np.array(bound).view(dtype) for bound in (lower, upper)]
-                due = np.resize(
-                    load_oracle().clip(pool.view(dtype), *bounds).view(pool.dtype), _LENGTH
+        patterns = np.array(special_patterns(etype), f"u{dtype.itemsize}")
+        for lower, upper in product(patterns, repeat=2):
+            if not _is_correct(functions[dtype], patterns, dtype, lower, upper):
+                raise UserError(
+                    "the compiled kernel gives a wrong answer",
+                    f"{etype.id}, min {lower:#x}, max {upper:#x}",
+                    "use another compiler, or other flags in CC",
                 )
-                call = in_c(functions[dtype], lower.tobytes(), upper.tobytes())
-                elsewhere, here = np.zeros_like(x), x.copy()
-                call(x, elsewhere)
-                call(here, here)
-                if not (np.array_equal(elsewhere, due) and np.array_equal(here, due)):
-                    where = f"{etype.id}, min {lower:#x}, max {upper:#x}"
-                    todo = "use another compiler, or other flags in CC"
-                    raise UserError("the compiled kernel gives a wrong answer", where, todo)
+
+
+def _is_correct(
+    function: Any, patterns: Array, dtype: np.dtype[Any], lower: Any, upper: Any
+) -> bool:
+    """Whether a C function gives the oracle's answers under two bounds, in place and elsewhere."""
+    from sonnx_clip.oracle import load_oracle
+
+    low = np.array(lower).view(dtype)
+    high = np.array(upper).view(dtype)
+    answers = load_oracle().clip(patterns.view(dtype), low, high)
+    expected = np.resize(answers.view(patterns.dtype), _LENGTH)
+
+    x = np.resize(patterns, _LENGTH)
+    elsewhere = np.zeros_like(x)
+    in_place = x.copy()
+    call = in_c(function, lower.tobytes(), upper.tobytes())
+    call(x, elsewhere)
+    call(in_place, in_place)
+    return np.array_equal(elsewhere, expected) and np.array_equal(in_place, expected)
 
 
 def main() -> int:

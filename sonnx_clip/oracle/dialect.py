@@ -88,9 +88,8 @@ class DialectOracle:
             UndefinedByDialectError: its source does not define the result. Both are raised by all methods.
         """
         types = self.row["element_types"]
-        if types == ("real",) or (
-            "real" in types and isinstance(x, np.ndarray) and x.dtype == object
-        ):
+        holds_fractions = isinstance(x, np.ndarray) and x.dtype == object
+        if types == ("real",) or ("real" in types and holds_fractions):
             return self._real(x, min, max)
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
@@ -109,18 +108,23 @@ class DialectOracle:
         self, dtype: np.dtype[Any], min: object = None, max: object = None
     ) -> tuple[Array, Array]:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
-        defaults = self.row["missing"][dtype.name] if self.row["missing"] else (None, None)
-        found = []
-        for name, value, default in zip(("min", "max"), (min, max), defaults, strict=True):
-            if value is not None:
-                found.append(self._bound(name, value, dtype))
-            elif default is None:
-                raise self._missing(name)
-            elif self.row["missing_of"] == "element":
-                found.append(np.array(default, f"u{dtype.itemsize}").view(dtype))
-            else:
-                found.append(self._converted(name, np.uint32(default).view(np.float32), dtype))
-        return found[0], found[1]
+        defaults = self.row["missing"]
+        lower_default, upper_default = defaults[dtype.name] if defaults else (None, None)
+        lower = self._given_or_default("min", min, lower_default, dtype)
+        upper = self._given_or_default("max", max, upper_default, dtype)
+        return lower, upper
+
+    def _given_or_default(
+        self, name: str, value: object, default: int | None, dtype: np.dtype[Any]
+    ) -> Array:
+        """A bound; `default` has the bits of an element or of a FLOAT, or is None where it is required."""
+        if value is not None:
+            return self._bound(name, value, dtype)
+        if default is None:
+            raise self._missing(name)
+        if self.row["missing_of"] == "element":
+            return np.array(default, f"u{dtype.itemsize}").view(dtype)
+        return self._converted(name, np.uint32(default).view(np.float32), dtype)
 
     def allows(
         self,
@@ -140,11 +144,11 @@ class DialectOracle:
         lower, upper = self.bounds(tensor.dtype, min, max)
         family = load_oracle().FAMILY_OF[tensor.dtype.name]
         reading = load_oracle().READINGS[family][self.row["reading"]]
-        found = [
-            np.asarray(reading(one, lower, upper, y))
-            for one in self.scaled_ways(tensor, scale, bias)
+        allowed_by_way = [
+            np.asarray(reading(scaled, lower, upper, y))
+            for scaled in self.scaled_ways(tensor, scale, bias)
         ]
-        return np.asarray(np.logical_or.reduce(found))
+        return np.asarray(np.logical_or.reduce(allowed_by_way))
 
     def scaled_ways(self, x: Array, scale: object = None, bias: object = None) -> tuple[Array, ...]:
         """What may be clipped, in each way that the words allow: first the way of the oracle."""
@@ -154,10 +158,11 @@ class DialectOracle:
             raise self._refused("scale_bias", "it has no ScaleBias")
         if scale is None or bias is None:
             raise self._refused("scale_bias", "scale and bias need each other")
-        factors = self._float("scale", scale), self._float("bias", bias)
+        factor = self._float("scale", scale)
+        summand = self._float("bias", bias)
         if load_oracle().FAMILY_OF[x.dtype.name] != "float":
             raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
-        return tuple(ways(x, *factors).values())
+        return tuple(ways(x, factor, summand).values())
 
     def answer(self, x: Array, lower: Array, upper: Array) -> Array:
         """The result for bounds of the element type of `x` that broadcast against it.
@@ -165,65 +170,63 @@ class DialectOracle:
         It is the operand that the deciding reading allows: one of X, L and M always is, which is proved.
         """
         oracle = load_oracle()
-        allows = oracle.READINGS[oracle.FAMILY_OF[x.dtype.name]][self.row["answers"]]
-        operands = [np.broadcast_to(np.asarray(operand), x.shape) for operand in (upper, lower, x)]
+        family = oracle.FAMILY_OF[x.dtype.name]
+        allows = oracle.READINGS[family][self.row["answers"]]
+        # By bits, so that every NaN keeps its payload.
         bits = f"u{x.dtype.itemsize}"
-        result = np.ascontiguousarray(operands[0]).view(bits).copy()
-        for operand in operands[1:]:
-            chosen = np.ascontiguousarray(operand)
-            result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
+
+        def of_shape(operand: Array) -> Array:
+            return np.ascontiguousarray(np.broadcast_to(np.asarray(operand), x.shape))
+
+        result = of_shape(upper).view(bits).copy()
+        for operand in (of_shape(lower), of_shape(x)):
+            is_allowed = allows(x, lower, upper, operand)
+            result = np.where(is_allowed, operand.view(bits), result)
         return result.view(x.dtype).reshape(x.shape)
 
     def _tensor(self, x: object) -> Array:
         if not isinstance(x, np.ndarray):
             raise self._refused("element_types", f"x must be a NumPy array, not {type(x).__name__}")
-        if x.dtype.name not in self.row["element_types"] or not x.dtype.isnative:
+        types = self.row["element_types"]
+        if x.dtype.name not in types or not x.dtype.isnative:
             raise self._refused(
-                "element_types",
-                f"x is {x.dtype.name}; it takes {', '.join(self.row['element_types'])}",
+                "element_types", f"x is {x.dtype.name}; it takes {', '.join(types)}"
             )
         least, most = self.row["ranks"]
         if x.ndim < least or (most is not None and x.ndim > most):
-            raise self._refused(
-                "ranks", f"x has {x.ndim} dimensions; it takes {self.row['ranks_told']}"
-            )
+            ranks = self.row["ranks_told"]
+            raise self._refused("ranks", f"x has {x.ndim} dimensions; it takes {ranks}")
         return x
 
     def _bound(self, name: str, value: object, dtype: np.dtype[Any]) -> Array:
         if self.row["bound_type"] != "tensor":
             return self._converted(name, self._float(name, value), dtype)
-        bound = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
-        if bound is None or bound.dtype != dtype or bound.ndim:
-            told = (
-                type(value).__name__
-                if bound is None
-                else f"{bound.dtype.name} of shape {bound.shape}"
-            )
-            scalar = (
-                bound is None or bound.dtype != dtype or "scalar_bounds" not in self.row["says"]
-            )
-            aspect = "bounds" if scalar else "scalar_bounds"
-            raise self._refused(
-                aspect, f"{name} must be a scalar tensor of {dtype.name}, not {told}"
-            )
+        required = f"{name} must be a scalar tensor of {dtype.name}"
+        if not isinstance(value, np.ndarray | np.generic):
+            raise self._refused("bounds", f"{required}, not {type(value).__name__}")
+        bound = np.asarray(value)
+        actual = f"{bound.dtype.name} of shape {bound.shape}"
+        if bound.dtype != dtype:
+            raise self._refused("bounds", f"{required}, not {actual}")
+        if bound.ndim:
+            # Some sources have words of their own for the shape of a bound.
+            aspect = "scalar_bounds" if "scalar_bounds" in self.row["says"] else "bounds"
+            raise self._refused(aspect, f"{required}, not {actual}")
         return bound
 
     def _float(self, name: str, value: object) -> np.float32:
         """A FLOAT as an attribute or a member holds it."""
         if isinstance(value, np.float32):
             return value
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or isinstance(value, np.generic)
-        ):
+        # A bool is an int of Python, and np.float64 a float.
+        is_other_number = isinstance(value, bool | np.generic)
+        if is_other_number or not isinstance(value, int | float):
             raise self._refused("bounds", f"{name} must be a FLOAT, not {type(value).__name__}")
         with np.errstate(over="ignore"):
             rounded = np.float32(value)
         if np.isinf(rounded) and not math.isinf(value):
-            raise self._refused(
-                "bounds", f"{name} = {value} is not a FLOAT: write inf for infinity"
-            )
+            what = f"{name} = {value} is not a FLOAT: write inf for infinity"
+            raise self._refused("bounds", what)
         return rounded
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
@@ -231,12 +234,13 @@ class DialectOracle:
         if load_oracle().FAMILY_OF[dtype.name] == "float":
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 return np.asarray(value.astype(dtype))
-        ends = np.iinfo(dtype)
-        if not np.isfinite(value) or not ends.min <= math.trunc(float(value)) <= ends.max:
-            raise self._undefined(
-                "cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero"
-            )
-        return np.array(math.trunc(float(value)), dtype)
+        limits = np.iinfo(dtype)
+        if np.isfinite(value):
+            integer = math.trunc(float(value))
+            if limits.min <= integer <= limits.max:
+                return np.array(integer, dtype)
+        what = f"{name} = {value} has no {dtype.name} toward zero"
+        raise self._undefined("cast_of_no_number", what)
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """Reals have no bits: fractions, one by one, by the deciding reading, which has one answer."""
@@ -245,12 +249,16 @@ class DialectOracle:
 
         if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
             raise self._refused("element_types", "x must be an array of Fraction")
-        low, high = (self._fraction(name, bound) for name, bound in (("min", min), ("max", max)))
+        lower = self._fraction("min", min)
+        upper = self._fraction("max", max)
+
         spec = specification(DEFAULT_OPERATOR)
-        real, result = spec.element_type("real"), np.empty(x.shape, object)
+        real = spec.element_type("real")
+        reading = spec.reading(self.row["answers"])
+        result = np.empty(x.shape, object)
         for place, value in np.ndenumerate(x):
-            triple = (Fraction(value), low, high)
-            (result[place],) = answers(spec, real, spec.reading(self.row["answers"]), triple)
+            triple = (Fraction(value), lower, upper)
+            (result[place],) = answers(spec, real, reading, triple)
         return result
 
     def _fraction(self, name: str, bound: object) -> Fraction:
@@ -261,20 +269,16 @@ class DialectOracle:
         return Fraction(bound)
 
     def _missing(self, name: str) -> DialectError:
-        aspect = (
-            "missing_max"
-            if name == "max" and "missing_max" in self.row["says"]
-            else "missing_bounds"
-        )
+        has_own_words = name == "max" and "missing_max" in self.row["says"]
+        aspect = "missing_max" if has_own_words else "missing_bounds"
         return self._refused(aspect, f"{name} must be given")
 
     def _refused(self, aspect: str, what: str) -> DialectError:
         return DialectError(self.id, aspect, what, self.row["says"].get(aspect))
 
     def _undefined(self, aspect: str, what: str) -> UndefinedByDialectError:
-        return UndefinedByDialectError(
-            self.id, aspect, f"{what}: undefined by the source", self.row["unsaid"].get(aspect)
-        )
+        reason = self.row["unsaid"].get(aspect)
+        return UndefinedByDialectError(self.id, aspect, f"{what}: undefined by the source", reason)
 
 
 # --- ScaleBias ------------------------------------------------------------------------------------------
@@ -283,15 +287,18 @@ class DialectOracle:
 def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
     """What x * scale + bias may be, of float16 or float32, way by way; first as the oracle computes it."""
     with np.errstate(all="ignore"):
-        by, plus = scale.astype(x.dtype), bias.astype(x.dtype)
+        scale_cast = scale.astype(x.dtype)
+        bias_cast = bias.astype(x.dtype)
+        cast_twice = np.add(np.multiply(x, scale_cast), bias_cast)
+
         wide = x.astype(np.float32)
+        float_twice = np.add(np.multiply(wide, scale), bias)
+        float_once = fused(x, scale, bias, np.dtype(np.float32))
         return {
-            "cast, rounded twice": np.asarray(np.add(np.multiply(x, by), plus)),
-            "cast, rounded once": fused(x, by, plus, x.dtype),
-            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(
-                x.dtype
-            ),
-            "in FLOAT, rounded once": fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),
+            "cast, rounded twice": np.asarray(cast_twice),
+            "cast, rounded once": fused(x, scale_cast, bias_cast, x.dtype),
+            "in FLOAT, rounded twice": np.asarray(float_twice).astype(x.dtype),
+            "in FLOAT, rounded once": float_once.astype(x.dtype),
             "rounded once to the element type": fused(x, scale, bias, x.dtype),
         }
 
@@ -304,13 +311,19 @@ def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtyp
     """
     with np.errstate(all="ignore"):
         product = np.asarray(x, np.float64) * np.float64(scale)
-        plus = np.float64(bias)
-        total = np.asarray(product + plus)
+        summand = np.float64(bias)
+        total = np.asarray(product + summand)
+
+        # Knuth's TwoSum: the exact sum is total + error.
         virtual = total - product
-        error = (product - (total - virtual)) + (plus - virtual)
-        even = (
-            np.ascontiguousarray(total).view(np.uint64).reshape(total.shape) & np.uint64(1)
-        ) == 0
-        off = np.isfinite(total) & (error != 0) & even
-        odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-        return np.asarray(np.where(off, odd, total)).astype(to)
+        error_of_product = product - (total - virtual)
+        error_of_summand = summand - virtual
+        error = error_of_product + error_of_summand
+
+        bits = np.ascontiguousarray(total).view(np.uint64).reshape(total.shape)
+        is_even = (bits & np.uint64(1)) == 0
+        is_inexact = np.isfinite(total) & (error != 0)
+        direction = np.where(error > 0, np.inf, -np.inf)
+        odd_neighbour = np.nextafter(total, direction)
+        rounded = np.where(is_inexact & is_even, odd_neighbour, total)
+        return np.asarray(rounded).astype(to)

@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.evaluate import Function
 
 _CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {
-    "and": and_, "or": or_, "iff": eq, "implies": lambda a, b: np.logical_not(a) | b,
-}  # fmt: skip
+    "and": and_,
+    "or": or_,
+    "iff": eq,
+    "implies": lambda a, b: np.logical_not(a) | b,
+}
 
 
 def oracle_of(spec: Spec) -> ModuleType | SimpleNamespace:
@@ -45,35 +48,54 @@ def oracle_of(spec: Spec) -> ModuleType | SimpleNamespace:
 
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     """The oracle of a specification that has been loaded and checked."""
-    evaluators = {e.id: ArrayEvaluator(spec, e) for e in spec.element_types if e.numpy is not None}
-    operands, result = spec.signature.ids, spec.signature.result.id
-    case_of = {case.id: case for case in spec.cases}
+    evaluators = {
+        etype.id: ArrayEvaluator(spec, etype)
+        for etype in spec.element_types
+        if etype.numpy is not None
+    }
+
+    def evaluator_for(values: Sequence[Array]) -> ArrayEvaluator:
+        return evaluators[np.asarray(values[0]).dtype.name]
+
+    def result(*values: Array) -> Any:
+        return evaluator_for(values).result(*values)
 
     def holds(names: Sequence[str], *conditions: Expr) -> Callable[..., Any]:
         """A function of arrays: whether all conditions hold."""
-        return lambda *values: _of(evaluators, values).all_hold(conditions, names, values)
+        return lambda *values: evaluator_for(values).all_hold(conditions, names, values)
 
-    found = SimpleNamespace(SPEC_DIGEST=spec.digest, CLASSES={}, LATITUDE={}, READINGS={})
-    found.CASE_OF_CLASS = {c.id: c.case for c in spec.classes}
+    operands = spec.signature.ids
+    with_result = (*operands, spec.signature.result.id)
+    with_answer = (*with_result, "A")
+    case_of = {case.id: case for case in spec.cases}
+
     always = [entry.id for entry in spec.latitude if entry.always]
-    found.ALWAYS = (*always, *[OUTSIDE_DOMAIN] * bool(spec.domain))
-    setattr(found, spec.signature.function, lambda *values: _of(evaluators, values).result(*values))
+    if spec.domain:
+        always.append(OUTSIDE_DOMAIN)
+    oracle = SimpleNamespace(
+        SPEC_DIGEST=spec.digest,
+        CASE_OF_CLASS={c.id: c.case for c in spec.classes},
+        ALWAYS=tuple(always),
+        CLASSES={},
+        LATITUDE={},
+        READINGS={},
+    )
+    setattr(oracle, spec.signature.function, result)
     for family in {etype.family for etype in spec.element_types}:
-        found.CLASSES[family] = {
+        oracle.CLASSES[family] = {
             c.id: holds(operands, case_of[c.case].when, c.when) for c in spec.classes_of(family)
         }
-        found.LATITUDE[family] = {
-            entry.id: holds((*operands, result, "A"), entry.when, entry.accepts)
-            for entry in spec.latitude
+        latitude = {
+            entry.id: holds(with_answer, entry.when, entry.accepts) for entry in spec.latitude
         }
-        if domain := spec.domain_of(family):
-            found.LATITUDE[family] |= {
-                OUTSIDE_DOMAIN: holds((*operands, result, "A"), tree.Not(domain))
-            }
-        found.READINGS[family] = {
-            entry.id: holds((*operands, result), entry.returns) for entry in spec.readings
+        domain = spec.domain_of(family)
+        if domain:
+            latitude[OUTSIDE_DOMAIN] = holds(with_answer, tree.Not(domain))
+        oracle.LATITUDE[family] = latitude
+        oracle.READINGS[family] = {
+            reading.id: holds(with_result, reading.returns) for reading in spec.readings
         }
-    return found
+    return oracle
 
 
 class ArrayEvaluator(Evaluator):
@@ -99,24 +121,24 @@ class ArrayEvaluator(Evaluator):
 
     def element(self, expr: Expr, *values: Array) -> Array:
         """The element that an expression of the operands is, for values of one shape."""
+        environment = dict(zip(self.spec.signature.ids, values, strict=True))
         with np.errstate(invalid="ignore"):
-            found = self(expr, dict(zip(self.spec.signature.ids, values, strict=True)))
-        return np.broadcast_to(found, values[0].shape)
+            element = self(expr, environment)
+        return np.broadcast_to(element, values[0].shape)
 
     def result(self, *values: Any) -> Any:
         """The result of the cases, bit for bit."""
-        shape, dtype = (
-            np.broadcast_shapes(*(np.shape(value) for value in values)),
-            numpy_type(self.etype.id),
-        )
-        found, named = np.zeros(shape, bits_type(self.etype.id)), self.named(values)
+        ids = self.spec.signature.ids
+        shape = np.broadcast_shapes(*map(np.shape, values))
+        environment = self.named(values)
+        # By bits, so that every NaN keeps its payload.
+        bits = np.zeros(shape, bits_type(self.etype.id))
         for case in self.spec.giving_cases(self.etype.family):
-            given = self(case.result, named)
-            held = np.broadcast_to(
-                self.all_hold((case.when,), self.spec.signature.ids, values), shape
-            )
-            found[held] = np.broadcast_to(_bits(given), shape)[held]
-        return found.view(dtype)
+            result = self(case.result, environment)
+            holds = self.all_hold((case.when,), ids, values)
+            chosen = np.broadcast_to(holds, shape)
+            bits[chosen] = np.broadcast_to(_bits(result), shape)[chosen]
+        return bits.view(numpy_type(self.etype.id))
 
     def _compile(self, expr: Expr) -> Function:
         match expr:
@@ -124,11 +146,19 @@ class ArrayEvaluator(Evaluator):
                 inner = self._compile(operand)
                 return lambda env: np.logical_not(inner(env))
             case tree.If(condition=condition, then=then, otherwise=otherwise, kind=kind):
-                test, yes, no = (self._compile(part) for part in (condition, then, otherwise))
+                test = self._compile(condition)
+                yes = self._compile(then)
+                no = self._compile(otherwise)
                 if kind is not Kind.ELEMENT:
                     return lambda env: np.where(test(env), yes(env), no(env))
+
                 dtype = numpy_type(self.etype.id)
-                return lambda env: np.where(test(env), _bits(yes(env)), _bits(no(env))).view(dtype)
+
+                def choose(env: Any) -> Any:
+                    bits = np.where(test(env), _bits(yes(env)), _bits(no(env)))
+                    return bits.view(dtype)
+
+                return choose
             case tree.Number(text=text):
                 constant = self._constant(text)
                 return lambda _: constant
@@ -156,11 +186,8 @@ class ArrayEvaluator(Evaluator):
         if self.etype.family != "float":
             return np.zeros(np.shape(value), bool)
         quiet = np.array(quiet_bit(float_bits(self.etype)), bits_type(self.etype.id))
-        return np.not_equal(value, value) & (_bits(value) & quiet == 0)
-
-
-def _of(evaluators: dict[str, ArrayEvaluator], values: Sequence[Array]) -> ArrayEvaluator:
-    return evaluators[np.asarray(values[0]).dtype.name]
+        is_nan = np.not_equal(value, value)
+        return is_nan & (_bits(value) & quiet == 0)
 
 
 def _bits(value: Array) -> Array:

@@ -98,11 +98,13 @@ def _plan(
     does it, or where the C kernels are not built.
     """
     check_element_type(dtype)
+    (low,) = np.frombuffer(lower, dtype)
+    (high,) = np.frombuffer(upper, dtype)
     with np.errstate(invalid="ignore"):
-        plan = PLANNERS[dtype](*(np.frombuffer(bits, dtype)[0] for bits in (lower, upper)))
+        plan = PLANNERS[dtype](low, high)
     bounds = [np.array(bound) for bound in (plan.lower, plan.upper)]
     for bound in bounds:
-        bound.flags.writeable = False
+        bound.flags.writeable = False  # the plan is cached: every later call shares them
     plan = Plan(plan.kernel, *bounds)
     if not may_be_in_c or plan.kernel in ONE_PASS:
         return plan, None
@@ -139,10 +141,10 @@ def _write(plan: Plan, x: Array, out: Array, chunk: int) -> None:
 
 def _may_overlap_itself(out: Array) -> bool:
     """False if no two entries share memory, since the entries along each axis fit between two of the next."""
+    strides = [abs(stride) for stride in out.strides]
+    axes = sorted(zip(strides, out.shape, strict=True))
     extent = out.itemsize
-    for stride, length in sorted(
-        (abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True)
-    ):
+    for stride, length in axes:
         if length > 1 and stride < extent:
             return True
         extent += stride * (length - 1)
@@ -153,11 +155,10 @@ def _readable(x: Array, out: Array) -> Array:
     """`x` if it is the same memory as `out` entry for entry, or none of it; else a copy."""
     if not may_share_memory(x, out):
         return x
-    same = (
-        x.strides == out.strides
-        and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
-    )
-    return x if same else x.copy()
+    start_of_x, _ = x.__array_interface__["data"]
+    start_of_out, _ = out.__array_interface__["data"]
+    is_same = start_of_x == start_of_out and x.strides == out.strides
+    return x if is_same else x.copy()
 
 
 # --- What is refused, in NumPy and in C alike -----------------------------------------------------------
@@ -193,9 +194,8 @@ def bound_of(name: str, tag: str, value: object) -> Array:
     if type(value) is ndarray:
         return value
     if value is None:
-        raise RestrictionError(
-            tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set"
-        )
+        operand = "L" if name == "min" else "M"
+        raise RestrictionError(tag, f"{name} is None; input {operand} must be set")
     return tensor_of(name, value)
 
 
@@ -219,13 +219,11 @@ def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
     for name, bound in (("min", lower), ("max", upper)):
         if bound.dtype != dtype:
             what = f"{name} has type {bound.dtype}, x has type {dtype}; all tensors shall have the same type"
-            raise RestrictionError(
-                "R5", f"{what}; pass {name}.astype({dtype.name!r}) if that is exact"
-            )
+            remedy = f"pass {name}.astype({dtype.name!r}) if that is exact"
+            raise RestrictionError("R5", f"{what}; {remedy}")
         if bound.shape != ():
-            raise RestrictionError(
-                "scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()"
-            )
+            what = f"{name} has shape {bound.shape}; it must have shape ()"
+            raise RestrictionError("scalar_bounds", what)
 
 
 def checked_out(out: object, x: Array) -> Array:
