@@ -10,7 +10,11 @@ import numpy as np
 from sonnx_clip.contexts.candidates import alike, exactly
 from sonnx_clip.contexts.context_plan import Bounds, inputs_of
 from sonnx_clip.contexts.meaning import of_term
-from sonnx_clip.contexts.weights_of_one import single_numbers, with_weights_of_one
+from sonnx_clip.contexts.weights_of_one import (
+    has_single_numbers,
+    single_numbers,
+    with_weights_of_one,
+)
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.contexts.context import Tensor
     from sonnx_clip.contexts.windows import Window
     from sonnx_clip.runtimes.model_runs import ModelWorker, Outcome
 
@@ -206,13 +209,14 @@ def _of_output(
 def feeds_of(window: Window, feed: str) -> dict[str, Array]:
     """The inputs of a window, by name, for one of `WindowReport.feeds`."""
     feeds: dict[str, Array] = {}
-    for name, tensor in window.inputs.items():
-        feeds[name] = _feed(window, tensor, feed)
+    for name in window.inputs:
+        feeds[name] = _feed(window, name, feed)
     return feeds
 
 
-def _feed(window: Window, tensor: Tensor, feed: str) -> Array:
+def _feed(window: Window, name: str, feed: str) -> Array:
     """One input of a window."""
+    tensor = window.inputs[name]
     etype, shape = tensor.etype, tensor.shape
     if etype == "bool":
         both = np.array([True, False])
@@ -221,14 +225,14 @@ def _feed(window: Window, tensor: Tensor, feed: str) -> Array:
     type_of_clip = window.typed(window.x).etype
     if is_integer and etype != type_of_clip:
         return np.zeros(shape, etype)  # it may be an index
-    if feed == WEIGHTS_OF_ONE and not is_integer:
+    if feed == WEIGHTS_OF_ONE and not is_integer and has_single_numbers(window, name):
         values = inputs_of("special values", etype, _bounds(window, etype))
         return single_numbers(window, tensor, values)
     if is_integer or feed == "special values":
         values = _special_values(window, etype)
         return np.resize(values, shape)
-    seed = [_SEED, _FEEDS.index(feed)]
-    spread = 3 if feed == "ordinary numbers" else 300
+    seed = [_SEED, (*_FEEDS, WEIGHTS_OF_ONE).index(feed)]
+    spread = 300 if feed == "wide numbers" else 3
     numbers = np.random.default_rng(seed).normal(0, spread, shape)
     return numbers.astype(etype)
 

@@ -8,6 +8,7 @@ kernels keep their shapes and layouts, and a Clip that is fused into one meets e
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,13 +62,25 @@ def with_weights_of_one(window: Window) -> Window | None:
     return replace(window, constants=constants)
 
 
+def has_single_numbers(window: Window, name: str) -> bool:
+    """Whether an input of a window is one of single numbers: what convolutions read, or what has its extent.
+
+    A factor or a summand of each channel is not: one NaN of it would be all that is left.
+    """
+    is_read_by_kernel = any(
+        node.op_type == "Conv" and node.input[0] == name for node in window.nodes
+    )
+    extent = prod(window.inputs[name].shape[2:])
+    return is_read_by_kernel or extent > 1
+
+
 def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
     """An input of which no kernel of the window sees two entries that are not zero.
 
     Args:
         window: one that `with_weights_of_one` gives.
         tensor: the element type and the shape of the input.
-        values: the entries, shape (n,). If there is no room for all, NaN and infinities go first.
+        values: the entries, shape (n,). If there is no room for all, NaN goes first, then infinities.
 
     Returns:
         an array of the shape, with as many of the values as there is room for.
@@ -82,8 +95,9 @@ def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
     places = (slice(None), channels, *in_space)[: len(tensor.shape)]
     is_finite = np.isfinite(values)
     is_ordinary = is_finite & (values != 0)
-    importance = is_finite.astype(int) + is_ordinary
-    special_first = values[np.argsort(importance, kind="stable")]
+    # 0 for a NaN, 1 for an infinity, 2 for a zero, 3 for other numbers.
+    order = (~np.isnan(values)).astype(int) + is_finite + is_ordinary
+    special_first = values[np.argsort(order, kind="stable")]
     numbers[places] = np.resize(special_first, numbers[places].shape)
     return numbers
 

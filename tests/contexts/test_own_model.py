@@ -119,6 +119,17 @@ def test_nan_reaches_a_clip_behind_a_convolution(model, kernel, tmp_path):
     assert float(again.stdout) == 0
 
 
+def test_factor_of_each_channel_hides_no_nan(model):
+    text = """g (float[1, 3, 8, 8] x, float[1, 3, 1, 1] s) => (float[1, 3, 8, 8] y)
+    { c = Conv <group = 3, pads = [1, 1, 1, 1]> (x, weight)\n d = Clip (c, low, high)\n y = Mul (d, s) }"""
+    weight = np.random.default_rng(0).normal(size=(3, 1, 3, 3))
+    file = model(text, weight=weight, low=0, high=6)
+    assert report("--runtime", "onnxruntime", "--model", file)[0] == 0
+    status, found = report("--optimiser", f"{OPTIMISERS}:compares_behind_conv", "--model", file)
+    assert status == 1
+    assert found["windows"][0]["deviations"][0]["one_by_one"].startswith("nan")
+
+
 def test_kernel_that_adds_up_is_not_fed_with_nan(model):
     text = """g (float[1, 3, 8, 8] x) => (float[1, 4, 6, 6] y)
     { c = Conv (x, weight)\n y = Clip (c, low, high) }"""
