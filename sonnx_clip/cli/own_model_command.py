@@ -13,7 +13,7 @@ from rich.console import Console
 from sonnx_clip.cli.loaded_model import with_messages
 from sonnx_clip.contexts.own_model import (
     WEIGHTS_OF_ONE,
-    ModelReport,
+    OwnModelReport,
     feeds_of,
     judge_window,
     window_for,
@@ -75,7 +75,7 @@ def check_own_model(
         raise UserError(f"{runtime} dies on every graph: {error}", str(model)) from None
     finally:
         worker.close()
-    report = ModelReport(
+    report = OwnModelReport(
         model=shown(str(model)),
         runtime_version=worker.version,
         windows=tuple(windows),
@@ -91,7 +91,7 @@ def check_own_model(
     return int(report.failed)
 
 
-def _lines(report: ModelReport) -> Iterator[str]:
+def _lines(report: OwnModelReport) -> Iterator[str]:
     yield f"{report.runtime_version}, {report.model}"
     for number, window in enumerate(report.windows, 1):
         yield ""
@@ -141,7 +141,7 @@ def _of_deviation(deviation: WindowDeviation) -> str:
 
 
 def _write_windows(
-    folder: Path, windows: Sequence[Window], report: ModelReport, worker: ModelWorker
+    folder: Path, windows: Sequence[Window], report: OwnModelReport, worker: ModelWorker
 ) -> None:
     """Write each window that deviates as a model with its inputs, and a script that runs it."""
     make_folder(folder)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.contexts.context import Context
-    from sonnx_clip.contexts.context_plan import Asked
+    from sonnx_clip.contexts.context_plan import AskedGraph
     from sonnx_clip.contexts.graphs import Graphs
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.root.dtypes import Array
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class ContextMeaning:
     """What the composed meanings of a context allow.
 
     Args:
@@ -36,9 +36,9 @@ class Meaning:
     right: Candidates
     origin: Array
 
-    def at(self, graph: int) -> Meaning:
+    def at(self, graph: int) -> ContextMeaning:
         """That of one graph of several."""
-        return Meaning(self.x[graph], self.right.at(graph), self.origin)
+        return ContextMeaning(self.x[graph], self.right.at(graph), self.origin)
 
     def x_of(self, entry: int) -> int:
         """The entry of X that an entry of the result comes from."""
@@ -46,7 +46,7 @@ class Meaning:
 
 
 @dataclass
-class Answer:
+class GraphAnswer:
     """A graph that was asked, and what came of it.
 
     Args:
@@ -60,9 +60,9 @@ class Answer:
         with_inputs: the whole graph with its bounds as inputs.
     """
 
-    asked: Asked
+    asked: AskedGraph
     models: Graphs
-    meaning: Meaning
+    meaning: ContextMeaning
     whole: Outcome
     parts: Outcome
     plain: Outcome | None = None
@@ -102,7 +102,7 @@ def meaning_of_graphs(
     bounds: Mapping[str, Array],
     x: Array,
     replacement: Replacement | None = None,
-) -> Meaning:
+) -> ContextMeaning:
     """The meaning of a context, perhaps with some of its steps replaced.
 
     Args:
@@ -128,7 +128,7 @@ def meaning_of_graphs(
         # The first step keeps its second consumer, whatever becomes of the others.
         results = _side_by_side(results, of_stage(stages[0], exactly(x), bounds))
         origin = np.concatenate([origin, np.arange(x.shape[-1])])
-    return Meaning(x, results, origin)
+    return ContextMeaning(x, results, origin)
 
 
 def _side_by_side(left: Candidates, right: Candidates) -> Candidates:

@@ -14,7 +14,7 @@ from sonnx_clip.runtimes.calls import Failure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.contexts.answer import Answer
+    from sonnx_clip.contexts.answer import GraphAnswer
     from sonnx_clip.contexts.context import Context
     from sonnx_clip.contexts.context_report import ContextVerdict
     from sonnx_clip.root.dtypes import Array
@@ -35,7 +35,7 @@ class Wrong:
         entries: which entries of the result, shape (n,).
     """
 
-    answer: Answer
+    answer: GraphAnswer
     kind: ContextVerdict
     step: str
     entries: Array
@@ -57,7 +57,7 @@ class Wrong:
 
 
 def wrong_results(
-    context: Context, answer: Answer, etype: str, *, of_optimiser: bool
+    context: Context, answer: GraphAnswer, etype: str, *, of_optimiser: bool
 ) -> Iterator[Wrong]:
     """The wrong results of a graph, by who is to blame.
 
@@ -85,7 +85,7 @@ def wrong_results(
         yield Wrong(answer, "context", "", left)
 
 
-def _wrong_steps(context: Context, answer: Answer, outcome: Outcome, etype: str) -> Array:
+def _wrong_steps(context: Context, answer: GraphAnswer, outcome: Outcome, etype: str) -> Array:
     """For each entry of the result, the first node that is wrong for its actual input; -1 if none is."""
     given = answer.meaning.x
     blamed = np.full(len(given), _NOBODY)

@@ -84,7 +84,7 @@ class Arithmetic(Part):
         return {name: text for name, text in every.items() if text is not None}
 
 
-class Step(Part):
+class ContextStep(Part):
     """A node, or two that choose a result, and what they mean; see spec/contexts.yaml."""
 
     id: Id
@@ -103,7 +103,7 @@ class Step(Part):
     dequantises: TypeId | None = None
 
     @model_validator(mode="after")
-    def _has_a_meaning(self) -> Step:
+    def _has_a_meaning(self) -> ContextStep:
         optional = (self.moves, self.computes, self.converts, self.quantises, self.dequantises)
         meanings = [self.term, self.chooses, *optional]
         if sum(meaning not in (None, "") for meaning in meanings) != 1:
@@ -186,7 +186,7 @@ class Tensor(NamedTuple):
 class Stage(NamedTuple):
     """A step in a context: what it reads, and what it gives."""
 
-    step: Step
+    step: ContextStep
     given: Tensor
     result: Tensor
 
@@ -209,7 +209,7 @@ class ContextsFile(Part):
     """The file."""
 
     format: Annotated[int, Field(ge=1, le=1)]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ContextStep, ...] = ()
     contexts: Annotated[tuple[ContextEntry, ...], Field(min_length=1)]
     bounds: dict[str, tuple[Pair, ...]] = Field(default_factory=dict)
 
@@ -228,7 +228,7 @@ class Context:
     """
 
     entry: ContextEntry
-    steps: tuple[Step, ...]
+    steps: tuple[ContextStep, ...]
     pairs: tuple[Pair, ...]
     few: tuple[Pair, ...]
     few_forms: tuple[Pair, ...]
@@ -362,8 +362,8 @@ def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
     return tuple(found)
 
 
-def _by_id(steps: Iterable[Step], place: str) -> dict[str, Step]:
-    found: dict[str, Step] = {}
+def _by_id(steps: Iterable[ContextStep], place: str) -> dict[str, ContextStep]:
+    found: dict[str, ContextStep] = {}
     for step in steps:
         if step.id in found:
             raise UserError(f"the step `{step.id}` is there twice", place, "rename one of them")

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sonnx_clip.contexts.answer import Answer, Meaning, meaning_of_graphs
+from sonnx_clip.contexts.answer import ContextMeaning, GraphAnswer, meaning_of_graphs
 from sonnx_clip.contexts.blame import wrong_results
 from sonnx_clip.contexts.candidates import alike
-from sonnx_clip.contexts.context_plan import asked, inputs_of
+from sonnx_clip.contexts.context_plan import asked, entries_of_x
 from sonnx_clip.contexts.context_report import (
     CONTEXT_VERDICTS,
     ContextDeviation,
     ContextRefusal,
     ContextReport,
 )
-from sonnx_clip.contexts.context_reproducer import reproducer
+from sonnx_clip.contexts.context_reproducer import graph_reproducer
 from sonnx_clip.contexts.explain import Explanation, explained
-from sonnx_clip.contexts.graphs import graphs, opsets_of
+from sonnx_clip.contexts.graphs import asked_opsets, graphs
 from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.context import Context
-    from sonnx_clip.contexts.context_plan import Asked, Bounds
+    from sonnx_clip.contexts.context_plan import AskedGraph, Bounds
     from sonnx_clip.contexts.context_report import ContextVerdict, Way
     from sonnx_clip.contexts.graphs import Graphs, Model
     from sonnx_clip.runtimes.model_runs import ModelWorker
@@ -81,7 +81,7 @@ class ContextJudge:
 
     def _judge(self, context: Context, newest_opset: int) -> ContextReport:
         before = self._worker.runs
-        opsets = opsets_of(context, self._etype, newest_opset)
+        opsets = asked_opsets(context, self._etype, newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
         suspicious = [answer for answer in answers if self._needs_more(answer)]
@@ -110,7 +110,7 @@ class ContextJudge:
 
     # --- Running
 
-    def _answers(self, context: Context, opsets: Sequence[int]) -> Iterator[Answer]:
+    def _answers(self, context: Context, opsets: Sequence[int]) -> Iterator[GraphAnswer]:
         every = asked(context, self._etype, opsets, few=self._few)
         meanings = self._meanings(context, every)
         parts_how = PLAIN if self._worker.has_plain else OPTIMISED
@@ -126,12 +126,14 @@ class ContextJudge:
         outcomes = self._worker.run(chains)
         for graph, model in zip(every, models, strict=True):
             whole, parts = next(outcomes), next(outcomes)
-            yield Answer(graph, model, meanings[graph.bounds], whole, parts)
+            yield GraphAnswer(graph, model, meanings[graph.bounds], whole, parts)
 
-    def _meanings(self, context: Context, every: Sequence[Asked]) -> Mapping[Bounds, Meaning]:
+    def _meanings(
+        self, context: Context, every: Sequence[AskedGraph]
+    ) -> Mapping[Bounds, ContextMeaning]:
         """X for each of the bounds, and what is right: the same in every operator set."""
         distinct = list(dict.fromkeys(graph.bounds for graph in every))
-        x = [inputs_of(context.id, self._etype, bounds) for bounds in distinct]
+        x = [entries_of_x(context.id, self._etype, bounds) for bounds in distinct]
         constants: dict[str, Array] = {}
         for name in distinct[0].values:
             values = np.stack([bounds.values[name] for bounds in distinct])
@@ -139,13 +141,13 @@ class ContextJudge:
         of_all = meaning_of_graphs(context, self._etype, constants, np.stack(x))
         return {bounds: of_all.at(place) for place, bounds in enumerate(distinct)}
 
-    def _needs_more(self, answer: Answer) -> bool:
+    def _needs_more(self, answer: GraphAnswer) -> bool:
         """Whether a graph is run in other ways, to find out what is to blame."""
         if not answer.is_served or answer.parts.failure is not None:
             return True
         return bool(answer.wrong.any())
 
-    def _ask_more(self, context: Context, answers: Sequence[Answer]) -> None:
+    def _ask_more(self, context: Context, answers: Sequence[GraphAnswer]) -> None:
         """Run graphs without optimisation, their nodes with it, and the whole with bounds as inputs."""
         served = [answer for answer in answers if answer.is_served]
         if self._worker.has_plain:
@@ -156,7 +158,7 @@ class ContextJudge:
             for answer, outcome in again:
                 answer.parts_optimised = outcome
 
-        def with_inputs(answer: Answer) -> Sequence[Model]:
+        def with_inputs(answer: GraphAnswer) -> Sequence[Model]:
             bounds, opset = answer.asked.bounds.values, answer.asked.opset
             models = graphs(context, self._etype, bounds, opset, "inputs")
             return [models.whole]
@@ -169,10 +171,10 @@ class ContextJudge:
     def _run_again(
         self,
         context: Context,
-        answers: Sequence[Answer],
+        answers: Sequence[GraphAnswer],
         how: str,
-        models: Callable[[Answer], Sequence[Model]],
-    ) -> Iterator[tuple[Answer, Outcome]]:
+        models: Callable[[GraphAnswer], Sequence[Model]],
+    ) -> Iterator[tuple[GraphAnswer, Outcome]]:
         chains: list[Chain] = []
         for answer in answers:
             feeds = _feeds(answer.meaning.x, context, answer.asked.bounds)
@@ -182,7 +184,7 @@ class ContextJudge:
     # --- Causes
 
     def _deviations(
-        self, context: Context, served: Sequence[Answer], wrong: Sequence[Wrong]
+        self, context: Context, served: Sequence[GraphAnswer], wrong: Sequence[Wrong]
     ) -> list[ContextDeviation]:
         """Wrong results, grouped by kind and cause."""
         groups: dict[_Cause, list[Wrong]] = defaultdict(list)
@@ -195,7 +197,7 @@ class ContextJudge:
             bounds_as = results.answer.asked.bounds_as
             cause = _Cause(results.kind, results.step, without, bounds_as)
             groups[cause].append(results)
-        right: dict[str, list[Answer]] = defaultdict(list)
+        right: dict[str, list[GraphAnswer]] = defaultdict(list)
         for answer in served:
             if not answer.wrong.any():
                 right[answer.asked.bounds_as].append(answer)
@@ -273,7 +275,7 @@ class ContextJudge:
             reproduce=self._reproducer(context, first, entry),
         )
 
-    def _reproducer(self, context: Context, answer: Answer, entry: int) -> str:
+    def _reproducer(self, context: Context, answer: GraphAnswer, entry: int) -> str:
         """Python that repeats a wrong result, if possible with one value in all entries of X."""
         meaning, bounds = answer.meaning, answer.asked.bounds
         value = meaning.x[meaning.x_of(entry)]
@@ -283,16 +285,18 @@ class ContextJudge:
         last = outcome.last
         if isinstance(last, Failure) or not alike(last, answer.got)[entry]:
             feeds = _feeds(meaning.x, context, bounds)
-        return reproducer(self._worker, answer.models.whole, feeds, entry)
+        return graph_reproducer(self._worker, answer.models.whole, feeds, entry)
 
-    def _graph_that_ran(self, answer: Answer) -> str:
+    def _graph_that_ran(self, answer: GraphAnswer) -> str:
         """The nodes of the optimised graph; empty if the runtime does not tell."""
         return self._worker.graph_of(answer.models.whole.proto().SerializeToString())
 
     # --- Refusals
 
-    def _refusals(self, context: Context, answers: Sequence[Answer]) -> Iterator[ContextRefusal]:
-        by_way: dict[Way, list[tuple[Answer, str]]] = defaultdict(list)
+    def _refusals(
+        self, context: Context, answers: Sequence[GraphAnswer]
+    ) -> Iterator[ContextRefusal]:
+        by_way: dict[Way, list[tuple[GraphAnswer, str]]] = defaultdict(list)
         for answer in answers:
             way, words = _refused(answer)
             if way is not None:
@@ -350,7 +354,7 @@ def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     return feeds
 
 
-def _count_better(answer: Answer) -> int:
+def _count_better(answer: GraphAnswer) -> int:
     """Right results of the whole where one node at a time gives wrong ones."""
     last = answer.parts.last
     if isinstance(last, Failure):
@@ -359,7 +363,7 @@ def _count_better(answer: Answer) -> int:
     return int((is_wrong_apart & ~answer.wrong).sum())
 
 
-def _refused(answer: Answer) -> tuple[Way | None, str]:
+def _refused(answer: GraphAnswer) -> tuple[Way | None, str]:
     """How a graph is refused, and the words; None if it is not."""
     whole, parts, plain = answer.whole.failure, answer.parts.failure, answer.plain
     if whole is None and parts is None:

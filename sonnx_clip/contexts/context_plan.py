@@ -12,7 +12,7 @@ import numpy as np
 
 from sonnx_clip.contexts.context import ENTRIES, Context
 from sonnx_clip.contexts.graphs import ATTRIBUTES_OPSET
-from sonnx_clip.contexts.meaning import number
+from sonnx_clip.contexts.meaning import scalar_of
 from sonnx_clip.language import encode, show, tree
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import opposite
@@ -23,7 +23,7 @@ from sonnx_clip.spec.bounds_in_use import bounds_in_use, holds, values_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.contexts.context import Pair, Step
+    from sonnx_clip.contexts.context import ContextStep, Pair
     from sonnx_clip.contexts.graphs import BoundsAs
     from sonnx_clip.language.types import ElementType
 
@@ -75,7 +75,7 @@ class Bounds:
         return " → ".join(_with_bounds(step, texts) for step in context.steps)
 
 
-def _with_bounds(step: Step, texts: Mapping[str, str]) -> str:
+def _with_bounds(step: ContextStep, texts: Mapping[str, str]) -> str:
     """The operator of a step, with the constants beside X if it has bounds."""
     given = [texts[name] for name in step.bounds]
     if step.term:
@@ -85,7 +85,7 @@ def _with_bounds(step: Step, texts: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedGraph:
     """A context with bounds, in an operator set."""
 
     bounds: Bounds
@@ -93,7 +93,9 @@ class Asked:
     bounds_as: BoundsAs
 
 
-def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> tuple[Asked, ...]:
+def asked(
+    context: Context, etype: str, opsets: Sequence[int], *, few: bool
+) -> tuple[AskedGraph, ...]:
     """The bounds and operator sets with which a context is asked.
 
     All bounds are initializers in the first operator set. Fewer are asked in the others, in Constant nodes,
@@ -107,19 +109,19 @@ def asked(context: Context, etype: str, opsets: Sequence[int], *, few: bool) -> 
         chosen = _with_second(context, clip_type, listed, few=few)
     in_other_forms = chosen[:_PAIRS_OF_OTHER_FORMS]
     numbers = [bounds for bounds in chosen if not _has_nan(bounds)]
-    graphs: list[Asked] = []
+    graphs: list[AskedGraph] = []
     for place, opset in enumerate(opsets):
         if opset == ATTRIBUTES_OPSET:
             as_attributes = numbers[:_PAIRS_OF_OTHER_FORMS]
-            graphs += [Asked(bounds, opset, "attributes") for bounds in as_attributes]
+            graphs += [AskedGraph(bounds, opset, "attributes") for bounds in as_attributes]
         elif place == 0:
-            graphs += [Asked(bounds, opset, "initializers") for bounds in pairs]
+            graphs += [AskedGraph(bounds, opset, "initializers") for bounds in pairs]
             as_inputs = in_other_forms[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_FORMS]
-            graphs += [Asked(bounds, opset, "inputs") for bounds in as_inputs]
+            graphs += [AskedGraph(bounds, opset, "inputs") for bounds in as_inputs]
             in_nodes = in_other_forms[: _FEW_NODES if few else _PAIRS_IN_NODES]
-            graphs += [Asked(bounds, opset, "Constant nodes") for bounds in in_nodes]
+            graphs += [AskedGraph(bounds, opset, "Constant nodes") for bounds in in_nodes]
         elif not few:
-            graphs += [Asked(bounds, opset, "initializers") for bounds in in_other_forms]
+            graphs += [AskedGraph(bounds, opset, "initializers") for bounds in in_other_forms]
     return tuple(graphs)
 
 
@@ -158,7 +160,7 @@ def _with_second(
 
 def _held(pairs: Sequence[Pair], etype: ElementType) -> list[tuple[Array, Array]]:
     return [
-        (number(low, etype.id), number(high, etype.id))
+        (scalar_of(low, etype.id), scalar_of(high, etype.id))
         for low, high in pairs
         if holds(low, etype) and holds(high, etype)
     ]
@@ -168,7 +170,7 @@ def _has_nan(bounds: Bounds) -> bool:
     return any(bool(np.isnan(value)) for value in bounds.values.values())
 
 
-def inputs_of(name: str, etype: str, bounds: Bounds) -> Array:
+def entries_of_x(name: str, etype: str, bounds: Bounds) -> Array:
     """The entries of X, shape (128,), for a graph of a name: the ones that show most are first.
 
     Values at and around the bounds and their opposites, ordinary numbers, special values, and random ones.

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.model_runs import ModelWorker
 
 
-def reproducer(worker: ModelWorker, model: Model, feeds: Mapping[str, Array], entry: int) -> str:
+def graph_reproducer(
+    worker: ModelWorker, model: Model, feeds: Mapping[str, Array], entry: int
+) -> str:
     """Lines of Python that run a model, and print the bits of an entry of its result; empty if none can."""
     if True not in worker.texts:
         return ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
-from sonnx_clip.contexts.meaning import number
+from sonnx_clip.contexts.meaning import scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.rewrite import Rewrite, Theorem, known_rewrites, known_theorems
@@ -21,7 +21,7 @@ from sonnx_clip.rewrites.terms import ELEMENT, type_of_clip
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.contexts.answer import Answer
+    from sonnx_clip.contexts.answer import GraphAnswer
     from sonnx_clip.contexts.blame import Wrong
     from sonnx_clip.contexts.context import Context
     from sonnx_clip.language.tree import Expr
@@ -80,7 +80,7 @@ class _Window:
 
 
 def explained(
-    context: Context, etype: str, deviating: Sequence[Wrong], right: Sequence[Answer]
+    context: Context, etype: str, deviating: Sequence[Wrong], right: Sequence[GraphAnswer]
 ) -> list[tuple[Explanation | None, Sequence[Wrong]]]:
     """Graphs that deviate, by the rewrite that gives every result of theirs; None for those that none gives.
 
@@ -138,7 +138,7 @@ class _Candidate:
     flushes: bool = False
 
     def is_contradicted(
-        self, context: Context, etype: str, right: Sequence[Answer], most: int
+        self, context: Context, etype: str, right: Sequence[GraphAnswer], most: int
     ) -> bool:
         """Whether it would change so many graphs that are right.
 
@@ -163,7 +163,7 @@ class _Candidate:
         considered = gives[wrong.considered]
         return bool(considered.all())
 
-    def _gives(self, context: Context, etype: str, answer: Answer) -> Array | None:
+    def _gives(self, context: Context, etype: str, answer: GraphAnswer) -> Array | None:
         """Which results of a graph it gives; None if it is not about the graph."""
         bounds = answer.asked.bounds.values
         constants = self._constants(context, etype, bounds)
@@ -345,7 +345,7 @@ def unified(
         if value is None:
             return False
         if isinstance(part, tree.Number):
-            expected = number(part.text, etype)
+            expected = scalar_of(part.text, etype)
         elif isinstance(part, tree.Name):
             # A name that occurs twice stands for one constant.
             expected = constants.setdefault(part.id, value)
@@ -358,7 +358,7 @@ def unified(
 
 def _constant(term: Expr, bounds: Mapping[str, Array], etype: str) -> Array | None:
     if isinstance(term, tree.Number):
-        return number(term.text, etype)
+        return scalar_of(term.text, etype)
     if isinstance(term, tree.Name) and term.id in bounds:
         return bounds[term.id]
     return None

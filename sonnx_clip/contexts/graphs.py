@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.contexts.context import Tensor
-from sonnx_clip.contexts.meaning import number
+from sonnx_clip.contexts.meaning import scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.terms import ELEMENT
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.contexts.context import Constant, Context, Shape, Stage, Step
+    from sonnx_clip.contexts.context import Constant, Context, ContextStep, Shape, Stage
 
 BoundsAs: TypeAlias = Literal["initializers", "Constant nodes", "inputs", "attributes"]
 
@@ -120,7 +120,7 @@ class _Builder:
     bounds_as: BoundsAs
 
     def node(
-        self, step: Step, index: int, input_: str, output: str, etype: str
+        self, step: ContextStep, index: int, input_: str, output: str, etype: str
     ) -> tuple[str, dict[str, Array]]:
         """The text of a step's node, and its constants."""
         if step.term:
@@ -139,7 +139,7 @@ class _Builder:
         return f"{output} = {call}", constants
 
     def _of_nodes(
-        self, step: Step, index: int, input_: str, output: str
+        self, step: ContextStep, index: int, input_: str, output: str
     ) -> tuple[str, dict[str, Array]]:
         """Several nodes: the names of their own values get the index of the step."""
         names = {"x": input_, "y": output}
@@ -159,7 +159,7 @@ class _Builder:
         return "\n".join(lines), constants
 
     def _of_term(
-        self, step: Step, index: int, input_: str, output: str, etype: str
+        self, step: ContextStep, index: int, input_: str, output: str, etype: str
     ) -> tuple[str, dict[str, Array]]:
         arguments: list[str] = []
         attributes: list[str] = []
@@ -167,7 +167,7 @@ class _Builder:
         for part in step.call.arguments:
             if isinstance(part, tree.Number):
                 name = f"c{index}_{len(arguments)}"
-                constants[name] = number(part.text, etype)
+                constants[name] = scalar_of(part.text, etype)
                 arguments.append(name)
                 continue
             assert isinstance(part, tree.Name)
@@ -285,7 +285,7 @@ def _add_two_zeros(whole: _Graph, etype: str, first: str) -> None:
     whole.outputs |= {"v": one, "u": one}
 
 
-def opsets_of(context: Context, etype: str, newest: int) -> tuple[int, ...]:
+def asked_opsets(context: Context, etype: str, newest: int) -> tuple[int, ...]:
     """The operator sets in which a context is asked: the first from 13 on that has it, and the newest.
 
     Operator set 10, in which the bounds are attributes, comes first where it has the context for float32.
@@ -358,7 +358,7 @@ def _array(constant: Constant, etype: str) -> Array:
         integers = [int(text) for text in constant.values]
         values = np.array(integers, np.int64)
     else:
-        numbers = [number(text, type_) for text in constant.values]
+        numbers = [scalar_of(text, type_) for text in constant.values]
         values = np.array(numbers, numpy_type(type_))
     shape = constant.declared_shape
     if len(constant.values) == 1:

@@ -22,7 +22,7 @@ from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.contexts.context import Shape, Stage, Step
+    from sonnx_clip.contexts.context import ContextStep, Shape, Stage
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
 
@@ -41,7 +41,7 @@ def _evaluator(etype: str) -> ArrayEvaluator:
     return ArrayEvaluator(operators()["clip"], type_of_clip(etype))
 
 
-def number(text: str, etype: str) -> Array:
+def scalar_of(text: str, etype: str) -> Array:
     """The number that a text stands for, of shape (); UserError if it is none of the type."""
     return from_bits(int(encode(text, type_of_clip(etype))), etype)
 
@@ -56,7 +56,7 @@ def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: st
             constant = constants[name]
             return exactly(np.broadcast_to(constant, shape))
         case tree.Number(text=text):
-            constant = number(text, etype)
+            constant = scalar_of(text, etype)
             return exactly(np.broadcast_to(constant, shape))
         case tree.Parentheses(inner=inner):
             return of_term(inner, x, constants, etype)
@@ -158,7 +158,7 @@ def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candid
     return result
 
 
-def _of_other_step(step: Step, x: Candidates, etype: str) -> Candidates:
+def _of_other_step(step: ContextStep, x: Candidates, etype: str) -> Candidates:
     """What arithmetic or a conversion may give."""
     rows: list[Array] = []
     defined = x.defined
@@ -170,7 +170,7 @@ def _of_other_step(step: Step, x: Candidates, etype: str) -> Candidates:
     return distinct(rows, defined)
 
 
-def _results_of_step(step: Step, x: Array, etype: str) -> Candidates:
+def _results_of_step(step: ContextStep, x: Array, etype: str) -> Candidates:
     """The results of arithmetic or a conversion for one array, the expected ones first."""
     if step.computes is not None:
         return _computed(step, x, etype)
@@ -197,7 +197,7 @@ def _with_other_zeros(results: Candidates) -> Candidates:
     return distinct(rows, results.defined)
 
 
-def _places(step: Step, shape: Shape) -> Array:
+def _places(step: ContextStep, shape: Shape) -> Array:
     """The place in the input of each entry of the result."""
     count = int(np.prod(shape))
     places = np.arange(count).reshape(shape)
@@ -210,12 +210,12 @@ def _places(step: Step, shape: Shape) -> Array:
     return places.reshape(-1)
 
 
-def _computed(step: Step, x: Array, etype: str) -> Candidates:
+def _computed(step: ContextStep, x: Array, etype: str) -> Candidates:
     """The result of arithmetic; its neighbours, too, where the last bit is left open."""
     assert step.computes is not None
     is_float = x.dtype.kind == "f"
     ((operation, text),) = step.computes.given.items()
-    other = number(text, etype)
+    other = scalar_of(text, etype)
     if operation == "plus":
         result = x + other
     elif operation == "times":
@@ -245,11 +245,11 @@ def _is_converted(x: Array, to: str) -> Array:
     return np.asarray(is_held)
 
 
-def _quantised(step: Step, x: Array, to: str) -> Array:
+def _quantised(step: ContextStep, x: Array, to: str) -> Array:
     """QuantizeLinear of numbers."""
     scale = step.constants["scale"].values[0]
     zero_point = step.constants["zero_point"].values[0]
-    steps = np.rint(x / number(scale, x.dtype.name))
+    steps = np.rint(x / scalar_of(scale, x.dtype.name))
     whole = steps.astype(np.float64) + int(zero_point)
     limits = np.iinfo(to)
     # A NaN is not defined, and must not become a warning.
@@ -257,12 +257,12 @@ def _quantised(step: Step, x: Array, to: str) -> Array:
     return np.clip(numbers, limits.min, limits.max).astype(to)
 
 
-def _dequantised(step: Step, x: Array, etype: str) -> Array:
+def _dequantised(step: ContextStep, x: Array, etype: str) -> Array:
     """DequantizeLinear, exact for a scale that is a power of two."""
     scale = step.constants["scale"]
     zero_point = step.constants["zero_point"].values[0]
     to = scale.type or etype
     target = numpy_type(to)
     whole = x.astype(np.int64) - int(zero_point)
-    factor = number(scale.values[0], to)
+    factor = scalar_of(scale.values[0], to)
     return np.asarray(whole.astype(target) * factor, target)

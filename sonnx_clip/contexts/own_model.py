@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.contexts.candidates import alike, exactly
-from sonnx_clip.contexts.context_plan import Bounds, inputs_of
+from sonnx_clip.contexts.context_plan import Bounds, entries_of_x
 from sonnx_clip.contexts.meaning import of_term
 from sonnx_clip.contexts.weights_of_one import (
     has_single_numbers,
@@ -85,7 +85,7 @@ class WindowReport(Stored):
     words: str = ""
 
 
-class ModelReport(Stored):
+class OwnModelReport(Stored):
     """A runtime on the windows of a model; `left_out` are Clips without a window, each with the reason."""
 
     format: Literal[1] = 1
@@ -226,7 +226,7 @@ def _feed(window: Window, name: str, feed: str) -> Array:
     if is_integer and etype != type_of_clip:
         return np.zeros(shape, etype)  # it may be an index
     if feed == WEIGHTS_OF_ONE and not is_integer and has_single_numbers(window, name):
-        values = inputs_of("special values", etype, _bounds(window, etype))
+        values = entries_of_x("special values", etype, _bounds(window, etype))
         return single_numbers(window, tensor, values)
     if is_integer or feed == "special values":
         values = _special_values(window, etype)
@@ -239,7 +239,7 @@ def _feed(window: Window, name: str, feed: str) -> Array:
 
 def _special_values(window: Window, etype: str) -> Array:
     """Values around the bounds and special ones, of which an operator that adds up gets moderate numbers."""
-    values = inputs_of("special values", etype, _bounds(window, etype))
+    values = entries_of_x("special values", etype, _bounds(window, etype))
     is_float = values.dtype.kind == "f"
     if is_float and window.adds_up:
         # One NaN or infinity would be all that is left.
@@ -301,7 +301,7 @@ def _possible_classes(window: Window) -> Iterator[str]:
     etype = window.typed(window.x).etype
     if not _is_of_clip(etype):
         return
-    x = inputs_of("special values", etype, _bounds(window, etype))
+    x = entries_of_x("special values", etype, _bounds(window, etype))
     operands = _operands(window, x)
     if operands is not None:
         yield from _reached(operands)

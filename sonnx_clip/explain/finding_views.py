@@ -12,7 +12,7 @@ from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import listed
 from sonnx_clip.spec.finding_witnesses import answers_of, refuted_result
-from sonnx_clip.spec.findings import Contrast, Stands, Theorem, forms_of, types_of_claim
+from sonnx_clip.spec.findings import Contrast, Stands, Theorem, asked_forms, types_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -190,7 +190,7 @@ def _silence(spec: Spec, witness: MeasuredWitness) -> str:
     """Why no runtime answered."""
     if not is_in_spec(spec):
         return NOT_IN_SPEC
-    return REFUSED if forms_of(spec, witness) else NOT_RUN
+    return REFUSED if asked_forms(spec, witness) else NOT_RUN
 
 
 def _contrast_words(witness: Contrast, rows: Sequence[AnswerRow]) -> str:

@@ -15,7 +15,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.stored import read_record as read_stored
 from sonnx_clip.runtimes.runtime import OF_MODELS
-from sonnx_clip.spec.findings import Stands, forms_of
+from sonnx_clip.spec.findings import Stands, asked_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,7 @@ def questions(spec: Spec) -> list[Question]:
 
 def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
     """The questions with the numbers of a witness: to models, and to functions where bounds are inputs."""
-    questions = [_question(spec, witness, form) for form in forms_of(spec, witness)]
+    questions = [_question(spec, witness, form) for form in asked_forms(spec, witness)]
     # A function that clips is called with its bounds; other operators have no scalars.
     has_bounds = bool(spec.signature.scalars)
     if has_bounds and any(not question.has_attributes for question in questions):

@@ -78,7 +78,7 @@ MeasuredWitness: TypeAlias = Contrast | Refutation
 """A witness for which runtimes are run."""
 
 
-def forms_of(spec: Spec, witness: MeasuredWitness) -> Forms:
+def asked_forms(spec: Spec, witness: MeasuredWitness) -> Forms:
     """The forms in which runtimes are asked: those of the witness, or a node of the newest operator set."""
     if witness.ask is None:
         return (f"{spec.signature.function}-{_NEWEST}",)

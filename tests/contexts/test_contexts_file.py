@@ -5,8 +5,8 @@ import pytest
 
 from sonnx_clip.contexts.candidates import exactly
 from sonnx_clip.contexts.context import chosen_contexts, contexts_of_file, standard_contexts
-from sonnx_clip.contexts.context_plan import inputs_of, pairs_of
-from sonnx_clip.contexts.graphs import graphs, opsets_of
+from sonnx_clip.contexts.context_plan import entries_of_x, pairs_of
+from sonnx_clip.contexts.graphs import asked_opsets, graphs
 from sonnx_clip.contexts.meaning import of_stage
 from sonnx_clip.rewrites.terms import operators
 from sonnx_clip.root.errors import UserError
@@ -70,7 +70,7 @@ def test_every_context_makes_valid_models_in_each_of_its_types(context):
     assert types
     for etype in types:
         bounds = pairs_of(context, etype.id, few=True)[0]
-        for opset in opsets_of(context, etype.id, 21):
+        for opset in asked_opsets(context, etype.id, 21):
             bounds_as = "attributes" if opset == 10 else "initializers"
             found = graphs(context, etype.id, bounds.values, opset, bounds_as)
             for model in (found.whole, *found.parts):
@@ -89,7 +89,7 @@ def test_the_expected_result_is_that_of_the_reference_evaluator(id_):
         low, high = bounds.values["A"], bounds.values["B"]
         if not (np.isfinite(low) and low <= high and np.isfinite(high)):
             continue  # the evaluator has another reading there
-        x = inputs_of(context.id, "float32", bounds)
+        x = entries_of_x(context.id, "float32", bounds)
         x = x[np.isfinite(x)]
         x = np.resize(x, 128)
         model = graphs(context, "float32", bounds.values, 13).whole.proto()
