@@ -124,7 +124,7 @@ def _of_window(window: WindowReport) -> Iterator[str]:
         yield _of_deviation(deviation)
     if not window.deviations:
         too = ", with weights of one too" if WEIGHTS_OF_ONE in window.feeds else ""
-        yield f"{window.compared:,} results as one node at a time, rounding apart{too}"
+        yield f"{window.compared:,} results as one node at a time gives them, but for rounding{too}"
     if window.alone:
         yield f"Clip alone is wrong for {window.alone:,} results: see `sonnx-clip check` without --model"
     if window.not_reached:

@@ -348,3 +348,29 @@ def compares_behind_conv(model):
         for node in reversed(nodes):
             model.graph.node.insert(place, node)
     return model
+
+
+def loses_max_behind_conv(model):
+    """A fused kernel of Relu in the place of one of Relu6."""
+    for _, clip in _pairs(model, "Conv", "Clip"):
+        del clip.input[2]
+    return model
+
+
+def _scaled(model, units):
+    """Every result is that many units of float16 too large, or a few more."""
+    factor = np.float16(1 + units * np.finfo(np.float16).eps)
+    model.graph.initializer.append(numpy_helper.from_array(np.asarray(factor), "factor"))
+    last = model.graph.node[-1]
+    (result,) = last.output
+    last.output[0] = "not_scaled"
+    model.graph.node.append(helper.make_node("Mul", ["not_scaled", "factor"], [result]))
+    return model
+
+
+def rounds_a_little(model):
+    return _scaled(model, 2)
+
+
+def rounds_too_much(model):
+    return _scaled(model, 9)

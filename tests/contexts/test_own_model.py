@@ -28,10 +28,10 @@ def report(*arguments):
 def model(tmp_path):
     """Save a model of some text, with constants, and return its path."""
 
-    def save(text, **constants):
+    def save(text, dtype=np.float32, **constants):
         proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 13]> {text}')
         for name, value in constants.items():
-            tensor = onnx.numpy_helper.from_array(np.array(value, np.float32), name)
+            tensor = onnx.numpy_helper.from_array(np.array(value, dtype), name)
             proto.graph.initializer.append(tensor)
         file = tmp_path / "model.onnx"
         onnx.save(proto, file)
@@ -117,6 +117,25 @@ def test_nan_reaches_a_clip_behind_a_convolution(model, kernel, tmp_path):
         check=True,
     )
     assert float(again.stdout) == 0
+
+
+@pytest.mark.parametrize(("optimiser", "due"), [("rounds_a_little", 0), ("rounds_too_much", 1)])
+def test_eight_units_in_the_last_place_are_rounding(model, optimiser, due):
+    text = "g (float16[64] x) => (float16[64] y) { a = Neg (x)\n y = Clip (a, low, high) }"
+    file = model(text, np.float16, low=-1.75, high=1.75)
+    status, _ = report("--optimiser", f"{OPTIMISERS}:{optimiser}", "--model", file)
+    assert status == due
+
+
+@pytest.mark.parametrize("kernel", [(4, 3, 1, 1), (4, 3, 3, 3)])
+def test_lost_bound_behind_a_convolution_of_float16_is_found(model, kernel):
+    text = """g (float16[1, 3, 8, 8] x) => (float16[1, 4, h, w] y)
+    { c = Conv (x, weight)\n y = Clip (c, low, high) }"""
+    weight = np.random.default_rng(0).normal(size=kernel)
+    file = model(text, np.float16, weight=weight, low=0, high=6)
+    assert report("--runtime", "onnxruntime", "--model", file)[0] == 0
+    status, _ = report("--optimiser", f"{OPTIMISERS}:loses_max_behind_conv", "--model", file)
+    assert status == 1
 
 
 def test_factor_of_each_channel_hides_no_nan(model):
