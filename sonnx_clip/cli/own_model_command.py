@@ -123,8 +123,8 @@ def _of_window(window: WindowReport) -> Iterator[str]:
     for deviation in window.deviations:
         yield _of_deviation(deviation)
     if not window.deviations:
-        too = ", with weights of one too" if WEIGHTS_OF_ONE in window.feeds else ""
-        yield f"{window.compared:,} results as one node at a time gives them, but for rounding{too}"
+        too = ", some with weights of one," if WEIGHTS_OF_ONE in window.feeds else ""
+        yield f"{window.compared:,} results{too} are those of one node at a time, but for rounding"
     if window.alone:
         yield f"Clip alone is wrong for {window.alone:,} results: see `sonnx-clip check` without --model"
     if window.not_reached:
