@@ -71,6 +71,9 @@ def verdict_counts(contexts: Sequence[ContextReport]) -> str:
     return ", ".join(counts)
 
 
+NO_CONDITION = "for this element type no condition is stated under which it is legal"
+
+
 class Found(NamedTuple):
     """Wrong results, and where they were found."""
 
@@ -95,7 +98,9 @@ def by_cause(by_type: ByType) -> list[list[Found]]:
 
 def _cause(context: ContextReport, wrong: ContextDeviation) -> tuple[object, ...]:
     """What deviations of one block share: what is to blame, or else the context."""
-    named = (wrong.without, wrong.rewrite, wrong.step)
+    # What is not a rewrite is described in words: "as if no Clip were there".
+    change = wrong.rewrite or wrong.legal_when
+    named = (wrong.without, change, wrong.step)
     return (wrong.kind, *named) if any(named) else (wrong.kind, context.id)
 
 
@@ -117,7 +122,8 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
         yield f"  the graph that ran: {first.graph}"
     if first.rewrite:
         yield f"  as by the rewrite {first.rewrite}{_terms(first.rewrite)}"
-        yield f"  legal {first.legal_when}"
+        stated = f"legal {first.legal_when}" if first.legal_when else NO_CONDITION
+        yield f"  {stated}"
     elif first.legal_when:
         yield f"  {first.legal_when}"
 

@@ -244,7 +244,7 @@ def _special_values(window: Window, etype: str) -> Array:
     """Values around the bounds and special ones, of which an operator that adds up gets moderate numbers."""
     values = entries_of_x("special values", etype, _bounds(window, etype))
     is_float = values.dtype.kind == "f"
-    if is_float and window.adds_up:
+    if is_float and window.spreads:
         # One NaN or infinity would be all that is left.
         is_moderate = np.abs(values) < _MODERATE
         return np.asarray(values[is_moderate])

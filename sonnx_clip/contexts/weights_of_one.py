@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import helper
 
-from sonnx_clip.contexts.windows import adds_up
+from sonnx_clip.contexts.windows import spreads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context import Tensor
     from sonnx_clip.contexts.windows import Window
     from sonnx_clip.root.dtypes import Array
-
-_ENTRY_BY_ENTRY = "BatchNormalization"
-"""It computes with each entry alone, and only rounds as sums do."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ def _kernels(window: Window) -> Sequence[_Kernel]:
     """The convolutions of a window; none if one is of another kind, or another operator adds up entries."""
     kernels: list[_Kernel] = []
     for node in window.nodes:
-        if node.op_type == _ENTRY_BY_ENTRY or not adds_up(node):
+        if not spreads(node):
             continue
         kernel = _kernel(node, window.constants) if node.op_type == "Conv" else None
         if kernel is None:

@@ -92,6 +92,11 @@ class Window:
         """Whether a node adds up many entries."""
         return any(adds_up(node) for node in self.nodes)
 
+    @property
+    def spreads(self) -> bool:
+        """Whether one NaN among the entries of a value reaches others."""
+        return any(spreads(node) for node in self.nodes)
+
     def typed(self, name: str) -> Tensor:
         """The element type and shape of a value."""
         if name in self.inputs:
@@ -146,6 +151,12 @@ def _declared(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
 def adds_up(node: onnx.NodeProto) -> bool:
     """Whether a node adds up many entries."""
     return node.op_type in _ADDS_UP
+
+
+def spreads(node: onnx.NodeProto) -> bool:
+    """Whether one NaN among its entries reaches others."""
+    # BatchNormalization rounds as sums do, but computes with each entry alone.
+    return adds_up(node) and node.op_type != "BatchNormalization"
 
 
 @dataclass
