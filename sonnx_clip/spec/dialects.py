@@ -198,9 +198,9 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
             yield from unknown((*way, "equivalence", "to"), d.equivalence.to, readings, "reading")
         yield from _check_aspects(way, d)
         yield from _check_numbers(spec, way, d)
-        for id_ in set(d.changes) - set(earlier.get(d.after or "", ())).intersection(
-            d.element_types
-        ):
+        types_before = earlier.get(d.after or "", ())
+        in_both = set(types_before).intersection(d.element_types)
+        for id_ in d.changes.keys() - in_both:
             what = f"`{d.id}` and the row before do not both take {id_}"
             yield Diagnostic((*way, "changes", id_), what, of_key=True)
         earlier[d.id] = d.element_types
@@ -221,11 +221,10 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
         if allowed and aspect not in d.sayings:
             what = f"`{aspect}` is set without a quotation"
             yield Diagnostic((*way, "id"), what, "quote the page")
-    if printed := d.printed_default:
-        quotes = [words.quote or "" for words in d.sayings.values()]
-        if not all(
-            any(number in quote for quote in quotes) for number in (printed.min, printed.max)
-        ):
+    printed = d.printed_default
+    if printed:
+        quotes = " ".join(words.quote or "" for words in d.sayings.values())
+        if printed.min not in quotes or printed.max not in quotes:
             what = "no quotation of this row has these numbers"
             yield Diagnostic((*way, "printed_default"), what, "quote them")
 
@@ -235,12 +234,14 @@ def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
     types = {etype.id: etype for etype in spec.element_types}
     for position, id_ in enumerate(d.element_types):
         if id_ in types and getattr(types[id_], d.system) is None:
+            what = f"{d.system} has no name for {id_}"
             todo = f"add it to the element type: {d.system}: …"
-            yield Diagnostic(
-                (*way, "element_types", position), f"{d.system} has no name for {id_}", todo
-            )
+            yield Diagnostic((*way, "element_types", position), what, todo)
     try:
-        for etype in (types[id_] for id_ in d.element_types if id_ in types):
+        for id_ in d.element_types:
+            if id_ not in types:
+                continue  # `check_references` reports it
+            etype = types[id_]
             defaults(spec, d, etype)
             for _, number in d.printed_default or ():
                 encode(number, bound_type(spec, d, etype))
@@ -260,21 +261,22 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
     """The defaults of missing bounds before any conversion; None if they are refused."""
     if dialect.missing is None:
         return None
-    of = etype if dialect.missing.of == "element" else bound_type(spec, dialect, etype)
-    return encode(dialect.missing.min, of), encode(dialect.missing.max, of)
+    is_element = dialect.missing.of == "element"
+    type_of_default = etype if is_element else bound_type(spec, dialect, etype)
+    low = encode(dialect.missing.min, type_of_default)
+    high = encode(dialect.missing.max, type_of_default)
+    return low, high
 
 
 def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
     """The defaults of missing bounds as numbers of the element type; None if they are refused."""
-    given, of = given_defaults(spec, dialect, etype), bound_type(spec, dialect, etype)
-    if (
-        given is None
-        or dialect.missing is None
-        or dialect.missing.of == "element"
-        or of.id == etype.id
-    ):
+    given = given_defaults(spec, dialect, etype)
+    if given is None or dialect.missing is None:
+        return None
+    type_of_bound = bound_type(spec, dialect, etype)
+    if dialect.missing.of == "element" or type_of_bound.id == etype.id:
         return given
-    low, high = (convert(value, of, etype) for value in given)
+    low, high = (convert(value, type_of_bound, etype) for value in given)
     assert low is not None
     assert high is not None
     return low, high
@@ -290,27 +292,30 @@ def used_bounds(
     if etype.id not in dialect.element_types:
         known = ", ".join(dialect.element_types)
         raise UserError(f"`{dialect.id}` does not take {etype.id}", todo=f"it takes {known}")
-    of, missing = bound_type(spec, dialect, etype), defaults(spec, dialect, etype)
-    if None in texts and missing is None:
-        raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
-    given = (None if text is None else encode(text, of) for text in texts)
-    return tuple(
-        (missing or ())[place]
-        if value is None
-        else value
-        if of.id == etype.id
-        else convert(value, of, etype)
-        for place, value in enumerate(given)
-    )
+    type_of_bound = bound_type(spec, dialect, etype)
+    missing = defaults(spec, dialect, etype)
+    bounds: list[Value | None] = []
+    for place, text in enumerate(texts):
+        if text is not None:
+            value = encode(text, type_of_bound)
+            is_converted = type_of_bound.id != etype.id
+            bounds.append(convert(value, type_of_bound, etype) if is_converted else value)
+        elif missing is not None:
+            bounds.append(missing[place])
+        else:
+            raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
+    return tuple(bounds)
 
 
 def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     """The bounds of an example as its dialect has them, a missing one too."""
-    given = (example.values.get(name) for name in spec.signature.ids[1:])
-    texts = [None if of is None else str(of) for of in given]
-    low, high = used_bounds(
-        spec, spec.dialect(example.dialect), spec.element_type(example.type), texts
-    )
+    texts: list[str | None] = []
+    for name in spec.signature.ids[1:]:
+        value = example.values.get(name)
+        texts.append(None if value is None else str(value))
+    dialect = spec.dialect(example.dialect)
+    etype = spec.element_type(example.type)
+    low, high = used_bounds(spec, dialect, etype, texts)
     assert low is not None
     assert high is not None
     return low, high

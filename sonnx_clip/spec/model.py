@@ -229,9 +229,11 @@ class Spec(Part):
 
 def _sections() -> Iterator[YamlSection]:
     for name, field in Spec.model_fields.items():
-        for section in (of for of in field.metadata if isinstance(of, YamlSection)):
-            section.name, section.entry = name, field.annotation.__args__[0]  # type: ignore[union-attr]
-            yield section
+        for section in field.metadata:
+            if isinstance(section, YamlSection):
+                section.name = name
+                section.entry = field.annotation.__args__[0]  # type: ignore[union-attr]
+                yield section
 
 
 SECTIONS: Final = tuple(_sections())
@@ -241,17 +243,20 @@ BY_NAME: Final = {section.name: section for section in SECTIONS}
 def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:
     """Section, index and entry of all that have a value of this name, in the order of the file."""
     for section in SECTIONS:
-        for index, entry in enumerate(getattr(spec, section.name) if section.has(key) else ()):
-            yield section.name, index, entry
+        if section.has(key):
+            for index, entry in enumerate(getattr(spec, section.name)):
+                yield section.name, index, entry
 
 
 def place_of(spec: Spec, way: Way) -> str:
     """Where a value is: file, line, column and path; the name of the file if it cannot be read again."""
     if not spec.path.is_file():
         return spec.file
-    return read_document(spec.path)[0].error(way, "").where or spec.file
+    document, _ = read_document(spec.path)
+    return document.error(way, "").where or spec.file
 
 
 def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Diagnostic]:
     """A finding if a section has no entry with this id; `way` is the path to the id."""
-    yield from unknown(way, id_, [entry.id for entry in getattr(spec, name)], BY_NAME[name].one)
+    ids = [entry.id for entry in getattr(spec, name)]
+    yield from unknown(way, id_, ids, BY_NAME[name].one)
