@@ -66,13 +66,21 @@ def read_theories(text: str) -> tuple[Found, ...]:
 
 @lru_cache(maxsize=1024)
 def _read_theories(text: str) -> tuple[Found, ...]:
-    read, declared = tokens(text), declarations(text)
-    found = tuple(one for d in declared for one in _declared(d))
-    refused = (
+    read = tokens(text)
+    declared = declarations(text)
+    by_declaration: list[Found] = []
+    for declaration in declared:
+        by_declaration += _declared(declaration)
+    refused = [
         Found("refused", "", refusal.what, refusal.text, "", refusal.line)
         for refusal in read.refusals
+    ]
+    return (
+        *by_declaration,
+        *_anywhere(read, declared),
+        *_behind_smoke(by_declaration),
+        *refused,
     )
-    return (*found, *_anywhere(read, declared), *_behind_smoke(found), *refused)
 
 
 def _declared(d: WhymlDeclaration) -> Iterator[Found]:
@@ -99,19 +107,20 @@ def _declared(d: WhymlDeclaration) -> Iterator[Found]:
 
 
 def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[Found]:
-    if first == "meta":  # this one decides how a formula is read; no other is known
-        known = len(words) == 4 and words[1:3] == ["coercion", "function"]
-        yield (
-            _found(d, "meta", d.source, words[3])
-            if known
-            else _found(d, "refused", d.source, "a meta")
-        )
+    if first == "meta":
+        match words:
+            case [_, "coercion", "function", function]:  # it decides how a formula is read
+                yield _found(d, "meta", d.source, function)
+            case _:
+                yield _found(d, "refused", d.source, "a meta")
         return
     if first == "clone" and "axiom" in words:
         yield _found(d, "clone", f"clone {d.name} {d.contract}")
-    more = [after for comma, after in pairwise(words) if comma == ","] if first == "use" else []
-    for name in (d.name, *more):
-        yield _found(d, "library", name=name)
+    yield _found(d, "library", name=d.name)
+    if first == "use":
+        for comma, name in pairwise(words):
+            if comma == ",":
+                yield _found(d, "library", name=name)
 
 
 def _found(d: WhymlDeclaration, kind: FoundKind, text: str = "", name: str | None = None) -> Found:
@@ -122,8 +131,11 @@ def _before_body(contract: str) -> str:
     """The contract of a program, up to the equals sign before its body."""
     depth = 0
     for at, sign in enumerate(contract):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0 and sign == "=":
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "=" and depth == 0:
             return contract[:at].strip()
     return contract
 
@@ -131,9 +143,15 @@ def _before_body(contract: str) -> str:
 def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Found]:
     """What assumes something within a declaration, and reserved words that begin none."""
     starts = [d.tokens[0].start for d in declared]
-    heads = {token.start for d in declared for token in d.tokens[: len(d.form.split())]}
-    given = {token.start for d in declared if d.form.startswith(_IMPORTS) for token in d.tokens}
-    read_there = heads | given
+    read_there: set[int] = set()
+    in_imports: set[int] = set()
+    for d in declared:
+        words_of_head = len(d.form.split())
+        read_there.update(token.start for token in d.tokens[:words_of_head])
+        if d.form.startswith(_IMPORTS):
+            in_imports.update(token.start for token in d.tokens)
+    read_there |= in_imports
+
     for token in read.tokens:
         kind: FoundKind = "refused"
         if token.kind == "attribute" and not known_attribute(token.text):
@@ -142,7 +160,7 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Fo
             continue
         elif token.text in _UNASKED:
             kind, what = "unasked", token.text
-        elif token.text in _NOT_READ and token.start not in given:
+        elif token.text in _NOT_READ and token.start not in in_imports:
             what = _NOT_READ[token.text]
         elif token.text in _RESERVED and token.start not in read_there:
             what = "a declaration that is not read"
