@@ -67,8 +67,10 @@ RESERVED = {
 def suggestion(name: str, names: Iterable[str], label: str) -> str:
     """``did you mean `a`, `b`?``, or the list of all names under a label."""
     names = list(names)
-    if near := nearest(name, names):
-        return f"did you mean {' or '.join(f'`{match}`' for match in near)}?"
+    near = nearest(name, names)
+    if near:
+        matches = " or ".join(f"`{match}`" for match in near)
+        return f"did you mean {matches}?"
     return f"{label}: {', '.join(names)}"
 
 
@@ -91,25 +93,24 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a condition, the last of kind ``end``; LanguageError at an unknown character."""
-    found: list[Token] = []
+    read: list[Token] = []
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        token = Token(
-            "keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind)
-        )
-        if token.text in _ARITHMETIC and kind == "wrong":
-            raise _arithmetic(token)
+        group = match.lastgroup or ""
+        kind = "keyword" if match[group] in KEYWORDS else group
+        token = Token(kind, match[group], match.start(group))
         if kind == "wrong":
+            if token.text in _ARITHMETIC:
+                raise _arithmetic(token)
             todo = f"write `{_INSTEAD[token.text]}`" if token.text in _INSTEAD else None
             raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
-        if len(found) == _LONGEST:
+        if len(read) == _LONGEST:
             raise LanguageError(
                 token.offset, "the condition is too long", "name the parts under `definitions`"
             )
-        found.append(token)
+        read.append(token)
         if kind == "end":
             break
-    return found
+    return read
 
 
 def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
@@ -142,9 +143,10 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def accept(self, text: str) -> bool:
-        found = self.peek.text == text and self.peek.kind != "word"
-        self.at += found
-        return found
+        is_next = self.peek.text == text and self.peek.kind != "word"
+        if is_next:
+            self.at += 1
+        return is_next
 
     def require(self, text: str, todo: str) -> None:
         if not self.accept(text):
@@ -211,10 +213,8 @@ class _Parser:
 
     def comparison(self, operator: str, left: Expr, start: int, place: int) -> Expr:
         kind = kind_of(left)
-        comparable = kind is Kind.ELEMENT or (
-            kind in (Kind.SHAPE, Kind.ELEMENT_TYPE) and operator == "=="
-        )
-        if not comparable:
+        has_equality = operator == "==" and kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
+        if kind is not Kind.ELEMENT and not has_equality:
             todo = "write `iff` between conditions" if kind is Kind.BOOL else None
             raise LanguageError(start, f"{_a(kind)} cannot be compared by `{operator}`", todo)
         right = self.expression(place, kind)
@@ -226,26 +226,33 @@ class _Parser:
 
     def word(self, token: Token) -> Expr:
         """A variable, a constant, a call, or the use of an entry."""
-        name, scope = token.text, self.scope
+        name = token.text
+        scope = self.scope
         if name in scope.variables:
             return self.variable(token)
         if name in CONSTANT_NAMES:
             return tree.Number(name)
-        if function := scope.functions.get(name):
-            if name == "every":
-                return self.every(token)
-            node = tree.CasesResult if name == scope.signature.function else tree.Call
-            return node(name, self.arguments(token, function.arguments), function.result)
-        if usable := scope.uses.get(name):
-            return self.use(token, usable)
-        known = name in RESERVED or name in (
-            *scope.signature.all_ids,
-            scope.signature.second,
-            scope.signature.function,
-        )
-        what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
+        if name in scope.functions:
+            return self.call(token)
+        if name in scope.uses:
+            return self.use(token, scope.uses[name])
+        signature = scope.signature
+        of_operator = (*signature.all_ids, signature.second, signature.function)
+        if name in RESERVED or name in of_operator:
+            what = f"`{name}` cannot be used in {scope.name}"
+        else:
+            what = f"`{name}` is not defined in {scope.name}"
         names = [*scope.variables, *scope.functions, *scope.uses]
         raise LanguageError(token.offset, what, suggestion(name, names, "it has"))
+
+    def call(self, token: Token) -> Expr:
+        name = token.text
+        if name == "every":
+            return self.every(token)
+        function = self.scope.functions[name]
+        is_operator = name == self.scope.signature.function
+        node = tree.CasesResult if is_operator else tree.Call
+        return node(name, self.arguments(token, function.arguments), function.result)
 
     def use(self, token: Token, usable: Usable) -> Expr:
         lacking = sorted(self.scope.families - usable.families)
@@ -255,9 +262,8 @@ class _Parser:
             )
         if not usable.parameters:
             return tree.Use(token.text, (), usable.kind, self.scope.signature.ids)
-        return tree.Use(
-            token.text, self.arguments(token, [(Kind.ELEMENT,)] * usable.parameters), usable.kind
-        )
+        elements = [(Kind.ELEMENT,)] * usable.parameters
+        return tree.Use(token.text, self.arguments(token, elements), usable.kind)
 
     def variable(self, token: Token) -> Expr:
         name = tree.Name(token.text, self.scope.variables[token.text])
@@ -299,8 +305,10 @@ class _Parser:
         if len(arguments) != len(kinds):
             plural = "" if len(kinds) == 1 else "s"
             what = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
-            too_few = len(arguments) < len(kinds)
-            raise LanguageError(end if too_few else arguments[len(kinds)][1], what, shape)
+            place = end
+            if len(arguments) > len(kinds):
+                _, place = arguments[len(kinds)]  # the first that is too much
+            raise LanguageError(place, what, shape)
         demanded = zip(arguments, kinds, strict=True)
         return tuple(_demand(expr, offset, *allowed) for (expr, offset), allowed in demanded)
 
@@ -309,9 +317,11 @@ def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:
     """The expression, if it is of one of the kinds; a number is a FLOAT where one is expected."""
     if kinds == (Kind.FLOAT,) and isinstance(expr, tree.Number):
         return replace(expr, kind=Kind.FLOAT)
-    if (found := kind_of(expr)) not in kinds:
-        what = f"{_a(kinds[0])} is expected here, this is {_a(found)}"
-        raise LanguageError(offset, what, _HINTS.get((found, kinds[0])))
+    kind = kind_of(expr)
+    if kind not in kinds:
+        expected = kinds[0]
+        what = f"{_a(expected)} is expected here, this is {_a(kind)}"
+        raise LanguageError(offset, what, _HINTS.get((kind, expected)))
     return expr
 
 
