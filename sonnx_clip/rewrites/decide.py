@@ -95,11 +95,11 @@ def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) ->
     names = constants_of(before, after)
     _require_same(names, texts)
     values = {name: encode(texts[name], in_type.etype) for name in names}
-    differs = {
-        strength: shown_difference(found, in_type)
-        for strength in STRENGTHS
-        if (found := difference(in_type, before, after, values, strength)) is not None
-    }
+    differs: dict[Strength, Differs] = {}
+    for strength in STRENGTHS:
+        first = difference(in_type, before, after, values, strength)
+        if first is not None:
+            differs[strength] = shown_difference(first, in_type)
     return Decision(
         before=unparse(before),
         after=unparse(after),
