@@ -106,15 +106,18 @@ class ProofsRecord(Excerpt):
         An answer without a task is none. A smoke obligation that not every prover answered has none.
         """
         replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
-        found = []
+        provers = set(self.provers)
+        outcomes: list[Outcome] = []
         for o in obligations:
-            answers = {
-                r.prover: r for r in replies.get(o.id, ()) if r.task and r.prover in self.provers
-            }
-            if o.kind == "smoke" and answers.keys() != set(self.provers):
+            answers: dict[str, Reply] = {}
+            for reply in replies.get(o.id, ()):
+                if reply.task and reply.prover in provers:
+                    answers[reply.prover] = reply
+            # That a smoke obligation holds is shown by those who did not find false: by all of them.
+            if o.kind == "smoke" and answers.keys() != provers:
                 answers = {}
-            found.append(Outcome(o, tuple(answers.values())))
-        return tuple(found)
+            outcomes.append(Outcome(o, tuple(answers.values())))
+        return tuple(outcomes)
 
 
 def theory_digests(root: Path | None = None) -> dict[str, str]:
@@ -129,12 +132,12 @@ def theory_digests(root: Path | None = None) -> dict[str, str]:
         folders += [(repository, "generated/why3"), (repository, "generated/c")]
     else:
         folders += [(root, "generated/why3")]
-    return {
-        path.relative_to(above).as_posix(): digest_of_file(path)
-        for above, folder in folders
-        for path in sorted((above / folder).rglob("*"))
-        if path.is_file()
-    }
+    digests: dict[str, str] = {}
+    for above, folder in folders:
+        for path in sorted((above / folder).rglob("*")):
+            if path.is_file():
+                digests[path.relative_to(above).as_posix()] = digest_of_file(path)
+    return digests
 
 
 def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
