@@ -114,8 +114,8 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
         witness = {name: encode(text, etype) for name, text in texts.items()}
         if evaluate(condition, witness):
             return numbers(texts)
-    what = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
-    raise UserError(what, spec.file, "weaken the condition")
+    message = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
+    raise UserError(message, spec.file, "weaken the condition")
 
 
 def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

@@ -71,7 +71,8 @@ def free_names(expr: Expr) -> set[str]:
         case tree.Let(name=name, value=value, body=body):
             return free_names(value) | (free_names(body) - {name})
         case _:
-            return set().union(*map(free_names, parts_of(expr)))
+            inner = map(free_names, parts_of(expr))
+            return set[str]().union(*inner)
 
 
 def names_used(claim: Claim) -> set[str]:

@@ -119,8 +119,8 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     expr = parser.expression()
     rest = parser.peek
     if rest.kind != "end":
-        what = f"`{rest.text}` is not expected here"
-        raise LanguageError(rest.offset, what, "the condition could end before it")
+        message = f"`{rest.text}` is not expected here"
+        raise LanguageError(rest.offset, message, "the condition could end before it")
     return expr if kind is None else _demand(expr, 0, kind)
 
 
@@ -153,8 +153,8 @@ class _Parser:
             raise self.unexpected(f"`{text}`", todo)
 
     def unexpected(self, wanted: str, todo: str | None = None) -> LanguageError:
-        found = f"`{self.peek.text}` is here" if self.peek.text else "the text ends here"
-        return LanguageError(self.peek.offset, f"{found}, {wanted} is expected", todo)
+        actual = f"`{self.peek.text}` is here" if self.peek.text else "the text ends here"
+        return LanguageError(self.peek.offset, f"{actual}, {wanted} is expected", todo)
 
     def expression(self, loosest: int = LOOSEST, kind: Kind | None = None) -> Expr:
         """An expression whose operators bind at least so tightly, of a kind."""
@@ -239,11 +239,11 @@ class _Parser:
         signature = scope.signature
         of_operator = (*signature.all_ids, signature.second, signature.function)
         if name in RESERVED or name in of_operator:
-            what = f"`{name}` cannot be used in {scope.name}"
+            message = f"`{name}` cannot be used in {scope.name}"
         else:
-            what = f"`{name}` is not defined in {scope.name}"
+            message = f"`{name}` is not defined in {scope.name}"
         names = [*scope.variables, *scope.functions, *scope.uses]
-        raise LanguageError(token.offset, what, suggestion(name, names, "it has"))
+        raise LanguageError(token.offset, message, suggestion(name, names, "it has"))
 
     def call(self, token: Token) -> Expr:
         name = token.text
@@ -277,8 +277,8 @@ class _Parser:
         if self.next().text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
-            what = f"`{token.text}[i]` is outside `every(…)`"
-            raise LanguageError(token.offset, what, "`every` binds the index")
+            message = f"`{token.text}[i]` is outside `every(…)`"
+            raise LanguageError(token.offset, message, "`every` binds the index")
         return tree.Subscript(name)
 
     def every(self, token: Token) -> Expr:
@@ -304,11 +304,11 @@ class _Parser:
         self.require(")", shape)
         if len(arguments) != len(kinds):
             plural = "" if len(kinds) == 1 else "s"
-            what = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
+            message = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
             place = end
             if len(arguments) > len(kinds):
                 _, place = arguments[len(kinds)]  # the first that is too much
-            raise LanguageError(place, what, shape)
+            raise LanguageError(place, message, shape)
         demanded = zip(arguments, kinds, strict=True)
         return tuple(_demand(expr, offset, *allowed) for (expr, offset), allowed in demanded)
 
@@ -320,16 +320,16 @@ def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:
     kind = kind_of(expr)
     if kind not in kinds:
         expected = kinds[0]
-        what = f"{_a(expected)} is expected here, this is {_a(kind)}"
-        raise LanguageError(offset, what, _HINTS.get((kind, expected)))
+        message = f"{_a(expected)} is expected here, this is {_a(kind)}"
+        raise LanguageError(offset, message, _HINTS.get((kind, expected)))
     return expr
 
 
 def _arithmetic(token: Token) -> LanguageError:
     """The error for an arithmetic operator."""
-    what = f"`{token.text}` is not part of the language, which has no arithmetic"
+    message = f"`{token.text}` is not part of the language, which has no arithmetic"
     todo = "compare elements as they are; `opposite(a)` is the value of the other sign"
-    return LanguageError(token.offset, what, todo)
+    return LanguageError(token.offset, message, todo)
 
 
 def _a(kind: Kind) -> str:

@@ -125,14 +125,14 @@ def encode(text: str, etype: ElementType) -> Value:
 
 def _from_pattern(digits: str, etype: ElementType) -> int:
     if etype.width is None:
-        what = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
-        raise UserError(what, todo="write a decimal number")
+        message = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
+        raise UserError(message, todo="write a decimal number")
     width = 4 * len(digits)
     if width != etype.width:
-        what = f"0x{digits} has {width} bits, {etype.id} has {etype.width}"
+        message = f"0x{digits} has {width} bits, {etype.id} has {etype.width}"
         needed = etype.width // 4
         todo = f"{etype.id} takes {needed} hex digits; a hex float has an exponent: 0x1p+0"
-        raise UserError(what, todo=todo)
+        raise UserError(message, todo=todo)
     return int(digits, 16)
 
 

@@ -74,16 +74,16 @@ class DaskWorkers:
             asyncio.run(_reach(address, self._patience))
             self._client = Client(address, timeout=self._patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            what = f"the scheduler cannot be reached: {_words(error)}"
+            message = f"the scheduler cannot be reached: {_words(error)}"
             todo = "use the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"
-            raise UserError(what, address, todo) from None
+            raise UserError(message, address, todo) from None
         try:
             self._client.wait_for_workers(1, timeout=self._patience)
             threads = self._client.nthreads()
         except (OSError, TimeoutError) as error:
             self._client.close()
-            what = f"the scheduler has no workers: {_words(error)}"
-            raise UserError(what, address, _START.format(address=address)) from None
+            message = f"the scheduler has no workers: {_words(error)}"
+            raise UserError(message, address, _START.format(address=address)) from None
         self.workers = len(threads)
         self.threads = sum(threads.values())
 
@@ -173,13 +173,13 @@ def _in_our_words(error: Exception) -> Exception:
     if isinstance(error, KilledWorker):
         deaths = error.allowed_failures + 1
         last = getattr(error.last_worker, "address", error.last_worker)
-        what = f"{counted(deaths, 'worker')} ended while judging this unit, the last one {last}"
-        return WorkLostError(what, todo=_LOGS)
+        message = f"{counted(deaths, 'worker')} ended while judging this unit, the last one {last}"
+        return WorkLostError(message, todo=_LOGS)
     if isinstance(error, FarProcessEndedError):
         return WorkLostError(f"at a worker, {_RETRIES + 1} times: {error}", todo=_LOGS)
     if not isinstance(error, UserError) and "deserialization" in str(error):
-        what = f"the scheduler or a worker cannot read a message: {_words(error)}"
-        return UserError(what, todo=_SAME)
+        message = f"the scheduler or a worker cannot read a message: {_words(error)}"
+        return UserError(message, todo=_SAME)
     return error
 
 

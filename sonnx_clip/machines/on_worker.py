@@ -74,18 +74,18 @@ def call_in_process(
         FarProcessEndedError: the process has ended, or was killed.
     """
     with (
-        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as request,
         tempfile.TemporaryFile() as answer,
         tempfile.TemporaryFile() as wrote,
     ):
-        given.write(payload)
-        given.seek(0)
+        request.write(payload)
+        request.seek(0)
         program = f"from {__name__} import serve; serve({answer.fileno()}, {os.getpid()})"
         process = subprocess.Popen(
             [sys.executable, "-c", program],
             env=environment,
             pass_fds=[answer.fileno()],
-            stdin=given,
+            stdin=request,
             stdout=subprocess.DEVNULL,
             stderr=wrote,
         )

@@ -225,8 +225,8 @@ class DialectOracle:
         with np.errstate(over="ignore"):
             rounded = np.float32(value)
         if np.isinf(rounded) and not math.isinf(value):
-            what = f"{name} = {value} is not a FLOAT: write inf for infinity"
-            raise self._refused("bounds", what)
+            message = f"{name} = {value} is not a FLOAT: write inf for infinity"
+            raise self._refused("bounds", message)
         return rounded
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
@@ -239,8 +239,8 @@ class DialectOracle:
             integer = math.trunc(float(value))
             if limits.min <= integer <= limits.max:
                 return np.array(integer, dtype)
-        what = f"{name} = {value} has no {dtype.name} toward zero"
-        raise self._undefined("cast_of_no_number", what)
+        message = f"{name} = {value} has no {dtype.name} toward zero"
+        raise self._undefined("cast_of_no_number", message)
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """Reals have no bits: fractions, one by one, by the deciding reading, which has one answer."""

@@ -155,28 +155,28 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Fo
     for token in read.tokens:
         kind: FoundKind = "refused"
         if token.kind == "attribute" and not known_attribute(token.text):
-            kind, what = "attribute", ""
+            kind, name = "attribute", ""
         elif token.kind != "word":
             continue
         elif token.text in _UNASKED:
-            kind, what = "unasked", token.text
+            kind, name = "unasked", token.text
         elif token.text in _NOT_READ and token.start not in in_imports:
-            what = _NOT_READ[token.text]
+            name = _NOT_READ[token.text]
         elif token.text in _RESERVED and token.start not in read_there:
-            what = "a declaration that is not read"
+            name = "a declaration that is not read"
         else:
             continue
         before = bisect_right(starts, token.start)
         module = declared[before - 1].module if before else ""
-        yield Found(kind, module, what, token.text, "", read.line(token.start))
+        yield Found(kind, module, name, token.text, "", read.line(token.start))
 
 
-def _behind_smoke(found: Sequence[Found]) -> Iterator[Found]:
+def _behind_smoke(declared: Sequence[Found]) -> Iterator[Found]:
     """What stands behind the smoke goal of its module, whose task would not show it."""
     tested: set[str] = set()
-    for f in found:
+    for f in declared:
         if f.module in tested and f.kind in _ASSERTS:
-            what = f"a declaration after the smoke goal of {f.module}"
-            yield Found("refused", f.module, what, f"{f.kind} {f.name}".rstrip(), "", f.line)
+            message = f"a declaration after the smoke goal of {f.module}"
+            yield Found("refused", f.module, message, f"{f.kind} {f.name}".rstrip(), "", f.line)
         if f.kind == "goal" and f.name.startswith("smoke_"):
             tested.add(f.module)

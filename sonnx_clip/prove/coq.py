@@ -97,13 +97,13 @@ class CoqSource:
     def theorems(self) -> Iterator[CoqTheorem]:
         """Its theorems in order; a lemma is only a step."""
         module = self.module.removeprefix("SonnxClip.")
-        for found in _THEOREM.finditer(self.text):
-            shows = _SHOWS.search(found["comment"] or "")
+        for match in _THEOREM.finditer(self.text):
+            shows = _SHOWS.search(match["comment"] or "")
             yield CoqTheorem(
-                id=f"{module}.{found['name']}",
+                id=f"{module}.{match['name']}",
                 module=module,
                 file=self.path,
-                line=self.text.count("\n", 0, found.start("name")) + 1,
+                line=self.text.count("\n", 0, match.start("name")) + 1,
                 shows=tuple(shows["ids"].replace(",", " ").split()) if shows else (),
             )
 
@@ -115,7 +115,7 @@ class CoqSource:
 
 def coq_sources(root: Path) -> tuple[CoqSource, ...]:
     """All Coq files of a checkout, sorted by path; UserError if there are none."""
-    found = []
+    sources = []
     for folder, prefix in FOLDERS.items():
         files = sorted((root / folder).glob("*.v"))
         if not files:
@@ -124,8 +124,8 @@ def coq_sources(root: Path) -> tuple[CoqSource, ...]:
             )
         for path in files:
             text = path.read_text(encoding="utf-8")
-            found.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
-    return tuple(found)
+            sources.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
+    return tuple(sources)
 
 
 def digests(sources: Sequence[CoqSource]) -> dict[str, str]:
@@ -304,13 +304,13 @@ def _axioms(answer: str) -> tuple[str, ...]:
     return names
 
 
-def unlisted_axioms(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Where the axioms of a module differ from the list that a person keeps."""
     file = root / GOLDEN
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     entries = [line for line in lines if line.strip() and not line.startswith("#")]
     listed = dict(entry.split(": ", 1) for entry in entries)
-    now = {module: ", ".join(axioms) or CLOSED for module, axioms in found.items()}
+    now = {module: ", ".join(axioms) or CLOSED for module, axioms in axioms_of_module.items()}
     for module in sorted(now.keys() | listed.keys()):
         if now.get(module) != listed.get(module):
             actual = now.get(module, "nothing (no theorems)")

@@ -230,10 +230,10 @@ def with_smoke(unit: str, count: int) -> str:
         unit: what `join` gives.
         count: how many contracts there are.
     """
-    text, found = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
-    if found != count:
+    text, replaced = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
+    if replaced != count:
         raise UserError(
-            f"{found} contracts were found instead of {count}", "generated/c/acsl", _AGAIN
+            f"{replaced} contracts were found instead of {count}", "generated/c/acsl", _AGAIN
         )
     return text
 

@@ -154,16 +154,16 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     proved, now = record.about.files, theory_digests(root)
     for name in sorted(now.keys() | proved.keys()):
         if now.get(name) != proved.get(name):
-            what = f"stale: {name} has changed since the proofs"
-            raise StaleRecordError(what, str(path), todo)
+            message = f"stale: {name} has changed since the proofs"
+            raise StaleRecordError(message, str(path), todo)
     return record
 
 
-def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
+def require_digest(digest: str, spec: Spec, path: Path, todo: str) -> None:
     """StaleRecordError if a record is about another specification."""
-    if found != spec.digest:
-        what = f"stale: it is about {spec.file} {found[:12]}…, not {spec.digest[:12]}…"
-        raise StaleRecordError(what, str(path), todo)
+    if digest != spec.digest:
+        message = f"stale: it is about {spec.file} {digest[:12]}…, not {spec.digest[:12]}…"
+        raise StaleRecordError(message, str(path), todo)
 
 
 def prove_command(spec: Spec) -> str:

@@ -335,5 +335,5 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
     limits = limits_of(o, prover)
-    given = ("-s", str(limits.resources), "-t", str(limits.seconds))
-    return shlex.join(command(why3, prover, o.file, *given, *goal_options(o)))
+    limit_options = ("-s", str(limits.resources), "-t", str(limits.seconds))
+    return shlex.join(command(why3, prover, o.file, *limit_options, *goal_options(o)))

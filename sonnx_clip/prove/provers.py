@@ -94,14 +94,14 @@ def _find(name: str) -> Prover:
         raise UserError(f"unknown prover {name}", todo=f"choose from {', '.join(NAMES)}")
     command = COMMANDS[match]
     said = version_of((command[0], "--version"), INSTALL)
-    found = _VERSIONS[match].search(said)
-    if found is None:
+    version = _VERSIONS[match].search(said)
+    if version is None:
         raise UserError(
             f"{command[0]} does not print its version",
             todo=f"its output: {said[:200]!r}; {INSTALL}",
         )
     program = Path(shutil.which(command[0]) or "")
-    return Prover(match, command, found[1], digest_of_file(program), _libraries(program))
+    return Prover(match, command, version[1], digest_of_file(program), _libraries(program))
 
 
 _LIBRARY = re.compile(r"=> (/\S+)")
@@ -109,8 +109,8 @@ _LIBRARY = re.compile(r"=> (/\S+)")
 
 def _libraries(program: Path) -> str:
     """A digest of the shared libraries that the system's loader finds for a program."""
-    found = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
-    return digest_of_parts(digest_of_file(Path(library)) for library in found)
+    libraries = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
+    return digest_of_parts(digest_of_file(Path(library)) for library in libraries)
 
 
 def ask(

@@ -133,8 +133,8 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
     try:
         (folder / "drivers").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"this folder cannot be created: {error.strerror}"
-        raise UserError(what, str(folder), "choose another one with --build") from error
+        message = f"this folder cannot be created: {error.strerror}"
+        raise UserError(message, str(folder), "choose another one with --build") from error
     for name, text in drivers.items():
         write_whole(folder / "drivers" / name, text)
     write_whole(folder / "why3.conf", configuration(str(folder / "drivers"), versions))

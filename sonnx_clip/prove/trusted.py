@@ -137,20 +137,20 @@ def _of_theories(
     library: dict[str, str] = {}
     for where, text in texts.items():
         undefined: dict[str, list[str]] = {}
-        for found in read_theories(text):
-            module = f"{Path(where).stem}.{found.module}"
-            if found.kind == "library":
-                package, dot, _ = found.name.partition(".")
+        for assumption in read_theories(text):
+            module = f"{Path(where).stem}.{assumption.module}"
+            if assumption.kind == "library":
+                package, dot, _ = assumption.name.partition(".")
                 if dot and package not in ours:
-                    library.setdefault(found.name, where)
-            elif found.kind == "undefined":
-                undefined.setdefault(module, []).append(found.text)
-            elif found.kind == "refused":
-                name = f"{where}:{found.line}"
-                statement = f"{found.name}: {found.text}"
+                    library.setdefault(assumption.name, where)
+            elif assumption.kind == "undefined":
+                undefined.setdefault(module, []).append(assumption.text)
+            elif assumption.kind == "refused":
+                name = f"{where}:{assumption.line}"
+                statement = f"{assumption.name}: {assumption.text}"
                 yield TrustedItem("refused", name, where, statement, "", ())
             else:
-                yield from _taken(found, module, where, instances)
+                yield from _taken(assumption, module, where, instances)
         for module, symbols in undefined.items():
             said = f"no definition of {', '.join(symbols)}"
             yield TrustedItem("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
@@ -161,22 +161,22 @@ def _of_theories(
 
 
 def _taken(
-    found: Found, module: str, where: str, instances: list[Obligation]
+    assumption: Found, module: str, where: str, instances: list[Obligation]
 ) -> Iterator[TrustedItem]:
     """The assumption at one place of a theory, if any."""
-    name, statement = f"{module}.{found.name}", found.text
-    if found.kind == "axiom":
-        shown = tuple(o.id for o in instances if o.goal == found.name)
-        yield TrustedItem("axiom", name, where, statement, found.comment, shown)
-    elif found.kind == "clone":
+    name, statement = f"{module}.{assumption.name}", assumption.text
+    if assumption.kind == "axiom":
+        shown = tuple(o.id for o in instances if o.goal == assumption.name)
+        yield TrustedItem("axiom", name, where, statement, assumption.comment, shown)
+    elif assumption.kind == "clone":
         yield TrustedItem(
             "assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances)
         )
-    elif found.kind == "val":
-        yield TrustedItem("symbol", name, where, statement, found.comment or _C, ())
-    elif found.kind == "meta":
+    elif assumption.kind == "val":
+        yield TrustedItem("symbol", name, where, statement, assumption.comment or _C, ())
+    elif assumption.kind == "meta":
         yield TrustedItem("symbol", module, where, statement, _READ_AS, ())
-    elif found.kind in ("type", "unasked", "attribute"):
+    elif assumption.kind in ("type", "unasked", "attribute"):
         yield TrustedItem("assumption", module, where, statement, "", ())
 
 

@@ -142,30 +142,32 @@ def record_of(report: Report, operator: Operator) -> RuntimeRecord:
         numpy=report.numpy,
         machine=f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
         compared=report.compared,
-        verdicts={one.type: one.verdict for one in report.types},
+        verdicts={result.type: result.verdict for result in report.types},
         behaviours=tuple(sorted(behaviours, key=_rank)),
-        readings={one.type: one.readings for one in report.types if one.readings is not None},
-        remarks=tuple(sorted({remark for one in report.types for remark in one.remarks})),
+        readings={
+            result.type: result.readings for result in report.types if result.readings is not None
+        },
+        remarks=tuple(sorted({remark for result in report.types for remark in result.remarks})),
         reproduce=next((d.reproduce for d in (*failing, *deviations) if d.reproduce), None),
     )
 
 
 def _behaviours(report: Report) -> Iterator[Behaviour]:
     """The differences, each of one element type."""
-    for one in report.types:
-        if one.verdict == "refused":
-            words = one.words or next((c.words for c in one.classes if c.words), "")
-            yield Behaviour(verdict="refused", types=(one.type,), text=_shortened(words))
-        for klass in one.classes:
+    for result in report.types:
+        if result.verdict == "refused":
+            words = result.words or next((c.words for c in result.classes if c.words), "")
+            yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(words))
+        for klass in result.classes:
             for deviation in klass.deviations:
-                if deviation.kind == "raises" and one.refusal is not None:
+                if deviation.kind == "raises" and result.refusal is not None:
                     continue  # a note has the condition
                 yield Behaviour(
                     verdict=deviation.key,
-                    types=(one.type,),
+                    types=(result.type,),
                     classes=(klass.id,),
                     text=_shortened(deviation.reason),
-                    example=f"{one.type} {' '.join(deviation.shown.split())}",
+                    example=f"{result.type} {' '.join(deviation.shown.split())}",
                 )
     for note in notes(report):
         if note.head in _PROBLEMS:

@@ -220,9 +220,9 @@ def _require_readable(rewrite: Rewrite) -> None:
     ]
     for name in constants_of(*trees):
         if name not in rewrite.constants:
-            what = f"`{name}` is no constant of the terms"
+            message = f"`{name}` is no constant of the terms"
             todo = suggestion(name, rewrite.constants, "they have")
-            raise UserError(what, f"{rewrite.place} ({rewrite.id})", todo)
+            raise UserError(message, f"{rewrite.place} ({rewrite.id})", todo)
 
 
 def rewrite_of(id_: str) -> Rewrite:

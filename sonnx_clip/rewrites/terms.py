@@ -93,10 +93,10 @@ class Meaning:
     def result(self, term: Expr, values: Mapping[str, Value]) -> Value | None:
         """What a term is for values of X and the constants; None where an operator is not defined."""
         try:
-            found: Value = self.evaluate(term, values)
+            value: Value = self.evaluate(term, values)
         except UndefinedError:
             return None
-        return found
+        return value
 
     def number(self, text: str) -> Value:
         """The value that a text stands for; UserError if it is none of the type."""

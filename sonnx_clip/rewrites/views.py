@@ -177,11 +177,11 @@ def _report(
     makes = f"{listed(makers)} {verb} `{entry.before}` to `{entry.after}`."
     if wrong is None:
         return f"{makes} No constants were found for which the value changes."
-    given = f", for constants with {entry.given}" if entry.given else ""
+    restriction = f", for constants with {entry.given}" if entry.given else ""
     when = "It is never legal"
     if wrong.legal_when != NEVER:
         when = f"It is legal only where {wrong.legal_when}"
-    return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{given})."
+    return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{restriction})."
 
 
 def theorem_views(theorems: Sequence[Theorem]) -> tuple[TheoremView, ...]:

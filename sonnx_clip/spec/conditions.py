@@ -142,8 +142,8 @@ class ConditionParser:
         result = self._parse(way, scope, Kind.ELEMENT, types)
         inner = result.arguments[0] if isinstance(result, Call) else result
         if not isinstance(inner, Name | Number):
-            what = "the result of a case is an operand, a number, or the opposite of one"
-            raise self.document.error(way, what, "give each result a case of its own")
+            message = "the result of a case is an operand, a number, or the opposite of one"
+            raise self.document.error(way, message, "give each result a case of its own")
 
     def _on_tensors(self) -> None:
         """Restrictions on tensors as declared, and constraints on their values."""
@@ -266,11 +266,11 @@ class ConditionParser:
             way = ("definitions", index, "parameters", position)
             self._check_free(way, name)
             if name in taken:
-                what = f"the parameter `{name}` is the id of an entry"
-                raise self.document.error(way, what, "choose another name")
+                message = f"the parameter `{name}` is the id of an entry"
+                raise self.document.error(way, message, "choose another name")
             if name in parameters[:position]:
-                what = f"the parameter `{name}` is there twice"
-                raise self.document.error(way, what, "choose another name")
+                message = f"the parameter `{name}` is there twice"
+                raise self.document.error(way, message, "choose another name")
 
 
 def _in_family(scope: Scope, family: str) -> Scope:

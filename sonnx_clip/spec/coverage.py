@@ -118,13 +118,13 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, .
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     known = [page.id for page in spec.texts]
     for source in file.sources.keys() - set(known):
-        what = f"spec/clip.yaml has no source `{source}`"
+        message = f"spec/clip.yaml has no source `{source}`"
         todo = suggestion(source, known, "it has")
-        yield Diagnostic(("sources", source), what, todo, of_key=True)
+        yield Diagnostic(("sources", source), message, todo, of_key=True)
     if len(file.sources) < len(known):
         source = next(source for source in known if source not in file.sources)
-        what = f"the source `{source}` of spec/clip.yaml has no answers"
-        yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
+        message = f"the source `{source}` of spec/clip.yaml has no answers"
+        yield Diagnostic(("sources",), message, "answer each of its sentences", of_key=True)
 
 
 def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Covered]:
@@ -140,9 +140,9 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
             line = document.position(("sources", page.id, index)).line
             next_words = _short(text.words[place:])
             answered = _short(answer.words)
-            what = f"the source has `{next_words}` here, and {PATH}:{line} answers `{answered}`"
+            message = f"the source has `{next_words}` here, and {PATH}:{line} answers `{answered}`"
             todo = "answer the words in their order, all of them, or restore the text"
-            raise UserError(what, f"{page.file}:{text.line(place)}", todo)
+            raise UserError(message, f"{page.file}:{text.line(place)}", todo)
         line = text.line(start)
         shown = fold(answer.words)
         if answer.to:
@@ -162,9 +162,9 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     unanswered = _first_word(text.words[covered_to:])
     if unanswered is not None:
         place = covered_to + unanswered
-        what = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
+        message = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
         todo = f"answer them below the others of {page.id}"
-        raise UserError(what, f"{page.file}:{text.line(place)}", todo)
+        raise UserError(message, f"{page.file}:{text.line(place)}", todo)
 
 
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:

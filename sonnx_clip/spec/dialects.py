@@ -169,10 +169,10 @@ class DialectExample(ExampleValues):
     def _fits(self) -> Self:
         x = next(iter(self.values.values()), ())
         if (x == "finite") != isinstance(self.Y, ComputedBy):
-            what = (
+            message = (
                 "entries that are drawn need a Y that is computed, and entries that are listed one"
             )
-            raise ValueError(what)
+            raise ValueError(message)
         if isinstance(self.Y, tuple) and len(x) != len(self.Y):
             raise ValueError(f"X has {len(x)} entries, and Y another number")
         return self
@@ -191,8 +191,10 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
     for index, d in enumerate(spec.dialects):
         way = ("dialects", index)
         if d.after is not None and d.after not in earlier:
-            what = f"no earlier row is called `{d.after}`"
-            yield Diagnostic((*way, "after"), what, suggestion(d.after, earlier, "before it stand"))
+            message = f"no earlier row is called `{d.after}`"
+            yield Diagnostic(
+                (*way, "after"), message, suggestion(d.after, earlier, "before it stand")
+            )
             return
         if d.equivalence is not None:
             yield from unknown((*way, "equivalence", "to"), d.equivalence.to, readings, "reading")
@@ -201,8 +203,8 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
         types_before = earlier.get(d.after or "", ())
         in_both = set(types_before).intersection(d.element_types)
         for id_ in d.changes.keys() - in_both:
-            what = f"`{d.id}` and the row before do not both take {id_}"
-            yield Diagnostic((*way, "changes", id_), what, of_key=True)
+            message = f"`{d.id}` and the row before do not both take {id_}"
+            yield Diagnostic((*way, "changes", id_), message, of_key=True)
         earlier[d.id] = d.element_types
 
 
@@ -211,22 +213,22 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
     casts: list[Aspect] = ["casts"] if d.bound_type != "tensor" else []
     scaled: list[Aspect] = ["scale_bias", "scale_bias_precision"] if d.scale_bias else []
     for aspect in d.sayings.keys() & d.unsaid.keys():
-        what = f"`{aspect}` is under `says` and under `unsaid`"
-        yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
+        message = f"`{aspect}` is under `says` and under `unsaid`"
+        yield Diagnostic((*way, "unsaid", aspect), message, "it is one or the other", of_key=True)
     for aspect in (*ALWAYS, *casts, *scaled):
         if aspect not in d.sayings and aspect not in d.unsaid:
             todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
             yield Diagnostic((*way, "id"), f"`{d.id}` has no entry for `{aspect}`", todo)
     for aspect, allowed in (("equivalence", d.equivalence is not None), ("in_place", d.in_place)):
         if allowed and aspect not in d.sayings:
-            what = f"`{aspect}` is set without a quotation"
-            yield Diagnostic((*way, "id"), what, "quote the page")
+            message = f"`{aspect}` is set without a quotation"
+            yield Diagnostic((*way, "id"), message, "quote the page")
     printed = d.printed_default
     if printed:
         quotes = " ".join(words.quote or "" for words in d.sayings.values())
         if printed.min not in quotes or printed.max not in quotes:
-            what = "no quotation of this row has these numbers"
-            yield Diagnostic((*way, "printed_default"), what, "quote them")
+            message = "no quotation of this row has these numbers"
+            yield Diagnostic((*way, "printed_default"), message, "quote them")
 
 
 def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
@@ -234,9 +236,9 @@ def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
     types = {etype.id: etype for etype in spec.element_types}
     for position, id_ in enumerate(d.element_types):
         if id_ in types and getattr(types[id_], d.system) is None:
-            what = f"{d.system} has no name for {id_}"
+            message = f"{d.system} has no name for {id_}"
             todo = f"add it to the element type: {d.system}: …"
-            yield Diagnostic((*way, "element_types", position), what, todo)
+            yield Diagnostic((*way, "element_types", position), message, todo)
     try:
         for id_ in d.element_types:
             if id_ not in types:
@@ -270,13 +272,13 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
 
 def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
     """The defaults of missing bounds as numbers of the element type; None if they are refused."""
-    given = given_defaults(spec, dialect, etype)
-    if given is None or dialect.missing is None:
+    unconverted = given_defaults(spec, dialect, etype)
+    if unconverted is None or dialect.missing is None:
         return None
     type_of_bound = bound_type(spec, dialect, etype)
     if dialect.missing.of == "element" or type_of_bound.id == etype.id:
-        return given
-    low, high = (convert(value, type_of_bound, etype) for value in given)
+        return unconverted
+    low, high = (convert(value, type_of_bound, etype) for value in unconverted)
     assert low is not None
     assert high is not None
     return low, high

@@ -69,8 +69,8 @@ class Document:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
-            what = " ".join(str(part) for part in (error.context, error.problem) if part)
-            raise UserError(f"not YAML: {what}", at, "the file must be YAML 1.2") from error
+            message = " ".join(str(part) for part in (error.context, error.problem) if part)
+            raise UserError(f"not YAML: {message}", at, "the file must be YAML 1.2") from error
         except RecursionError as error:
             raise UserError("not YAML: nested too deeply", self.name) from error
         except yaml.YAMLError as error:
@@ -80,12 +80,12 @@ class Document:
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
         # An alias is composed as the node itself, which so comes a second time.
         if id(node) in self._seen:
-            what = "aliases are not part of this form"
-            raise self._at(_position(node), what, way, "write the value out")
+            message = "aliases are not part of this form"
+            raise self._at(_position(node), message, way, "write the value out")
         self._seen.add(id(node))
         if node.tag not in _PLAIN_TAGS:
-            what = f"the tag `{node.tag}` is not known"
-            raise self._at(_position(node), what, way, "leave the tag out")
+            message = f"the tag `{node.tag}` is not known"
+            raise self._at(_position(node), message, way, "leave the tag out")
         if isinstance(node, MappingNode):
             return self._plain_mapping(node, way)
         if isinstance(node, SequenceNode):
@@ -102,8 +102,8 @@ class Document:
                 raise self._at(_position(key), "a key must be a text", way)
             way_to_value = (*way, key.value)
             if key.value in mapping:
-                what = f"the key `{key.value}` is there twice"
-                raise self._at(_position(key), what, way_to_value, "keep one of the two")
+                message = f"the key `{key.value}` is there twice"
+                raise self._at(_position(key), message, way_to_value, "keep one of the two")
             self._refuse_invisible(key, way)
             mapping[key.value] = self._plain(value, way_to_value)
         return mapping
@@ -114,8 +114,8 @@ class Document:
             return  # nearly all are
         for character in node.value:
             if character != "\n" and unicodedata.category(character) in _INVISIBLE:
-                what = f"the text holds U+{ord(character):04X}, a control or format character"
-                raise self._at(_position(node), what, way, "remove it")
+                message = f"the text holds U+{ord(character):04X}, a control or format character"
+                raise self._at(_position(node), message, way, "remove it")
 
     def node(self, way: Way) -> Node:
         """The node at a path, or the nearest existing one above it."""
@@ -183,8 +183,8 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
-        what = f"byte 0x{content[error.start]:02x} is not UTF-8"
-        raise UserError(what, f"{name}:{line}:{column}", "save the file as UTF-8") from error
+        message = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        raise UserError(message, f"{name}:{line}:{column}", "save the file as UTF-8") from error
     return Document(name, text), content
 
 
@@ -224,11 +224,11 @@ class Diagnostic:
     of_key: bool = False  # the key is wrong, not its value
 
 
-def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagnostic]:
+def unknown(way: Way, id_: str, ids: Iterable[str], noun: str) -> Iterator[Diagnostic]:
     """A diagnostic if the id at a path is not in a list; `one` is what a message calls such an entry."""
     known = list(ids)
     if id_ not in known:
-        yield Diagnostic(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))
+        yield Diagnostic(way, f"there is no {noun} `{id_}`", suggestion(id_, known, "there are"))
 
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:

@@ -250,9 +250,9 @@ class Evaluator:
         function = self._functions[name]
         return lambda env: function(*(argument(env) for argument in arguments))
 
-    def _becomes(self, given: Value, number: Value) -> bool:
+    def _becomes(self, value: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
-        converted = convert(given, self.spec.element_type("float32"), self.etype)
+        converted = convert(value, self.spec.element_type("float32"), self.etype)
         if converted is None or self.etype.family != "float":
             return converted == number
         if values.is_nan(converted, self.etype):
@@ -359,12 +359,12 @@ class Evaluator:
         if len(classes) == 1:
             return classes[0]
         shown = self._shown(self.named(values))
-        what = f"no class has {shown}"
+        message = f"no class has {shown}"
         if classes:
             ids = " and ".join(f"`{klass.id}`" for klass in classes)
-            what = f"the classes {ids} all have {shown}"
+            message = f"the classes {ids} all have {shown}"
         todo = "change the `when` of the classes, so that exactly one has each value"
-        raise UserError(what, f"{shown_path(self.spec.path)} (classes)", todo)
+        raise UserError(message, f"{shown_path(self.spec.path)} (classes)", todo)
 
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""

@@ -58,8 +58,8 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
         reading = spec.reading(dialect.reading)
         used = used_bounds(spec, dialect, etype, bounds)
     elif None in bounds:
-        what = f"the reading `{side.by}` does not define missing bounds"
-        raise UserError(what, todo="give it, at the witness or at this side; or name a dialect")
+        message = f"the reading `{side.by}` does not define missing bounds"
+        raise UserError(message, todo="give it, at the witness or at this side; or name a dialect")
     else:
         used = [encode(str(bound), etype) for bound in bounds]
         reading = spec.reading(side.by)
@@ -117,8 +117,8 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
         return y, not evaluate(claim, numbers)
     except KeyError as error:
         variable = error.args[0]
-        what = f"`{witness.refutes}` uses {variable} too, which a witness does not define"
-        raise UserError(what) from error
+        message = f"`{witness.refutes}` uses {variable} too, which a witness does not define"
+        raise UserError(message) from error
 
 
 # --- Checks -----------------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
         for position, part in enumerate(finding.claim):
             if not shown and not isinstance(part, Theorem):
                 way = ("findings", index, "claim", position)
-                what = "a claim on the texts, and no witness has `stands_at`"
-                yield Diagnostic(way, what, "name the lines that show it, or give `holds`")
+                message = "a claim on the texts, and no witness has `stands_at`"
+                yield Diagnostic(way, message, "name the lines that show it, or give `holds`")
 
 
 def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
@@ -160,8 +160,8 @@ def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic
             y, is_false = refuted_result(spec, witness)
             if not is_false:
                 told = show(y, spec.element_type(witness.type))
-                what = f"`{witness.refutes}` holds here: the result of the cases is {told}"
-                yield Diagnostic(way, what, "give numbers for which it is false")
+                message = f"`{witness.refutes}` holds here: the result of the cases is {told}"
+                yield Diagnostic(way, message, "give numbers for which it is false")
         case Stands():
             yield from _check_stands(spec, way, witness)
 
@@ -179,11 +179,11 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
             return
         if first is not None and not differ(first, answers, etype, bitwise=bitwise):
             told = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
-            what = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
+            message = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
             todo = "give numbers for which they differ, or leave this side out"
             if differ(first, answers, etype, bitwise=True):
                 todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
-            yield Diagnostic(at, what, todo)
+            yield Diagnostic(at, message, todo)
         first = first or answers
 
 
@@ -191,8 +191,8 @@ def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]
     """The text is at these lines, and at no others."""
     page = spec.page(witness.page)
     if page.cites:
-        what = f"the text of {page.id} is only cited"
-        yield Diagnostic((*way, "page"), what, "name a text in spec/sources")
+        message = f"the text of {page.id} is only cited"
+        yield Diagnostic((*way, "page"), message, "name a text in spec/sources")
         return
     path = repo_file(page.file)
     text = source_text(path)

@@ -42,8 +42,8 @@ def require_sources(spec: Spec) -> None:
         if file not in recorded:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
         if digest_of_file(repo_file(file)) != recorded[file]:
-            what = f"the digest of the text differs from that in {_SUMS}"
-            raise UserError(what, file, f"restore it, or read it again and {todo}")
+            message = f"the digest of the text differs from that in {_SUMS}"
+            raise UserError(message, file, f"restore it, or read it again and {todo}")
 
 
 def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
@@ -78,9 +78,9 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
     missing = {page.id for page in spec.texts if not repo_file(page.file).is_file()}
     for index, page in enumerate(spec.sources):
         if page.id in missing:
-            what = f"there is no file {page.file}"
+            message = f"there is no file {page.file}"
             todo = "give its path in the repository"
-            yield Diagnostic(("sources", index, "file"), what, todo)
+            yield Diagnostic(("sources", index, "file"), message, todo)
     for way, source in quoted(spec):
         if way[0] != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
@@ -92,11 +92,11 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     has_quote = source.quote is not None
     has_fact = source.fact is not None
     if file and (has_fact or not has_quote):
-        what = f"the text of {source.page} is in the repository"
-        yield Diagnostic(way, what, "give a `quote` and nothing else")
+        message = f"the text of {source.page} is in the repository"
+        yield Diagnostic(way, message, "give a `quote` and nothing else")
     if not file and (has_quote or not has_fact):
-        what = f"the text of {source.page} is only cited"
-        yield Diagnostic(way, what, "give a `fact` and nothing else")
+        message = f"the text of {source.page} is only cited"
+        yield Diagnostic(way, message, "give a `fact` and nothing else")
     if source.quote is None or not file:
         return
 
@@ -105,13 +105,13 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     spans = text.spans(source.section, source.quote)
     if spans is None:
         titles = list(dict.fromkeys(section.title for section in text.sections))
-        what = f"{path.name} has no section `{source.section}`"
+        message = f"{path.name} has no section `{source.section}`"
         todo = suggestion(plain(source.section), titles, "it has")
-        yield Diagnostic((*way, "section"), what, todo)
+        yield Diagnostic((*way, "section"), message, todo)
         return
     if len(fold(source.quote)) < _SHORTEST:
-        what = "this quotation is too short to be found again"
-        yield Diagnostic((*way, "quote"), what, "quote a whole statement")
+        message = "this quotation is too short to be found again"
+        yield Diagnostic((*way, "quote"), message, "quote a whole statement")
     elif not spans:
-        what = f"the section `{source.section}` of {path.name} does not contain this"
-        yield Diagnostic((*way, "quote"), what, "quote it exactly; only white space may differ")
+        message = f"the section `{source.section}` of {path.name} does not contain this"
+        yield Diagnostic((*way, "quote"), message, "quote it exactly; only white space may differ")

@@ -42,9 +42,9 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
         seen = {} if section.own_ids else taken
         for index, entry in enumerate(getattr(spec, section.name)):
             if entry.id in seen:
-                what = f"the id `{entry.id}` is taken by {seen[entry.id]}"
+                message = f"the id `{entry.id}` is taken by {seen[entry.id]}"
                 todo = "an id is permanent and belongs to one entry"
-                yield Diagnostic((section.name, index, "id"), what, todo)
+                yield Diagnostic((section.name, index, "id"), message, todo)
             seen.setdefault(entry.id, f"{section.name}[{index}]")
     for key, target in REFERENCES:
         for name, index, entry in entries_with(spec, key):
@@ -81,8 +81,8 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     for index, name in enumerate(operands):
         for meaning, names in taken.items():
             if name in names or name.lower() in names:
-                what = f"`{name}` is a {meaning}"
-                yield Diagnostic(("operands", index, "id"), what, "choose another name")
+                message = f"`{name}` is a {meaning}"
+                yield Diagnostic(("operands", index, "id"), message, "choose another name")
     if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
         yield Diagnostic(
             ("readings",), "there is no reading `cases`", "all others are compared with it"
@@ -110,18 +110,18 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
 
     for way, declared in declarations:
         if way[-1] not in known:
-            what = f"there is no tensor `{way[-1]}`"
-            yield Diagnostic(way, what, f"there are {', '.join(known)}", of_key=True)
+            message = f"there is no tensor `{way[-1]}`"
+            yield Diagnostic(way, message, f"there are {', '.join(known)}", of_key=True)
         type_ = getattr(declared, "type", None)
         if type_:
             yield from unknown_in(spec, "element_types", (*way, "type"), type_)
     missing = [name for name in known if example is not None and name not in example]
     if missing:
-        what = f"the tensor `{missing[0]}` is not declared"
-        yield Diagnostic(("declared_example",), what, f"add `{missing[0]}: …`")
+        message = f"the tensor `{missing[0]}` is not declared"
+        yield Diagnostic(("declared_example",), message, f"add `{missing[0]}: …`")
     if example is None and spec.restrictions:
-        what = "there is no `declared_example`, which restrictions change"
-        yield Diagnostic((), what, "give a node that meets every restriction")
+        message = "there is no `declared_example`, which restrictions change"
+        yield Diagnostic((), message, "give a node that meets every restriction")
 
 
 def _check_families(spec: Spec) -> Iterator[Diagnostic]:
@@ -129,8 +129,8 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
     known = [family.id for family in spec.families]
     for index, id_ in enumerate(known):
         if not spec.types_of(id_):
-            what = f"no element type belongs to the family `{id_}`"
-            yield Diagnostic(("families", index, "id"), what)
+            message = f"no element type belongs to the family `{id_}`"
+            yield Diagnostic(("families", index, "id"), message)
     for index, case in enumerate(spec.cases):
         for family in case.not_for:
             yield from unknown(("cases", index, "not_for", family), family, known, "family")
@@ -142,12 +142,12 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
             is_stated = family in entry.families
             is_excused = family in entry.not_for
             if is_stated and is_excused:
-                what = f"`{entry.id}` is stated for {family} and excused from it"
-                yield Diagnostic(way, what, "remove one of the two")
+                message = f"`{entry.id}` is stated for {family} and excused from it"
+                yield Diagnostic(way, message, "remove one of the two")
             elif not is_stated and not is_excused:
-                what = f"`{entry.id}` leaves out {family}"
+                message = f"`{entry.id}` leaves out {family}"
                 todo = f"name it, or write not_for: {{{family}: why}}"
-                yield Diagnostic(way, what, todo)
+                yield Diagnostic(way, message, todo)
 
 
 def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
@@ -156,19 +156,19 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
         for family in dict.fromkeys((*entry.refuted_for, *entry.repaired)):
             way: Way = (section, index, "refuted_for", family)
             if family not in entry.refuted_for:
-                what = f"it is not refuted for `{family}`, so there is nothing to repair"
-                yield Diagnostic((section, index, "repaired", family), what, of_key=True)
+                message = f"it is not refuted for `{family}`, so there is nothing to repair"
+                yield Diagnostic((section, index, "repaired", family), message, of_key=True)
             elif family in entry.holds_for:
-                what = f"`{family}` is under `holds_for` and under `refuted_for`"
-                yield Diagnostic(way, what, "it is one or the other", of_key=True)
+                message = f"`{family}` is under `holds_for` and under `refuted_for`"
+                yield Diagnostic(way, message, "it is one or the other", of_key=True)
             elif family not in entry.families:
-                what = f"the constraint is not stated for the family `{family}`"
-                yield Diagnostic(way, what, "add it to `families`, or drop it here", of_key=True)
+                message = f"the constraint is not stated for the family `{family}`"
+                yield Diagnostic(way, message, "add it to `families`, or drop it here", of_key=True)
             elif family not in entry.repaired:
-                what = (
+                message = (
                     f"it is refuted for `{family}`, and no condition is given under which it holds"
                 )
-                yield Diagnostic(way, what, f"add to `repaired`: {{{family}: …}}", of_key=True)
+                yield Diagnostic(way, message, f"add to `repaired`: {{{family}: …}}", of_key=True)
 
 
 def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
@@ -189,8 +189,8 @@ def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
             elif not is_number and name in scalars:
                 yield Diagnostic(way, f"{name} is a scalar", "give one number")
             elif not is_number and len(value) != length:
-                what = f"{first} has {length} entries, {name} has {len(value)}"
-                yield Diagnostic(way, what, f"the result has the shape of {first}")
+                message = f"{first} has {length} entries, {name} has {len(value)}"
+                yield Diagnostic(way, message, f"the result has the shape of {first}")
 
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
@@ -221,5 +221,5 @@ def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
         counts = Counter(finding.goal(part) for part in finding.theorems)
         for name, count in counts.items():
             if count > 1:
-                what = f"two theorems are called {name}"
-                yield Diagnostic(("findings", index, "claim"), what, "give them different ids")
+                message = f"two theorems are called {name}"
+                yield Diagnostic(("findings", index, "claim"), message, "give them different ids")

@@ -40,9 +40,9 @@ def validate(model: type[_Model], document: Document) -> _Model:
 
 def _follows(details: ErrorDetails) -> bool:
     """Whether a list is called too short only because items of it are wrong, which are reported."""
-    given = details["input"]
+    value = details["input"]
     least = details.get("ctx", {}).get("min_length", 0)
-    return details["type"] == "too_short" and isinstance(given, list) and len(given) >= least
+    return details["type"] == "too_short" and isinstance(value, list) and len(value) >= least
 
 
 def _placed(
@@ -50,7 +50,7 @@ def _placed(
 ) -> tuple[Position, UserError]:
     """The place of one complaint, and the message for it."""
     sort = details["type"]
-    given = details["input"]
+    value = details["input"]
     context = details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
     at = document.position(way)
@@ -58,27 +58,27 @@ def _placed(
     match sort:
         case "extra_forbidden" | "unexpected_keyword_argument":
             at = document.key_position(way)
-            what = f"the key `{way[-1]}` is not known here"
+            message = f"the key `{way[-1]}` is not known here"
             todo = _known_keys(model, document.data, way)
         case "missing":
-            what = f"the key `{way[-1]}` is missing"
+            message = f"the key `{way[-1]}` is missing"
             todo = f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
         case "literal_error":
             if details["loc"][-1] == "[key]":
                 at = document.key_position(way)
-            what = f"`{_short(given)}` is not allowed here"
+            message = f"`{_short(value)}` is not allowed here"
             todo = f"one of: {context['expected']}"
-            if ")" in str(given):  # the end of a text that YAML has split at its comma
+            if ")" in str(value):  # the end of a text that YAML has split at its comma
                 todo += "; inside { } a text with a comma needs quotes"
         case "string_pattern_mismatch":
-            what = f"`{_short(given)}` is not a valid name"
+            message = f"`{_short(value)}` is not a valid name"
             todo = f"it must match {context['pattern']}"
         case "value_error":
-            what = str(context["error"])
+            message = str(context["error"])
         case _:
-            what = f"{expected_value(details)}, this is {_sort_of(given)}"
-    return at, document.error(way, what, todo, at)
+            message = f"{expected_value(details)}, this is {_sort_of(value)}"
+    return at, document.error(way, message, todo, at)
 
 
 def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[int | str, ...]:

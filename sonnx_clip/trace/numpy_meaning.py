@@ -85,8 +85,8 @@ def _read(text: str) -> dict[str, Meaning]:
 def _meaning(d: WhymlDeclaration) -> Meaning:
     match = _DEFINITION.fullmatch(d.statement)
     if match is None or d.form not in ("function", "predicate"):
-        what = f"module {d.module} holds a definition that is not read"
-        raise UserError(what, PATH, "write it like the others")
+        message = f"module {d.module} holds a definition that is not read"
+        raise UserError(message, PATH, "write it like the others")
     parameters: list[tuple[str, ValueKind]] = []
     for group in _PARAMETERS.finditer(match["parameters"]):
         kind_of_group: ValueKind = "mask" if group["type"] == "bool" else "element"

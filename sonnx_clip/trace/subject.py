@@ -53,8 +53,8 @@ class Subject:
         """The planner of an element type; UserError if it has none."""
         planner = self.planners.get(dtype_of(etype))
         if planner is None:
-            what = f"{etype.id} has no NumPy kernel: it cannot be proved"
-            raise UserError(what, str(self.files[-1]), "add a planner for it to PLANNERS")
+            message = f"{etype.id} has no NumPy kernel: it cannot be proved"
+            raise UserError(message, str(self.files[-1]), "add a planner for it to PLANNERS")
         self.require_traced(planner)
         return planner
 
@@ -62,8 +62,9 @@ class Subject:
         """UserError if a planner or kernel is not among `functions`."""
         if function not in self.functions:
             name = getattr(function, "__qualname__", repr(function))
-            what = f"{getattr(function, '__module__', None)}.{name} is planned or called, and is not traced"
-            raise UserError(what, str(self.files[-1]), "define it in the modules of the kernels")
+            module = getattr(function, "__module__", None)
+            message = f"{module}.{name} is planned or called, and is not traced"
+            raise UserError(message, str(self.files[-1]), "define it in the modules of the kernels")
 
 
 def subject() -> Subject:

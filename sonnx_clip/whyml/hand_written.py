@@ -92,19 +92,19 @@ def _obligation(
         )
     for id_ in shown:
         if id_ not in ids and id_ != "smoke":
-            what = f"the goal shows {id_}, which is not in spec/clip.yaml"
-            raise UserError(what, where, "correct the id")
+            message = f"the goal shows {id_}, which is not in spec/clip.yaml"
+            raise UserError(message, where, "correct the id")
     if d.name.startswith("smoke_") != (shown == ("smoke",)):
-        what = "a smoke goal, and no other, has a name that begins with smoke_"
-        raise UserError(what, where, "rename the goal, or correct what it shows")
+        message = "a smoke goal, and no other, has a name that begins with smoke_"
+        raise UserError(message, where, "rename the goal, or correct what it shows")
     form = d.form.split()
     is_program = form[0] == "let"
     kind: Kind = "refinement" if is_program and "lemma" not in form else "theorem"
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
     elif not d.comment:
-        what = "the goal has no comment that states it"
-        raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
+        message = "the goal has no comment that states it"
+        raise UserError(message, where, "write it before the goal, (** as a sentence. *)")
     elif kind == "refinement" and "ghost" not in form:
         title = f"{d.name.replace('_', ' ')} keeps its contract{types}"
     else:
@@ -167,16 +167,16 @@ def directives(text: str) -> Iterator[Directive]:
     """The directives of a driver, in their order; what opens and closes a module is none."""
     module = ""
     for line in text.splitlines():
-        found = _LINE.match(line)
-        if found is None:
+        match = _LINE.match(line)
+        if match is None:
             continue
-        word, names = found["word"], tuple(found["names"].split())
+        word, names = match["word"], tuple(match["names"].split())
         if word in ("theory", "module") and names:
             module = names[0]
         elif word == "end":
             module = ""
         else:
             rest, said = (
-                " ".join(part.split()) for part in (found["rest"], line.strip()[len(word) :])
+                " ".join(part.split()) for part in (match["rest"], line.strip()[len(word) :])
             )
-            yield Directive(module, word, names, found["text"], rest, said)
+            yield Directive(module, word, names, match["text"], rest, said)

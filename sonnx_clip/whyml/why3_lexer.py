@@ -140,7 +140,7 @@ def without_header(text: str) -> str:
 @lru_cache(maxsize=128)
 def tokens(text: str) -> Tokens:
     """Split a text; what is not understood is among the refusals."""
-    found: list[Why3Token] = []
+    read: list[Why3Token] = []
     comments: list[tuple[int, int]] = []
     refusals: list[Refusal] = []
     at = 0
@@ -150,7 +150,7 @@ def tokens(text: str) -> Tokens:
             kind = match.lastgroup
             start, at = match.span(kind or 0)
             if kind in _PLAIN:
-                found.append(_token(Why3Token, (kind, text[start:at], start, at)))
+                read.append(_token(Why3Token, (kind, text[start:at], start, at)))
                 continue
             if kind is None or kind == "end":
                 break
@@ -164,10 +164,10 @@ def tokens(text: str) -> Tokens:
             if kind in _REFUSED:
                 refusals.append(_refusal(text, start, _REFUSED[kind], text[start:at]))
             token_kind: TokenKind = "attribute" if kind == "attribute" else "other"
-            found.append(Why3Token(token_kind, text[start:at], start, at))
-    refusals += _more(text, found)
+            read.append(Why3Token(token_kind, text[start:at], start, at))
+    refusals += _more(text, read)
     refusals.sort(key=attrgetter("line"))
-    return Tokens(text, tuple(found), tuple(comments), tuple(refusals))
+    return Tokens(text, tuple(read), tuple(comments), tuple(refusals))
 
 
 def _end_of_comment(text: str, at: int) -> int:
@@ -185,14 +185,14 @@ def _end_of_comment(text: str, at: int) -> int:
     return at
 
 
-def _more(text: str, found: list[Why3Token]) -> list[Refusal]:
+def _more(text: str, read: list[Why3Token]) -> list[Refusal]:
     """What single tokens do not show: operators in parentheses, which are names."""
     refusals = []
-    for at, first in enumerate(found[:-2]):
+    for at, first in enumerate(read[:-2]):
         if first.text != "(":
             continue
-        second = found[at + 1]
-        third = found[at + 2]
+        second = read[at + 1]
+        third = read[at + 2]
         is_operator = second.kind == "operator" and third.text in (")", "_")
         if is_operator or second.text == "[":
             written = text[first.start : third.end]
