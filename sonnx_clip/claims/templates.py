@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 
 SUBJECT = "restrictions"
 """The subject of claims on no element type."""
-_B, _E, _T = ((sort,) for sort in (Sort.BOOL, Sort.ELEMENT, Sort.TENSOR))
+# Each argument of a function has the sorts that it may have: here one.
+_B = (Sort.BOOL,)
+_E = (Sort.ELEMENT,)
+_T = (Sort.TENSOR,)
 _FUNCTIONS = {
     **ELEMENT_FUNCTIONS,
     **DECLARED_FUNCTIONS,
@@ -106,7 +109,12 @@ class Listed(tuple[str, ...]):
 class Given(dict[str, Any]):
     """The values of placeholders: given ones, and attributes of entries, the first that has one."""
 
-    def __init__(self, family: str, entries: tuple[object, ...], given: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        family: str,
+        entries: tuple[object, ...],
+        given: Mapping[str, Any],
+    ) -> None:
         super().__init__(given)
         self._family, self._entries = family, entries
 
@@ -300,7 +308,11 @@ def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool)
 
 
 def _meant(
-    spec: Spec, family: str, expressions: Mapping[str, Expr], tensors: bool, expr: Expr
+    spec: Spec,
+    family: str,
+    expressions: Mapping[str, Expr],
+    tensors: bool,
+    expr: Expr,
 ) -> Expr | None:
     """The meaning of a node of a template, its parts already done; None for a node of the language."""
     signature = spec.signature

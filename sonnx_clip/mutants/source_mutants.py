@@ -29,14 +29,35 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.In: (ast.NotIn,),
 }
 _NAMES = {
-    "bitwise_and": "bitwise_or", "bitwise_or": "bitwise_and", "bitwise_xor": "bitwise_or", "add": "subtract",
-    "subtract": "add", "max": "min", "min": "max", "right_shift": "left_shift",
-    "lower": "upper", "upper": "lower", "low": "high", "high": "low", "fill": "limit", "limit": "fill",
-    "infinity": "minus_infinity", "minus_infinity": "infinity", "plus_zero": "minus_zero",
-    "minus_zero": "plus_zero", "magnitude": "sign", "first_nan": "infinity", "sign": "magnitude",
-    "one": "plus_zero", "infinite": "lowest", "lowest": "infinite", "least": "shift",
-    "signed_infinity": "lowest", "beyond_infinity": "infinity", "shift": "one",
-}  # fmt: skip
+    "bitwise_and": "bitwise_or",
+    "bitwise_or": "bitwise_and",
+    "bitwise_xor": "bitwise_or",
+    "add": "subtract",
+    "subtract": "add",
+    "max": "min",
+    "min": "max",
+    "right_shift": "left_shift",
+    "lower": "upper",
+    "upper": "lower",
+    "low": "high",
+    "high": "low",
+    "fill": "limit",
+    "limit": "fill",
+    "infinity": "minus_infinity",
+    "minus_infinity": "infinity",
+    "plus_zero": "minus_zero",
+    "minus_zero": "plus_zero",
+    "magnitude": "sign",
+    "first_nan": "infinity",
+    "sign": "magnitude",
+    "one": "plus_zero",
+    "infinite": "lowest",
+    "lowest": "infinite",
+    "least": "shift",
+    "signed_infinity": "lowest",
+    "beyond_infinity": "infinity",
+    "shift": "one",
+}
 """Names that are swapped: operations, bounds, kernels and constants of a format."""
 
 

@@ -68,7 +68,10 @@ def _families_of(spec: Spec, place: Place) -> tuple[str, ...]:
 
 
 def _changed_conditions(
-    spec: Spec, place: Place, families: tuple[str, ...], condition: Expr
+    spec: Spec,
+    place: Place,
+    families: tuple[str, ...],
+    condition: Expr,
 ) -> Iterator[YamlMutant]:
     section, entry, field, family = place
     name = ".".join(filter(None, (section, entry.id, field.rstrip("_"), family)))

@@ -264,7 +264,13 @@ def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], 
     bits = f"u{len(lower)}"
 
     def call(x: Array, out: Array) -> None:
-        function(_address(out.view(bits)), _address(x.view(bits)), low, high, out.size)
+        function(
+            _address(out.view(bits)),
+            _address(x.view(bits)),
+            low,
+            high,
+            out.size,
+        )
 
     return call
 

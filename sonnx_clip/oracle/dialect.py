@@ -105,7 +105,10 @@ class DialectOracle:
         return out
 
     def bounds(
-        self, dtype: np.dtype[Any], min: object = None, max: object = None
+        self,
+        dtype: np.dtype[Any],
+        min: object = None,
+        max: object = None,
     ) -> tuple[Array, Array]:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
         defaults = self.row["missing"]
@@ -303,7 +306,12 @@ def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
         }
 
 
-def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtype[Any]) -> Array:
+def fused(
+    x: Array,
+    scale: np.floating[Any],
+    bias: np.floating[Any],
+    to: np.dtype[Any],
+) -> Array:
     """What x * scale + bias is, of float16 or float32 operands, rounded once to float16 or float32.
 
     The product is exact in float64. A sum that is not exact there is rounded to the neighbour whose last bit

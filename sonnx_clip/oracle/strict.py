@@ -61,7 +61,13 @@ def clip_by_numpy(x: object, min: object, max: object, *, out: Array | None = No
 
 
 def _clip(
-    x: object, min: object, max: object, out: Array | None, *, may_be_in_c: bool, chunk: int = CHUNK
+    x: object,
+    min: object,
+    max: object,
+    out: Array | None,
+    *,
+    may_be_in_c: bool,
+    chunk: int = CHUNK,
 ) -> Array:
     tensor = x if type(x) is ndarray else tensor_of("x", x)
     lower = asarray(min) if isinstance(min, generic) else bound_of("min", "R1", min)
@@ -90,7 +96,10 @@ def _clip(
 
 @lru_cache(maxsize=_PLANS)
 def _plan(
-    dtype: np.dtype[Any], lower: bytes, upper: bytes, may_be_in_c: bool
+    dtype: np.dtype[Any],
+    lower: bytes,
+    upper: bytes,
+    may_be_in_c: bool,
 ) -> tuple[Plan, CallInC | None]:
     """The plan for two bounds, given by their bits, and the call in C that takes its place.
 

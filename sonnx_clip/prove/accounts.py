@@ -106,7 +106,12 @@ def account(
     return result
 
 
-def _context(parts: _Parts, lemmas: frozenset[str], prover: str, said: set[Said]) -> Counter[str]:
+def _context(
+    parts: _Parts,
+    lemmas: frozenset[str],
+    prover: str,
+    said: set[Said],
+) -> Counter[str]:
     """The names of all that stands before a goal without premises; what is to be listed goes into `said`."""
     said.update(_settings(parts, prover))
     defined: set[str] = set()
@@ -232,7 +237,12 @@ def _short(command: Command) -> str:
 # --- Definitions by their form --------------------------------------------------------------------------
 
 
-def _first(command: Command, declared: Mapping[str, int], place: int, defined: set[str]) -> bool:
+def _first(
+    command: Command,
+    declared: Mapping[str, int],
+    place: int,
+    defined: set[str],
+) -> bool:
     """Whether an assertion is the first definition of a symbol in its task."""
     name = defines(command, declared, place)
     if not name or name in defined:

@@ -22,9 +22,21 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.why3_lexer import Tokens
 
 FoundKind: TypeAlias = Literal[
-    "axiom", "lemma", "goal", "val", "clone", "type", "unasked", "attribute", "undefined", "meta", "refused",
-    "library", "lemma program", "program",
-]  # fmt: skip
+    "axiom",
+    "lemma",
+    "goal",
+    "val",
+    "clone",
+    "type",
+    "unasked",
+    "attribute",
+    "undefined",
+    "meta",
+    "refused",
+    "library",
+    "lemma program",
+    "program",
+]
 
 CALLED: Final = "sonnx_clip_"  # how the name of a program begins that C calls
 
@@ -32,8 +44,10 @@ _ASSERTS: Final = ("axiom", "lemma", "goal", "lemma program", "clone", "val", "t
 _IMPORTS: Final = ("use", "clone", "meta")
 _UNASKED: Final = ("assume", "any", "diverges", "partial")
 _NOT_READ: Final = {
-    "scope": "a scope", "import": "an import of a scope", "coinductive": "a coinductive predicate",
-}  # fmt: skip
+    "scope": "a scope",
+    "import": "an import of a scope",
+    "coinductive": "a coinductive predicate",
+}
 # Of the words that begin a declaration, some may stand within one too.
 _RESERVED: Final = BEGIN - {"module", "theory", "let", "end", *_NOT_READ}
 
@@ -124,7 +138,14 @@ def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[Fou
 
 
 def _found(d: WhymlDeclaration, kind: FoundKind, text: str = "", name: str | None = None) -> Found:
-    return Found(kind, d.module, d.name if name is None else name, text, d.comment, d.line)
+    return Found(
+        kind,
+        d.module,
+        d.name if name is None else name,
+        text,
+        d.comment,
+        d.line,
+    )
 
 
 def _before_body(contract: str) -> str:
@@ -177,6 +198,13 @@ def _behind_smoke(declared: Sequence[Found]) -> Iterator[Found]:
     for f in declared:
         if f.module in tested and f.kind in _ASSERTS:
             message = f"a declaration after the smoke goal of {f.module}"
-            yield Found("refused", f.module, message, f"{f.kind} {f.name}".rstrip(), "", f.line)
+            yield Found(
+                "refused",
+                f.module,
+                message,
+                f"{f.kind} {f.name}".rstrip(),
+                "",
+                f.line,
+            )
         if f.kind == "goal" and f.name.startswith("smoke_"):
             tested.add(f.module)

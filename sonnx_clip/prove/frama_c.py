@@ -218,7 +218,8 @@ def join(contract: str, loop: str, c: str, name: str) -> str:
     loops = list(_WHILE.finditer(c))
     if len(loops) != 1:
         raise UserError(f"it has {len(loops)} loops; the contracts are for one", name, _AGAIN)
-    return contract + c[: loops[0].start()] + loop + c[loops[0].start() :]
+    start = loops[0].start()
+    return contract + c[:start] + loop + c[start:]
 
 
 def with_smoke(unit: str, count: int) -> str:
@@ -260,7 +261,12 @@ class FramaC:
     jobs: int
 
     def command(
-        self, unit: Path, folder: Path, seconds: int, *more: str, smoke: bool = False
+        self,
+        unit: Path,
+        folder: Path,
+        seconds: int,
+        *more: str,
+        smoke: bool = False,
     ) -> list[str]:
         """The Frama-C command for a file; its reports and its session go into `folder`."""
         config = self.smoke_config if smoke else self.config

@@ -128,7 +128,12 @@ def _outcomes(module: Module, folder: Path, running: Running, seconds: float) ->
 
 
 def _replies(
-    why3: Why3, prover: Prover, file: Path, expected: set[str], running: Running, seconds: float
+    why3: Why3,
+    prover: Prover,
+    file: Path,
+    expected: set[str],
+    running: Running,
+    seconds: float,
 ) -> dict[str, Reply]:
     """What a prover answers to each goal of a file; UserError if Why3 prints others than expected."""
     printed = print_tasks(why3, prover, (str(file),), running)[str(file)]

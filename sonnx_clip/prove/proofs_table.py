@@ -27,9 +27,16 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Constraint, Property
 
 _SECTIONS = (
-    "restrictions", "constraints", "cases", "classes", "properties", "latitude", "readings", "examples",
+    "restrictions",
+    "constraints",
+    "cases",
+    "classes",
+    "properties",
+    "latitude",
+    "readings",
+    "examples",
     "element_types",
-)  # fmt: skip
+)
 """Sections with rows; docs/dialects.md shows what is proved of dialects."""
 
 
@@ -38,7 +45,12 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
 
     ``any`` counts the theorems over every ordered element type and those on declared tensors.
     """
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        header_style="bold",
+        padding=(0, 1),
+        pad_edge=False,
+    )
     table.add_column("requirement", no_wrap=True)
     families = [family.id for family in spec.families]
     for column in (*families, "any"):
@@ -62,7 +74,12 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
     if refuted:
         console.print("[bold]refuted as written, proved under a condition[/]")
         for line in refuted:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                line,
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
         console.print()
 
 

@@ -114,7 +114,12 @@ def _libraries(program: Path) -> str:
 
 
 def ask(
-    prover: Prover, task: str, digest: str, limits: ProverLimits, folder: Path, running: Running
+    prover: Prover,
+    task: str,
+    digest: str,
+    limits: ProverLimits,
+    folder: Path,
+    running: Running,
 ) -> Reply:
     """Ask a prover about one task.
 

@@ -74,7 +74,12 @@ def commands(text: str) -> tuple[Command, ...]:
     return tuple(_commands(raw, bytes(plain), starts.tolist(), ends.tolist()))
 
 
-def _commands(raw: bytes, plain: bytes, starts: list[int], ends: list[int]) -> Iterator[Command]:
+def _commands(
+    raw: bytes,
+    plain: bytes,
+    starts: list[int],
+    ends: list[int],
+) -> Iterator[Command]:
     before = 0
     for start, end in zip(starts, ends, strict=True):
         _require_nothing(plain[before:start])

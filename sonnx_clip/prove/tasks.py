@@ -68,7 +68,10 @@ def goal_options(obligation: Obligation) -> list[str]:
 
 
 def print_tasks(
-    why3: Why3, prover: Prover, files: Sequence[str], running: Running | None = None
+    why3: Why3,
+    prover: Prover,
+    files: Sequence[str],
+    running: Running | None = None,
 ) -> Mapping[str, PrintedTasks]:
     """Let Why3 print the tasks of theory files, and account for what they say.
 
@@ -146,7 +149,10 @@ def run_why3(command: list[str], folder: Path, running: Running | None = None) -
 
 
 def _print(
-    why3: Why3, asked: Sequence[str], stems: Sequence[str], running: Running | None
+    why3: Why3,
+    asked: Sequence[str],
+    stems: Sequence[str],
+    running: Running | None,
 ) -> tuple[dict[str, Texts], str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: dict[str, Texts] = {stem: {} for stem in stems}

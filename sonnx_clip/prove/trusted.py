@@ -126,7 +126,9 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     refused = [item.line for item in items if item.kind == "refused" and item.line not in added]
     removed = (kept - now).elements()
     missed = [line for line in removed if not line.startswith(("assertion ", "setting "))]
-    return [*(f"+ {line}" for line in (*added, *refused)), *(f"- {line}" for line in missed)]
+    differences = [f"+ {line}" for line in (*added, *refused)]
+    differences += [f"- {line}" for line in missed]
+    return differences
 
 
 def _of_theories(

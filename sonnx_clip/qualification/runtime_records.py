@@ -33,8 +33,14 @@ if TYPE_CHECKING:
 
 FOLDER = "records/runtimes"
 _PROBLEMS = (
-    "violates", "raises", "depends on the form", "refused", "unsupported", "crashed", "environment"
-)  # fmt: skip
+    "violates",
+    "raises",
+    "depends on the form",
+    "refused",
+    "unsupported",
+    "crashed",
+    "environment",
+)
 _LONGEST = 160  # characters of the words of a runtime
 _NAMED = 4  # classes that a table names
 
@@ -173,7 +179,12 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
         if note.head in _PROBLEMS:
             for etype, ids in note.places.items():
                 text = _shortened(note.text)
-                yield Behaviour(verdict=note.head, types=(etype,), classes=tuple(ids), text=text)
+                yield Behaviour(
+                    verdict=note.head,
+                    types=(etype,),
+                    classes=tuple(ids),
+                    text=text,
+                )
 
 
 def _merged(alike: list[Behaviour]) -> Behaviour:

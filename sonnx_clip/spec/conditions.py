@@ -205,7 +205,12 @@ class ConditionParser:
         return {id_: use for id_, use in self.uses.items() if use.parameters}
 
     def _scope(
-        self, name: str, families: Iterable[str], more: Iterable[str] = (), *, result: bool = False
+        self,
+        name: str,
+        families: Iterable[str],
+        more: Iterable[str] = (),
+        *,
+        result: bool = False,
     ) -> Scope:
         """A scope on elements: the operands and more variables."""
         variables = (*self.signature.ids, *more)

@@ -175,7 +175,8 @@ def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
 
 def _is_title(section: Section, suffix: str) -> bool:
     """Whether a section is more than a list item that stands alone between blank lines of a plain text."""
-    return suffix != ".txt" or not (section.lines[0].startswith(" ") or ":" in section.lines[0])
+    heading = section.lines[0]
+    return suffix != ".txt" or not (heading.startswith(" ") or ":" in heading)
 
 
 def _first_word(text: str) -> int | None:

@@ -62,9 +62,9 @@ class Ranks(Part):
         """As English text."""
         if self.greatest is None:
             return "any" if self.least == 0 else f"{self.least} and more"
-        return (
-            str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
-        )
+        if self.least == self.greatest:
+            return str(self.least)
+        return f"{self.least} to {self.greatest}"
 
 
 class Printed(Part):
@@ -99,9 +99,8 @@ class Dialect(NamedEntry):
     system: Literal["sonnx", "onnx", "directml"]  # who defines it
     version: Text  # operator set, feature level, or chapter, as the system writes it
     after: DialectId | None = None  # the version before; None for the first
-    node_of: DialectId | None = (
-        None  # whose nodes it gives a meaning, where it is not the dialect itself
-    )
+    # node_of: whose nodes it gives a meaning, where it is not the dialect itself
+    node_of: DialectId | None = None
     page: Id  # the text that defines it
     section: Text  # where that text does
     element_types: Annotated[tuple[Word, ...], Field(min_length=1)]  # of X
@@ -169,10 +168,9 @@ class DialectExample(ExampleValues):
     def _fits(self) -> Self:
         x = next(iter(self.values.values()), ())
         if (x == "finite") != isinstance(self.Y, ComputedBy):
-            message = (
+            raise ValueError(
                 "entries that are drawn need a Y that is computed, and entries that are listed one"
             )
-            raise ValueError(message)
         if isinstance(self.Y, tuple) and len(x) != len(self.Y):
             raise ValueError(f"X has {len(x)} entries, and Y another number")
         return self
@@ -285,7 +283,10 @@ def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, V
 
 
 def used_bounds(
-    spec: Spec, dialect: Dialect, etype: ElementType, texts: Sequence[str | None]
+    spec: Spec,
+    dialect: Dialect,
+    etype: ElementType,
+    texts: Sequence[str | None],
 ) -> tuple[Value | None, ...]:
     """Bounds as numbers of the element type: converted, or what stands for a missing one.
 

@@ -68,7 +68,9 @@ class Document:
             root: Node | None = yaml.compose(text, loader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
+            at = self.name
+            if mark:
+                at += f":{mark.line + 1}:{mark.column + 1}"
             message = " ".join(str(part) for part in (error.context, error.problem) if part)
             raise UserError(f"not YAML: {message}", at, "the file must be YAML 1.2") from error
         except RecursionError as error:
@@ -225,7 +227,7 @@ class Diagnostic:
 
 
 def unknown(way: Way, id_: str, ids: Iterable[str], noun: str) -> Iterator[Diagnostic]:
-    """A diagnostic if the id at a path is not in a list; `one` is what a message calls such an entry."""
+    """A diagnostic if the id at a path is not in a list; `noun` is what a message calls such an entry."""
     known = list(ids)
     if id_ not in known:
         yield Diagnostic(way, f"there is no {noun} `{id_}`", suggestion(id_, known, "there are"))

@@ -195,7 +195,8 @@ class Spec(Part):
 
     def classes_of(self, family: str, case: str | None = None) -> tuple[ValueClass, ...]:
         """The classes that a family has, perhaps of one case, in the order of the file."""
-        return tuple(c for c in self.classes if family in c.families and case in (None, c.case))
+        of_family = [c for c in self.classes if family in c.families]
+        return tuple(c for c in of_family if case is None or c.case == case)
 
     def giving_cases(self, family: str) -> tuple[Case, ...]:
         """The cases that may give a result in a family, in the order of the file.

@@ -45,7 +45,10 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
 
 
 def answers_told(
-    spec: Spec, etype: ElementType, reading: Reading, triple: Triple
+    spec: Spec,
+    etype: ElementType,
+    reading: Reading,
+    triple: Triple,
 ) -> tuple[tuple[Value, ...], bool]:
     """The answers of a reading that are listed one by one, and whether it allows any NaN besides."""
     allowed = answers(spec, etype, reading, triple)
@@ -66,7 +69,9 @@ def answers_told(
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
     """Equal, with zeros of both signs identified, and all NaNs."""
-    return identical(a, b) or equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
+    if identical(a, b) or equal(a, b, etype):
+        return True
+    return is_nan(a, etype) and is_nan(b, etype)
 
 
 def agrees(
@@ -76,8 +81,9 @@ def agrees(
     regions = reading.regions(bitwise=bitwise)
     if etype.family not in regions:
         return True
-    ask = evaluator(spec, etype)
-    return bool(ask(regions[etype.family], {**ask.named(triple), "Y": ask.result(*triple)}))
+    evaluate = evaluator(spec, etype)
+    environment = evaluate.named(triple) | {"Y": evaluate.result(*triple)}
+    return bool(evaluate(regions[etype.family], environment))
 
 
 def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:

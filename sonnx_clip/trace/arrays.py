@@ -84,7 +84,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._reduce("min")
 
     def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,), **options: Any
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: Any,
+        out: Any = (None,),
+        **options: Any,
     ) -> SymbolicArray:
         """A ufunc: its name is looked up in the table."""
         if method != "__call__":
@@ -150,7 +155,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.run.literal(pattern)
 
     def _apply(
-        self, name: str, values: Sequence[SymbolicValue], dtype: np.dtype[Any], *, has_axes: bool
+        self,
+        name: str,
+        values: Sequence[SymbolicValue],
+        dtype: np.dtype[Any],
+        *,
+        has_axes: bool,
     ) -> SymbolicArray:
         meaning = self.run.table.get(name)
         if meaning is None or not _fits(meaning.module, dtype):

@@ -48,7 +48,12 @@ def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tre
     return _without_unused(_tree(paths, 0, leaf, absent))[0]
 
 
-def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: str) -> Tree:
+def _tree(
+    paths: Sequence[Path],
+    at: int,
+    leaf: Callable[[Path], str],
+    absent: str,
+) -> Tree:
     if not paths:
         return absent
     first = paths[0]

@@ -145,7 +145,10 @@ def evaluate(
 
 
 def _value(
-    tree: Node, environment: Mapping[str, Values], how: PatternOrder, others: Mapping[str, Meaning]
+    tree: Node,
+    environment: Mapping[str, Values],
+    how: PatternOrder,
+    others: Mapping[str, Meaning],
 ) -> Values:
     match tree:
         case FormulaVariable(id=name):

@@ -148,5 +148,8 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
 def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
     files = {str(file) for file in what.files}
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(what.files[0])
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if frame.filename in files:
+            return f"{frame.filename}:{frame.lineno}"
+    return str(what.files[0])

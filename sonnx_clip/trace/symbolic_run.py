@@ -47,12 +47,20 @@ class Samples:
 
     def choose(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Samples:
         """Some of them."""
-        return Samples(self.index[keep], self.x[:, keep], self.lower[keep], self.upper[keep])
+        return Samples(
+            index=self.index[keep],
+            x=self.x[:, keep],
+            lower=self.lower[keep],
+            upper=self.upper[keep],
+        )
 
     def noise(self, number: int) -> Patterns:
         """Bits that look random, the same for a sample in every run, shape (n,)."""
-        mixed = (self.index + np.uint64(1)) * _HASH * np.uint64(2 * number + 1)
-        return (mixed ^ (mixed >> np.uint64(29))) * _HASH >> np.uint64(7)
+        # Multiplied and shifted as hash functions do; modulo 2^64.
+        mixed = (self.index + np.uint64(1)) * _HASH
+        mixed *= np.uint64(2 * number + 1)
+        folded = mixed ^ (mixed >> np.uint64(29))
+        return folded * _HASH >> np.uint64(7)
 
 
 @cache
@@ -66,7 +74,12 @@ def samples_of(etype: ElementType) -> Samples:
     columns = np.array(rows, np.uint64).T.copy()
     columns.flags.writeable = False
     index = np.arange(len(rows), dtype=np.uint64)
-    return Samples(index, x=columns[:2], lower=columns[2], upper=columns[3])
+    return Samples(
+        index,
+        x=columns[:2],
+        lower=columns[2],
+        upper=columns[3],
+    )
 
 
 def _bounds(etype: ElementType) -> tuple[int, ...]:

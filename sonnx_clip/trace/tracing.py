@@ -27,10 +27,27 @@ if TYPE_CHECKING:
 
 
 _PLAIN = (
-    ast.Expr, ast.Assign, ast.Return, ast.If, ast.Name, ast.Attribute, ast.Tuple, ast.Constant, ast.BoolOp,
-    ast.UnaryOp, ast.BinOp, ast.IfExp, ast.keyword, ast.Load, ast.Store, ast.boolop, ast.unaryop,
-    ast.operator, ast.arguments, ast.arg,
-)  # fmt: skip
+    ast.Expr,
+    ast.Assign,
+    ast.Return,
+    ast.If,
+    ast.Name,
+    ast.Attribute,
+    ast.Tuple,
+    ast.Constant,
+    ast.BoolOp,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.IfExp,
+    ast.keyword,
+    ast.Load,
+    ast.Store,
+    ast.boolop,
+    ast.unaryop,
+    ast.operator,
+    ast.arguments,
+    ast.arg,
+)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 

@@ -56,7 +56,9 @@ def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
     for d in declared:
         shows = _SHOWS.search("".join(d.attributes))
         words = d.form.split()
-        if words[0] in ("goal", "lemma") or (words[0] == "let" and ("lemma" in words or shows)):
+        is_goal = words[0] in ("goal", "lemma")
+        is_program = words[0] == "let" and ("lemma" in words or shows)
+        if is_goal or is_program:
             shown = None if shows is None else tuple(shows[1].split(","))
             yield _obligation(path.stem, d, _types_of(d.module, declared), shown, ids)
 
@@ -82,7 +84,11 @@ def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
 
 
 def _obligation(
-    stem: str, d: WhymlDeclaration, types: str, shown: tuple[str, ...] | None, ids: frozenset[str]
+    stem: str,
+    d: WhymlDeclaration,
+    types: str,
+    shown: tuple[str, ...] | None,
+    ids: frozenset[str],
 ) -> Obligation:
     file = f"why3/{stem}.mlw"
     where = f"{file} ({d.module}.{d.name})"

@@ -115,11 +115,15 @@ class Tokens:
     @cached_property
     def plain(self) -> str:
         """The text with its comments blanked out, line breaks kept, so that places stay the same."""
-        parts, at = [], 0
+        parts: list[str] = []
+        at = 0
         for begin, close in self.comments:
-            parts += [self.text[at:begin], _VISIBLE.sub(" ", self.text[begin:close])]
+            parts.append(self.text[at:begin])
+            comment = self.text[begin:close]
+            parts.append(_VISIBLE.sub(" ", comment))
             at = close
-        return "".join([*parts, self.text[at:]])
+        parts.append(self.text[at:])
+        return "".join(parts)
 
     @cached_property
     def _line_ends(self) -> list[int]:
