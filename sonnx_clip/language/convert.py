@@ -27,15 +27,19 @@ def convert(value: Value, source: ElementType, to: ElementType) -> Value | None:
     """
     number = decode(value, source)
     if isinstance(to.bits, FloatBits):
-        sign = sign_bit(to.bits) if int(value) & sign_bit(float_bits(source)) else 0
-        if isinstance(number, Fraction):
-            return min(round_to_format(abs(number), to.bits), infinity(to.bits)) | sign
-        return constant_pattern(number.lstrip("-"), to.bits) | sign
+        is_negative = int(value) & sign_bit(float_bits(source))
+        sign = sign_bit(to.bits) if is_negative else 0
+        if not isinstance(number, Fraction):
+            return constant_pattern(number.lstrip("-"), to.bits) | sign
+        magnitude = round_to_format(abs(number), to.bits)
+        return min(magnitude, infinity(to.bits)) | sign
     if not isinstance(number, Fraction):
         return None
     low, high = integer_range(to)
-    whole = trunc(number)
-    return whole % (high - low + 1) if low <= whole <= high else None
+    integer = trunc(number)
+    if not low <= integer <= high:
+        return None
+    return integer % (high - low + 1)
 
 
 def beyond(etype: ElementType, source: ElementType) -> tuple[int, int]:
@@ -46,5 +50,7 @@ def beyond(etype: ElementType, source: ElementType) -> tuple[int, int]:
         pattern = int(encode(str(number), source))
         nearest = decode(pattern, source)
         assert isinstance(nearest, Fraction)
-        patterns.append(pattern + (abs(nearest) < abs(number)))  # away from zero
+        if abs(nearest) < abs(number):
+            pattern += 1  # the next one away from zero, whatever the sign
+        patterns.append(pattern)
     return patterns[0], patterns[1]

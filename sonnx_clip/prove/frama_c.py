@@ -126,17 +126,15 @@ class OfType(Stored):
         there = {goal.name for goal in self.goals}
         ended = {p.function for p in self.properties if p.kind == "termination clause"}
         smoked = {s.function for s in self.smoke}
+        names = functions(etype)
+        invalid = [p for p in self.properties if p.status != "Valid"]
         return (
             *(f"Frama-C: {line}" for line in self.words),
             *(f"{name} is missing" for name in due(etype) if name not in there),
-            *(f"{name}_terminates is missing" for name in functions(etype) if name not in ended),
+            *(f"{name}_terminates is missing" for name in names if name not in ended),
             *(g.name for g in self.goals if g.status == "not proved"),
-            *(
-                f"{p.function}, {p.kind}: {p.status}"
-                for p in self.properties
-                if p.status != "Valid"
-            ),
-            *(f"{name}_smoke is missing" for name in functions(etype) if name not in smoked),
+            *(f"{p.function}, {p.kind}: {p.status}" for p in invalid),
+            *(f"{name}_smoke is missing" for name in names if name not in smoked),
             *(f"{s.function}_smoke: false was proved" for s in self.smoke if not s.held),
         )
 

@@ -150,9 +150,10 @@ def _replies(
 def _summary(outcomes: list[Outcome]) -> Sufficiency:
     """The provers that prove every goal; none if a goal is refuted by one, or one failed."""
     worst: dict[str, ProverVerdict] = {}
-    for reply in (reply for outcome in outcomes for reply in outcome.replies):
-        if worst.get(reply.prover, "valid") == "valid":
-            worst[reply.prover] = reply.verdict
+    for outcome in outcomes:
+        for reply in outcome.replies:
+            if worst.get(reply.prover, "valid") == "valid":
+                worst[reply.prover] = reply.verdict
     reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in worst.items())
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)

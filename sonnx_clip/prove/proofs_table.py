@@ -161,24 +161,32 @@ def _numbers(spec: Spec, witness: object) -> str:
 def summary(proofs: Proofs) -> str:
     """One line: obligations and distinct tasks, by number of provers, and the time."""
     goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
-    statuses = [o.status for o in goals]
-    smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
-    held = sum(o.status == "proved" for o in smokes)
-    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
-    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
     tasks = distinct_tasks((r.task for r in o.replies) for o in goals)
-    asked = f"{counted(len(statuses), 'obligation')} ({counted(tasks, 'distinct task')})"
-    by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
-    refuted_canaries = sum(o.status == "proved" for o in proofs.canaries)
-    canaries = f"{refuted_canaries} of {len(proofs.canaries)} canaries refuted"
-    smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
+    asked = f"{counted(len(goals), 'obligation')} ({counted(tasks, 'distinct task')})"
+
+    statuses = Counter(o.status for o in goals)
+    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
+    by_one = f"{len(single)} by one"
+    if single:
+        by_one += f" ({', '.join(single)})"
+
+    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
+    of_source = counted(shown["refutation"], "refutation")
+    counterexamples = counted(shown["counterexample"], "counterexample")
+
+    smokes = len(proofs.outcomes) - len(goals)
+    smoke = "no smoke tests"
+    if smokes:
+        tests = counted(smokes, "smoke test")
+        smoke = f"no prover found false: {shown['smoke']} of {tests} held"
+    refuted = sum(o.status == "proved" for o in proofs.canaries)
+    sent = counted(proofs.run.asked, "task")
     return (
-        f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved;"
-        f" {counted(shown['refutation'], 'refutation')} of the source,"
-        f" {counted(shown['counterexample'], 'counterexample')} to claims that no source makes;"
-        f" {smoke if smokes else 'no smoke tests'}; {canaries}"
-        f" ({counted(proofs.run.asked, 'task')} sent to provers, {proofs.run.wall:.1f} s)"
+        f"{asked}: {statuses['proved']} proved by two provers, {by_one},"
+        f" {statuses['not proved']} not proved;"
+        f" {of_source} of the source, {counterexamples} to claims that no source makes;"
+        f" {smoke}; {refuted} of {len(proofs.canaries)} canaries refuted"
+        f" ({sent} sent to provers, {proofs.run.wall:.1f} s)"
     )
 
 

@@ -140,16 +140,15 @@ class ProofSession:
                 self._running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        outcomes, of_canaries = (
-            tuple(
-                Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers)) for o in every
-            )
-            for every in (obligations, canaries)
-        )
+        outcomes = tuple(map(self._outcome, obligations))
+        of_canaries = tuple(map(self._outcome, canaries))
         files = complete_files | {c.file for c in canaries}
         strays = tuple(self._strays((*obligations, *canaries), files))
         self._run.wall = time.monotonic() - start
         return Proofs(outcomes, of_canaries, strays, frozenset(self._said), self._run)
+
+    def _outcome(self, o: Obligation) -> Outcome:
+        return Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers))
 
     def _batches(
         self, obligations: Iterable[Obligation], *, are_canaries: bool = False
@@ -161,6 +160,7 @@ class ProofSession:
                 yield _Batch(file, prover, of_file, are_canaries)
 
     def _strays(self, asked: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
+        # Goals are counted: Why3 ends with status 0 for a theory without goals, or an unknown goal.
         wanted = {(o.file, o.theory, o.goal) for o in asked}
         for file in sorted(files):
             for theory, goal in sorted(self._goals[file]):

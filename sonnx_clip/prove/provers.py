@@ -171,14 +171,12 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Prove
     out_of_time = "timeout" in (*lines[1:2], *lines[2:][-1:])
     if killed or out_of_time or any("interrupted by timeout" in line for line in lines):
         return "timeout"
-    if (
-        status != 0
-        or len(lines) != 3
-        or lines[0] != f"task {digest}"
-        or lines[2] != f"end {digest}"
-    ):
+    if status != 0 or len(lines) != 3:
         return "failed"
-    return _VERDICTS.get(lines[1], "failed")
+    begin, verdict, end = lines
+    if begin != f"task {digest}" or end != f"end {digest}":
+        return "failed"  # it is not known what the answer is to
+    return _VERDICTS.get(verdict, "failed")
 
 
 def _last(output: str, status: int) -> str:
