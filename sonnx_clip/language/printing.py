@@ -96,6 +96,7 @@ class Printing(ABC):
 # --- The language of spec/clip.yaml, with the fewest parentheses that parse back to the same tree -----------
 
 
+# How tightly each operator binds, the loosest first.
 _IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOOSEST + 8)
 
 

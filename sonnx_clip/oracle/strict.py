@@ -135,12 +135,12 @@ def _write(plan: Plan, x: Array, out: Array, chunk: int) -> None:
         buffer = np.empty(out.shape, out.dtype)
         _write(plan, x, buffer, chunk)
         np.copyto(out, buffer)
-    elif out.ndim == 0 or (
-        plan.kernel not in ONE_PASS and x.flags.c_contiguous and out.flags.c_contiguous
-    ):
+        return
+    are_contiguous = x.flags.c_contiguous and out.flags.c_contiguous
+    if out.ndim == 0 or (plan.kernel not in ONE_PASS and are_contiguous):
         # Piece by piece, so that what a kernel reads again is still in the cache.
-        x = _readable(x, out)
-        x, out = x.reshape(-1), out.reshape(-1)
+        x = _readable(x, out).reshape(-1)
+        out = out.reshape(-1)
         for start in range(0, out.size, chunk):
             part = slice(start, start + chunk)
             plan.kernel(x[part], plan.lower, plan.upper, out[part])

@@ -164,7 +164,7 @@ class Spec(Part):
     @cached_property
     def memo(self) -> dict[tuple[str, str], Any]:
         """What is computed once for this very specification, such as its evaluators."""
-        return {}
+        return {}  # outside the model: `__copy__` drops it
 
     def entry(self, section: str, id_: str) -> Any:
         """The entry of a section with this id; UserError if there is none."""

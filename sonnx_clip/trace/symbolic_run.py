@@ -66,6 +66,7 @@ class Samples:
 @cache
 def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
+    # A few thousand decide which branches are followed; an obligation proves that no input takes another.
     entries = _entries(etype)
     rows: list[tuple[int, int, int, int]] = []
     for lower, upper in product(_bounds(etype), repeat=2):
